@@ -6,6 +6,7 @@
  *   message_us            a message, one way: half of its round trip
  *   notify_us             a put until the waiting target has detected it, one way: half of a round
  *                         trip of such puts
+ *   put_local_us          a put until its source may change, while earlier ones are in flight
  *   put_us                a put until its data has arrived: a round trip
  *   get_us, fetchadd_us   a round trip
  *   message_gbs           a window of messages and an answer
@@ -18,6 +19,9 @@
  *   behind_unordered_us, behind_partial_us, behind_strict_us
  *                         a get from the target while puts to other memory there are pending, under
  *                         each order of operations
+ *
+ *   inflight_us           a put of 8 bytes of 10 to 100000 that are in flight together, whose
+ * number is reported in place of a size, until all are complete
  *
  * A batch takes a millisecond or less where possible, so that some batches run undisturbed on a
  * loaded machine; the best batch is reported.
@@ -35,6 +39,9 @@ static const size_t network_floods[]  = {4096, 65536, 1048576, 4194304};
 static const size_t network_patches[] = {2, 8, 32, 128, 512}; /* sides */
 static const size_t network_behinds[] = {8, 64, 1024, 4096, 16384, 65536};
 
+static const size_t network_inflights[] = {10, 100, 1000, 10000, 100000};
+
+#define NETWORK_INFLIGHTS (sizeof network_inflights / sizeof *network_inflights)
 #define NETWORK_SIZES     (sizeof network_sizes / sizeof *network_sizes)
 #define NETWORK_FLOODS    (sizeof network_floods / sizeof *network_floods)
 #define NETWORK_PATCHES   (sizeof network_patches / sizeof *network_patches)
@@ -124,6 +131,34 @@ ONESIDED_INLINE void network_by_order(const struct onesided       *ops,
         }
 }
 
+/* Measures small puts by the number that is in flight. */
+ONESIDED_INLINE void network_by_number(const struct onesided *ops, const char *series, int me)
+{
+    struct onesided_access put = {.pe = 1, .bytes = sizeof(double)};
+
+    if (ops->prepare)
+        ops->prepare(&put);
+    for (size_t n = 0; n < NETWORK_INFLIGHTS; n++) {
+        size_t count = network_inflights[n];
+        double best  = 1e9;
+
+        for (int batch = 0; batch < (count > 1000 ? 5 : NETWORK_BATCHES); batch++) {
+            double start;
+
+            ops->barrier(&put);
+            start = bench_now();
+            for (size_t i = 0; me == 0 && i < count; i++) {
+                put.offset = i * put.bytes % ONESIDED_AREA;
+                ops->put_nb(&put);
+            }
+            if (me == 0)
+                ops->complete(&put);
+            best = onesided_less(best, (bench_now() - start) / (double)count);
+        }
+        onesided_report(me, series, count, "inflight_us", best * 1e6);
+    }
+}
+
 /* Measures the one-sided operations; both PEs call it.  @p behind ends with a metric NULL. */
 ONESIDED_INLINE void network_onesided(const struct onesided       *ops,
                                       const struct network_behind *behind, const char *series,
@@ -136,6 +171,7 @@ ONESIDED_INLINE void network_onesided(const struct onesided       *ops,
     for (size_t i = 0; i < NETWORK_SIZES; i++) {
         struct onesided_access a = {.pe = 1, .bytes = network_sizes[i]};
         onesided_pace.batches    = network_batches(a.bytes);
+        onesided_measure(ops, series, me, "put_local_us", ops->put_local, NULL, &a);
         onesided_measure(ops, series, me, "put_us", ops->put, NULL, &a);
         onesided_measure(ops, series, me, "get_us", ops->get, NULL, &a);
         onesided_measure(ops, series, me, "acc_us", ops->acc, NULL, &a);
@@ -149,6 +185,7 @@ ONESIDED_INLINE void network_onesided(const struct onesided       *ops,
     }
     network_by_patch(ops, series, me);
     network_by_order(ops, behind, series, me);
+    network_by_number(ops, series, me);
     onesided_pace.batches = NETWORK_BATCHES;
     onesided_measure(ops, series, me, "fetchadd_us", ops->fetch_add, NULL, &number);
     ops->barrier(&number);

@@ -62,7 +62,10 @@ struct onesided {
     /* Blocking operations, which are complete at the target when they return. */
     onesided_fn put, get, acc, fetch_add;
 
-    /* Non-blocking operations: begin, any number of operations, complete. */
+    /* A put that is blocking until its source may change. */
+    onesided_fn put_local;
+
+    /* Non-blocking: begin, any number of them, complete. */
     onesided_fn begin, put_nb, get_nb, complete;
 
     /* The part of the target in each access, if it has one. */

@@ -8,6 +8,8 @@
  *   message        skua_send_copy(); the handler copies the data into a buffer
  *   entry          skua_invoke_copy() of an array element; the entry copies the data into a buffer:
  *                  what the authors of CkDirect compare with, a message from chare to chare
+ *   learned        skua_invoke_inplace() of an array element, whose messages become a learned
+ *                  channel
  *
  * A job of several hosts reports them as ...-tcp, with the name of its driver.
  *
@@ -19,9 +21,10 @@
 
 #include "bench.h"
 
-enum { SHARED, HEAP, MESSAGE, ENTRY, SERIES };
+enum { SHARED, HEAP, MESSAGE, ENTRY, LEARNED, SERIES };
 
-static const char *const series_name[SERIES] = {"channel", "channel-heap", "message", "entry"};
+static const char *const series_name[SERIES] = {"channel", "channel-heap", "message", "entry",
+                                                "learned"};
 
 /* The state of a PE. */
 struct channel_side {
@@ -34,12 +37,13 @@ struct channel_side {
     bool              net; /* the other PE is on another host */
     size_t            size;
     skua_collection   pair; /* element i is on PE i */
+    int64_t           sent; /* messages of the series LEARNED */
 };
 
 static skua_pe_data side_key;
 static skua_handler data_handler, setting_handler;
 static skua_class   end_class;
-static skua_entry   data_entry;
+static skua_entry   data_entry, learned_entry;
 static size_t       most_bytes = BENCH_BYTES;
 
 static struct channel_side *self(void)
@@ -52,9 +56,19 @@ static size_t bytes_of(const struct channel_side *side)
     return bench_sizes[side->size];
 }
 
+static void send_learned(struct channel_side *side)
+{
+    skua_layout from = skua_layout_contiguous(side->source[SHARED], bytes_of(side));
+
+    skua_invoke_inplace(skua_element1(side->pair, 1 - skua_pe()), learned_entry, ++side->sent, NULL,
+                        0, &from);
+}
+
 static void put(struct channel_side *side)
 {
-    if (side->series == MESSAGE)
+    if (side->series == LEARNED)
+        send_learned(side);
+    else if (side->series == MESSAGE)
         skua_send_copy(1 - skua_pe(), data_handler, side->source[HEAP], bytes_of(side));
     else if (side->series == ENTRY)
         skua_invoke_copy(skua_element1(side->pair, 1 - skua_pe()), data_entry, side->source[HEAP],
@@ -114,6 +128,28 @@ static void on_data_entry(void *end, const void *data, size_t bytes)
     (void)end;
     memcpy(side->buffer[SHARED], data, bytes);
     on_arrival(side);
+}
+
+static skua_layout learned_buffer(void)
+{
+    return skua_layout_contiguous(self()->buffer[SHARED], bytes_of(self()));
+}
+
+static bool land(void *end, int64_t reference, const void *head, skua_layout *to)
+{
+    (void)end, (void)reference, (void)head;
+    *to = learned_buffer();
+    return true;
+}
+
+static void on_learned(void *end, skua_msg *msg)
+{
+    skua_layout to = learned_buffer();
+
+    (void)end;
+    skua_layout_copy(&to, skua_inplace_data(msg));
+    skua_msg_free(msg);
+    on_arrival(self());
 }
 
 /* ---- settings --------------------------------------------------------------------- */
@@ -245,8 +281,10 @@ int main(int argc, char **argv)
 {
     skua_class_def end = {.name = "end", .bytes = 1, .pup = skua_pup_plain};
 
+    setenv("SKUA_LEARNED_CHANNELS", "1", 0);
     end_class       = skua_class_register(&end);
     data_entry      = skua_method_register(end_class, "data", on_data_entry, 0);
+    learned_entry   = skua_inplace_register(end_class, "learned", on_learned, land, 0);
     data_handler    = skua_handler_register("data", on_data);
     setting_handler = skua_handler_register("setting", on_setting);
     side_key        = skua_pe_data_register(sizeof(struct channel_side));

@@ -167,6 +167,15 @@ static void fetch_add(const struct onesided_access *a)
     skua_fetch_add64(skua_at(memory, a->pe, ONESIDED_NUMBER), 1, &old);
 }
 
+static void put_local(const struct onesided_access *a)
+{
+    skua_counter free_again = SKUA_COUNTER_INIT;
+
+    skua_put_nb(target(a), onesided_source, a->bytes,
+                &(skua_rma_params){.local = skua_done_count(&free_again)});
+    skua_counter_wait(&free_again, 1);
+}
+
 static void notify(const struct onesided_access *a, uint64_t turn)
 {
     (void)turn; /* the value of the counter at the target after this notification */
@@ -239,6 +248,7 @@ static const struct onesided skua = {.area      = area,
                                      .prepare   = prepare_rows,
                                      .acc       = acc,
                                      .put       = put,
+                                     .put_local = put_local,
                                      .get       = get,
                                      .fetch_add = fetch_add,
                                      .put_nb    = put_nb,

@@ -132,12 +132,14 @@ static const double *put_in(const struct prk_link *link, int round)
     return put_slot(link->slot, round);
 }
 
+/* PEs begin with different ones, and end with themselves. */
 static void put_update(const struct prk_bucket *bucket, int pes)
 {
     static ptrdiff_t  offset[PRK_UPDATES];
     const skua_update update = {SKUA_BIT_XOR, SKUA_UINT64, NULL};
 
-    for (int pe = 0; pe < pes; pe++) {
+    for (int k = 1; k <= pes; k++) {
+        int         pe = (skua_pe() + k) % pes;
         skua_layout remote, local;
 
         for (size_t i = 0; i < bucket[pe].count; i++)

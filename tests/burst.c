@@ -13,11 +13,14 @@
 #include "tap.h"
 
 #define WORDS 4096
+#define AREA  2048 /* bytes that puts of all small sizes overwrite */
+#define MOST  80   /* bytes of such a put */
 
 struct piece {
     skua_notify puts, adds; /* increased with the puts, and by skua_notify_add() */
     uint64_t    word[WORDS];
     double      sum[WORDS];
+    char        area[AREA];
 };
 
 static skua_handler  signal_handler, sent_handler;
@@ -109,6 +112,34 @@ static void start_replies(skua_region region, int to)
     skua_flush_all();
 }
 
+/* Puts of all small sizes, which overwrite each other in their order, with a fence, a flush or a
+ * blocking put among them; a get then finds what the last ones have put. */
+static void check_order(skua_region region, int to)
+{
+    static _Thread_local char want[AREA], have[AREA];
+    uint64_t                  random = tap_seed() + (uint64_t)skua_pe();
+
+    for (uint64_t i = 0; i < count / 10; i++) {
+        uint64_t   draw  = tap_random(&random);
+        size_t     bytes = 1 + draw % MOST, offset = (draw >> 8) % (AREA - MOST);
+        skua_gaddr at = skua_at(region, to, offsetof(struct piece, area) + offset);
+
+        for (size_t k = 0; k < bytes; k++)
+            want[offset + k] = (char)tap_random(&random);
+        if (draw >> 32 & 1023)
+            CHECK(skua_put_nb(at, want + offset, bytes, NULL) >= 0);
+        else
+            CHECK(skua_put(at, want + offset, bytes) == SKUA_OK);
+        if ((draw >> 42 & 1023) == 0)
+            skua_fence(to);
+        if ((draw >> 52 & 1023) == 0)
+            skua_flush(to);
+    }
+    skua_flush(to);
+    CHECK(skua_get(have, skua_at(region, to, offsetof(struct piece, area)), AREA) == SKUA_OK);
+    CHECK(memcmp(have, want, AREA) == 0);
+}
+
 /* ---- the job ------------------------------------------------------------ */
 
 static void check_piece(const struct piece *piece)
@@ -136,6 +167,7 @@ static void start(int argc, char **argv)
     start_others(region, right);
     skua_flush_all();
     start_replies(region, right);
+    check_order(region, right);
     skua_notify_wait(&piece->puts, count);
     skua_notify_wait(&piece->adds, count);
     skua_run_until(have_all, NULL);

@@ -3,12 +3,12 @@
  * inplace.c - in-place delivery: a ring of cells exchanges columns of a matrix, step by step;
  * received columns are compared byte by byte, however they were delivered.
  *
- * usage: inplace [CELLS] [STEPS] [some | none]
+ * usage: inplace [CELLS] [STEPS] [some | none | any] [ROWS]
  *
  * Columns are delivered into one of two sets of ghost columns, used alternately.  At random, cells
  * refuse in-place delivery, migrate, withdraw a destination, use memory that only their own process
- * can access, or change the length of their columns.  With `some` or `none`, some or no messages
- * must have been delivered in place on PE 0.
+ * reaches, change the length of their columns, or keep ghost columns side by side or one behind
+ * the other.  With `some` or `none`, some or no messages must have been delivered in place on PE 0.
  */
 #include <skua/skua.h>
 #include <string.h>
@@ -16,8 +16,9 @@
 #include "tap.h"
 
 #define PERIOD  64 /* steps until reference numbers wrap around */
-#define ROWS    40
-#define COLUMNS 5 /* columns of a matrix; neighbours get the first two and the last two */
+#define COLUMNS 5  /* of a matrix; neighbours get the first two and the last two */
+
+#define MANY 10000 /* rows whose bytes a network receives in several parts */
 
 enum { LEFT, RIGHT, SIDES };
 
@@ -25,10 +26,11 @@ struct cell {
     uint64_t        random;
     skua_completion over;
     int             step, got, waits;
-    float          *mine;         /* ROWS x COLUMNS                                   */
-    float          *ghost[2];     /* ROWS x SIDES, of even and odd steps              */
-    bool            shared;       /* memory that all processes of the host can access */
-    skua_msg       *early[SIDES]; /* messages of the next step                        */
+    float          *mine;         /* rows x COLUMNS                   */
+    float          *ghost[2];     /* rows x SIDES, of even and odd steps */
+    bool            shared;       /* the memory, by all of the host   */
+    bool            joined;       /* each ghost column is one block   */
+    skua_msg       *early[SIDES]; /* of the next step                 */
 };
 
 struct head {
@@ -45,6 +47,7 @@ static skua_class      cell_class;
 static skua_entry      column_entry, go_entry;
 static skua_collection cells;
 static int             count = 12, steps = 300;
+static size_t          rows   = 40;
 static const char     *wanted = "";
 
 /* The state of PE 0. */
@@ -60,7 +63,7 @@ static float value(int cell, int step, int side, int i)
 /* Returns the number of rows of all columns of a step; it changes from time to time. */
 static size_t rows_of(int64_t step)
 {
-    return step / 50 % 3 == 2 ? ROWS / 2 : ROWS;
+    return step / 50 % 3 == 2 ? rows / 2 : rows;
 }
 
 static int index_of(const void *self)
@@ -86,9 +89,10 @@ static void free_floats(bool shared, float *floats)
 static void allocate(struct cell *c)
 {
     c->shared = tap_random(&c->random) % 4 != 0;
-    c->mine   = new_floats(c->shared, ROWS * COLUMNS);
+    c->joined = tap_random(&c->random) % 2;
+    c->mine   = new_floats(c->shared, rows * COLUMNS);
     for (int set = 0; set < 2; set++)
-        c->ghost[set] = new_floats(c->shared, ROWS * SIDES);
+        c->ghost[set] = new_floats(c->shared, rows * SIDES);
 }
 
 static void construct(void *self, const void *data, size_t bytes)
@@ -122,22 +126,25 @@ static void pup(skua_pup *p, void *self)
     if (skua_pup_unpacking(p))
         allocate(c);
     for (int set = 0; set < 2; set++)
-        skua_pup_bytes(p, c->ghost[set], ROWS * SIDES * sizeof(float));
+        skua_pup_bytes(p, c->ghost[set], rows * SIDES * sizeof(float));
 }
 
 /* ---- columns -------------------------------------------------------------------------------- */
 
-static skua_layout column(float *at, int columns, size_t rows)
+static skua_layout column(float *at, int columns, size_t length)
 {
     return (skua_layout){.kind    = SKUA_LAYOUT_STRIDED,
                          .at      = at,
                          .bytes   = sizeof *at,
-                         .strided = {1, {rows}, {columns * (ptrdiff_t)sizeof *at}}};
+                         .strided = {1, {length}, {columns * (ptrdiff_t)sizeof *at}}};
 }
 
 static skua_layout ghost(const struct cell *c, int64_t step, int64_t side)
 {
-    return column(c->ghost[step % 2] + side, SIDES, rows_of(step));
+    float *ghosts = c->ghost[step % 2];
+
+    return c->joined ? column(ghosts + side * (int64_t)rows, 1, rows_of(step))
+                     : column(ghosts + side, SIDES, rows_of(step));
 }
 
 /* Returns the step of a message that may arrive now, or -1. */
@@ -176,7 +183,7 @@ static void send(struct cell *c)
             ((float *)from.at)[k * COLUMNS] = value(i, c->step, side, (int)k);
         skua_invoke_inplace(skua_element(skua_collection_of(c), skua_index1(to)), column_entry,
                             c->step % PERIOD, &head, sizeof head, &from);
-        memset(c->mine, -1, ROWS * COLUMNS * sizeof(float)); /* the memory may be reused at once */
+        memset(c->mine, -1, rows * COLUMNS * sizeof(float)); /* it may be reused at once */
     }
 }
 
@@ -189,7 +196,8 @@ static void compare(const struct cell *c)
         int         from = (i + (side == LEFT ? count - 1 : 1)) % count;
 
         for (size_t k = 0; k < rows_of(c->step); k++)
-            CHECK(((float *)at.at)[k * SIDES] == value(from, c->step, 1 - side, (int)k));
+            CHECK(((float *)at.at)[k * (c->joined ? 1 : SIDES)] ==
+                  value(from, c->step, 1 - side, (int)k));
     }
 }
 
@@ -228,7 +236,7 @@ static bool wander(struct cell *c)
 {
     uint64_t draw = tap_random(&c->random);
 
-    if (draw % 64 == 0)
+    if (draw % (rows > MANY ? 8 : 64) == 0)
         skua_inplace_withdraw(c);
     if (draw >> 8 & 63 || c->early[LEFT] || c->early[RIGHT])
         return false;
@@ -317,6 +325,7 @@ int main(int argc, char **argv)
     count        = argc > 1 ? atoi(argv[1]) : count;
     steps        = argc > 2 ? atoi(argv[2]) : steps;
     wanted       = argc > 3 ? argv[3] : "";
+    rows         = argc > 4 ? (size_t)atoi(argv[4]) : rows;
     cell_class   = skua_class_register(&def);
     column_entry = skua_inplace_register(cell_class, "column", on_column, land, 0);
     go_entry     = skua_method_register(cell_class, "go", on_go, 0);

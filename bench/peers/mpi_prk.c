@@ -193,8 +193,8 @@ static void rma_update(const struct prk_bucket *bucket, int pes)
 {
     static MPI_Aint offset[PRK_UPDATES];
 
-    for (int pe = 0; pe < pes; pe++) {
-        int          count = (int)bucket[pe].count;
+    for (int k = 1; k <= pes; k++) {
+        int          pe = (prk.me + k) % pes, count = (int)bucket[pe].count;
         MPI_Datatype type;
 
         if (count == 0)

@@ -115,6 +115,12 @@ static void put(const struct onesided_access *a)
     complete(a);
 }
 
+static void put_local(const struct onesided_access *a)
+{
+    put_nb(a);
+    MPI_Win_flush_local(a->pe, window);
+}
+
 static void get(const struct onesided_access *a)
 {
     begin(a);
@@ -248,6 +254,7 @@ int main(int argc, char **argv)
                            .barrier   = barrier,
                            .prepare   = prepare,
                            .put       = put,
+                           .put_local = put_local,
                            .get       = get,
                            .acc       = acc,
                            .fetch_add = fetch_add,

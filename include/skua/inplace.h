@@ -32,8 +32,9 @@
  * and the sender copies its data directly there: once instead of twice. The message itself still
  * goes through the queue. A message that does not fit the pattern travels as usual. So does one for
  * which the receiver has no memory yet, or memory that the sender cannot access: that of another
- * host, or that of another process unless it comes from skua_channel_alloc() or a region. Results
- * do not depend on the setting.
+ * process of the host unless it comes from skua_channel_alloc() or a region. Data from another
+ * host, 4096 bytes or more, are received there: copied by the sender, but not by the receiver.
+ * Results do not depend on the setting.
  *
  * Interface files provide this as `inplace` arguments. All functions are called on a PE.
  */

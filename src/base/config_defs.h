@@ -51,7 +51,7 @@ CONFIG(measure_graph,        flag,      "0",          "Measure the time that the
 CONFIG(net_interfaces,       text,      "auto",       "Network interfaces of the job, such as eth0,ib0; auto is all that are up, or only loopback in a job on one host.")
 CONFIG(numa,                 flag,      "1",          "Divide the arena among the NUMA nodes that have PEs, so that what a PE allocates lies in the memory of its NUMA node; 0 leaves pages where they are touched first.")
 CONFIG(order,                order,     "partial",    "Order of one-sided operations that do not specify one: unordered, partial or strict.")
-CONFIG(pack_max,             bytes,     "2k",         "Size up to which a one-sided request packs several blocks into one packet; larger blocks are sent in packets of their own.")
+CONFIG(pack_max,             bytes,     "64k",        "Size up to which a one-sided request packs several blocks into one packet; larger blocks are sent in packets of their own.")
 CONFIG(packet_size,          bytes,     "64k",        "Largest data in a packet of a one-sided request within a host.")
 CONFIG(packet_size_net,      bytes,     "0",          "Largest data in a packet of a one-sided request between hosts; 0 selects a size that suits the driver.")
 CONFIG(peer_timeout,         seconds,   "30",         "Time without a response after which a PE on another host is considered lost.")

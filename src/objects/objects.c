@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "base/memory.h"
+#include "core/net/net.h"
 #include "core/pe/handler.h"
 #include "objects/chare/callback_table.h"
 #include "objects/chare/creation.h"
@@ -32,6 +33,7 @@
 #include "objects/services/stream.h"
 #include "objects/services/termination.h"
 #include "objects/zerocopy/learned_channel.h"
+#include "objects/zerocopy/learned_net.h"
 #include "objects/zerocopy/nocopy.h"
 #include "objects/zerocopy/object_channel.h"
 
@@ -109,6 +111,7 @@ static void objects_open(const struct ski_boot *boot)
 {
     ski_thread_migration_open(boot);
     ski_host_topology_open(boot);
+    ski_net_set_entry_placement(&ski_learned_placement);
 }
 
 static void objects_close(void)

@@ -52,7 +52,7 @@
 #define SKI_RKEY_MAX         512  /* bytes of a packed rkey, at most                          */
 #define SKI_REASON_MAX       256  /* bytes of an error text, with its 0                       */
 #define SKI_DIRECT_HEAD                                                                            \
-    256 /* bytes of a packet that recv_direct() leaves to the driver, at most                      \
+    384 /* bytes of a packet that recv_direct() leaves to the driver, at most                      \
          */
 
 struct ski_port;        /* the access of a PE to the network; each driver defines its own   */
@@ -127,11 +127,12 @@ struct ski_upcalls {
      *  the bytes before them. */
     void (*recv_direct_done)(void *owner, const void *packet, size_t bytes, bool whole);
 
-    /** Returns whether the memory of recv_direct() is still there.  A driver calls it before each
-     *  time that it writes to this memory in a later call of progress().  If not, the driver skips
-     *  the other bytes of the packet, and then calls recv_direct_done() with false.  NULL: the
-     *  memory stays. */
-    bool (*recv_direct_continues)(void *owner, const void *packet);
+    /** Returns whether the memory of recv_direct(), at *@p to, is still there, or that at another
+     *  *@p to, where the bytes are that have been received.  A driver calls it before each time
+     * that it writes to this memory in a later call of progress().  If not, the driver skips the
+     * other bytes of the packet, and then calls recv_direct_done() with false.  NULL: the memory
+     * stays. */
+    bool (*recv_direct_continues)(void *owner, const void *packet, void **to);
 };
 
 /* The atomic operations of a driver. */

@@ -3,7 +3,8 @@
  * deferred_ack.h - when the acknowledgements of puts from other hosts are sent.
  *
  * An acknowledgement is less urgent than what the put sets off.  It is sent when the queue is
- * empty, when one message has run since, or before a call that ran the scheduler returns, because
+ * empty, when one message has run since (a reply, which may lie before what the put sets off, does
+ * not count), or before a call that ran the scheduler returns, because
  * its caller may compute for long while the origin waits.  The last rule costs a PE that waited for
  * the put a system call before it can answer.  So a PE that is expected back soon (ack_policy.h;
  * the setting is SKUA_ACK_DELAY) keeps its acknowledgements until it next sends, or runs the
@@ -62,6 +63,14 @@ static inline void ski_deferred_ack_pass(struct ski_deferred_ack *ack, struct sk
 {
     if (SKI_UNLIKELY(ack->calls || ack->policy.since))
         ski_deferred_ack_consider(ack, self, idle);
+}
+
+/** Called when the message that has just run was a reply, of which it is known that it was short.
+ */
+static inline void ski_deferred_ack_uncount(struct ski_deferred_ack *ack)
+{
+    if (ack->passes > 0)
+        ack->passes--;
 }
 
 /** Called when the scheduler returns to its caller. */

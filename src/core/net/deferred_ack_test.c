@@ -87,6 +87,14 @@ static void ack_test_test_pass(void)
     OK(sent == 1, "but only one");
     sent      = 0;
     ack.calls = &ack_test_calls;
+    ski_deferred_ack_pass(&ack, NULL, false);
+    ski_deferred_ack_uncount(&ack);
+    ski_deferred_ack_pass(&ack, NULL, false);
+    OK(sent == 0, "a reply does not count");
+    ski_deferred_ack_pass(&ack, NULL, false);
+    OK(sent == 1, "the message behind it does");
+    sent      = 0;
+    ack.calls = &ack_test_calls;
     ski_deferred_ack_pass(&ack, NULL, true);
     OK(sent == 1, "an idle PE sends at once");
 }

@@ -41,7 +41,7 @@ struct ski_net_done {
 };
 
 /* Bytes of a packet's data that are enough to decide where the rest of it belongs. */
-#define SKI_PLACE_DATA 192
+#define SKI_PLACE_DATA 320
 
 /* In-place delivery: how the data of one handler's packets gets straight to where it belongs.
  * @p head is the header of a packet whose turn it is, and that has been checked; @p data, not
@@ -59,6 +59,10 @@ struct ski_placement {
      *  or &ski_net_nothing_left; NULL: the packet is received as any other.  NULL: place(), a copy
      *  and placed(). */
     struct skua_msg *(*take)(struct ski_pe *self, const struct skua_msg *head, const char *data);
+    /** Returns where the bytes of place() are to be received from now on, those that have come
+     *  included; NULL: nowhere, and the rest of the packet is skipped.  Of the header it may read
+     * the first half.  NULL: where place() said. */
+    void *(*moved)(struct ski_pe *self, const struct skua_msg *head);
     /* take() is called for packets of all sizes.  Of their header it may read the first half. */
     bool small;
     /* The place is memory of the program, which it may free once it has been told that the job
@@ -71,6 +75,9 @@ extern struct skua_msg ski_net_nothing_left;
 
 /** Delivers packets for @p handler, one of the runtime's own, in place.  Before PEs begin. */
 void ski_net_set_placement(uint32_t handler, const struct ski_placement *placement);
+
+/** Delivers packets for the handlers of the layers above, those of entries, in place. */
+void ski_net_set_entry_placement(const struct ski_placement *placement);
 
 /* A peer cannot be reached any more. */
 typedef void ski_net_lost_fn(struct ski_pe *self, int pe, const char *why);
@@ -135,6 +142,9 @@ bool ski_net_send_split(struct ski_pe *self, int pe, struct skua_msg *msg, const
 /** Lets an acknowledgement for @p pe, which the layer above keeps, be sent when it is time, or be
  *  taken along by a packet, through @p calls (deferred_ack.h).  Only where the PE has a port. */
 void ski_net_defer_ack(struct ski_pe *self, int pe, const struct ski_deferred_ack_calls *calls);
+
+/** Says that the message which runs is a reply: acknowledgements wait for the one behind it. */
+void ski_net_reply_runs(struct ski_pe *self);
 
 /** Flushes backlogs and lets the driver make progress; true: something has happened. */
 bool ski_net_progress(struct ski_pe *self);

@@ -186,7 +186,7 @@ static void *recv_on_alloc(void *owner, size_t bytes)
 
 /* ---- in-place delivery ------------------------------------------------------------------ */
 
-static const struct ski_placement *recv_placements[SKI_HANDLERS];
+static const struct ski_placement *recv_placements[SKI_HANDLERS], *recv_entry_placement;
 
 struct skua_msg ski_net_nothing_left;
 
@@ -196,12 +196,17 @@ void ski_net_set_placement(uint32_t handler, const struct ski_placement *placeme
     recv_placements[handler] = placement;
 }
 
+void ski_net_set_entry_placement(const struct ski_placement *placement)
+{
+    recv_entry_placement = placement;
+}
+
 /* Returns how packets of a handler are delivered in place; NULL: they are not. */
 static const struct ski_placement *recv_placement(const struct ski_pe *self, uint32_t handler)
 {
     if (ski_pe_hidden(self) && !recv_has_flag(handler, SKI_HANDLES_HIDDEN))
         return NULL;
-    return handler < SKI_HANDLERS ? recv_placements[handler] : NULL;
+    return handler < SKI_HANDLERS ? recv_placements[handler] : recv_entry_placement;
 }
 
 /* Returns the message to run of what placed() or take() returned; NULL: there is none. */
@@ -510,17 +515,21 @@ static size_t recv_on_place(void *owner, const void *packet, size_t bytes, void 
     return recv_place(net->self, &msg, (const char *)packet + head, to);
 }
 
-static bool recv_on_continues(void *owner, const void *packet)
+static bool recv_on_continues(void *owner, const void *packet, void **to)
 {
     const struct ski_net_port  *net = owner;
     const struct ski_placement *placement;
-    uint16_t                    handler;
+    struct skua_msg             half;
 
     if (!net->self)
         return false;
-    memcpy(&handler, (const char *)packet + offsetof(struct skua_msg, handler), sizeof handler);
-    placement = recv_placement(net->self, handler);
-    return placement && !(placement->until_exit && ski_job_exiting(net->self->job));
+    memcpy(&half, packet, SKI_PACKET_HALF);
+    placement = recv_placement(net->self, half.handler);
+    if (!placement || (placement->until_exit && ski_job_exiting(net->self->job)))
+        return false;
+    if (placement->moved)
+        *to = placement->moved(net->self, &half);
+    return *to != NULL;
 }
 
 /* It is still the turn of the packet: those behind it are kept.  If it was skipped since the job

@@ -556,6 +556,12 @@ void ski_net_defer_ack(struct ski_pe *self, int pe, const struct ski_deferred_ac
     net_ask_for_pass(self);
 }
 
+void ski_net_reply_runs(struct ski_pe *self)
+{
+    if (self->net)
+        ski_deferred_ack_uncount(&self->net->acks);
+}
+
 void ski_net_op_begin(struct ski_pe *self)
 {
     self->net->in_flight++;

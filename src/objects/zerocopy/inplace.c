@@ -153,8 +153,7 @@ static skua_msg *inplace_complete(skua_msg *msg)
     skua_msg *whole = inplace_is_apart(msg) ? ski_inplace_of(msg)->whole : NULL;
     size_t    bytes;
 
-    if (SKI_LIKELY(!whole) || ski_job_index(ski_self->job, msg->source) < 0 ||
-        !ski_inplace_is_copy(whole))
+    if (SKI_LIKELY(!whole) || !ski_inplace_is_copy(whole, msg))
         return msg;
     ski_assert(!ski_inplace_of(whole)->apart && whole != msg);
     ski_inplace_of(whole)->whole = NULL;

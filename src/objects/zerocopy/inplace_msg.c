@@ -44,23 +44,23 @@ skua_msg *ski_inplace_copy(const skua_msg *msg)
 }
 
 /* A copy has the tag where another message has the address of its copy. */
-static skua_msg *inplace_msg_copy_tag(const skua_msg *whole)
+static skua_msg *inplace_msg_copy_tag(const skua_msg *whole, const skua_msg *msg)
 {
     return (skua_msg *)(uintptr_t)ski_addr_tag(ski_self->job, SKI_TAG_INPLACE_COPY, 0,
-                                               (uintptr_t)whole, 0);
+                                               (uintptr_t)whole, (uintptr_t)msg);
 }
 
-void ski_inplace_tag_copy(skua_msg *whole)
+void ski_inplace_tag_copy(skua_msg *whole, const skua_msg *msg)
 {
     ski_assert(!ski_inplace_of(whole)->apart);
-    ski_inplace_of(whole)->whole = inplace_msg_copy_tag(whole);
+    ski_inplace_of(whole)->whole = inplace_msg_copy_tag(whole, msg);
 }
 
-/* A message from another host cannot contain the tag. */
-bool ski_inplace_is_copy(const skua_msg *whole)
+/* A message from another host cannot contain the address of a copy that was made for it. */
+bool ski_inplace_is_copy(const skua_msg *whole, const skua_msg *msg)
 {
     return ski_addr_tag_may_look(ski_self->job, whole,
                                  sizeof *whole + sizeof(struct ski_inplace)) &&
            ski_addr_tag_peek(&ski_inplace_of(whole)->whole) ==
-               (uintptr_t)inplace_msg_copy_tag(whole);
+               (uintptr_t)inplace_msg_copy_tag(whole, msg);
 }

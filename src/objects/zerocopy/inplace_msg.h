@@ -94,11 +94,10 @@ const skua_layout *ski_inplace_set_view(struct ski_inplace *inplace);
 /** A copy of @p msg that carries its data. */
 skua_msg *ski_inplace_copy(const skua_msg *msg);
 
-/** Tag @p whole, a copy of a message on its way, as one that may replace it. */
-void ski_inplace_tag_copy(skua_msg *whole);
+/** Tag @p whole, a copy of @p msg, as one that may replace it. */
+void ski_inplace_tag_copy(skua_msg *whole, const skua_msg *msg);
 
-/** Whether @p whole, an address that a message from another PE of this host gives, is a tagged
- *  copy. */
-bool ski_inplace_is_copy(const skua_msg *whole);
+/** Whether @p whole, an address that @p msg gives, is the tagged copy of that message. */
+bool ski_inplace_is_copy(const skua_msg *whole, const skua_msg *msg);
 
 #endif

@@ -10,112 +10,15 @@
 #include "base/config.h"
 #include "base/memory.h"
 #include "core/message/addr_tag.h"
-#include "objects/zerocopy/learned_pattern.h"
-#include "onesided/rma/copy_plan.h"
-
-#define LEARNED_SLOTS   2  /* messages that are expected at a time; a power of two */
-#define LEARNED_LAYOUTS 64 /* of places, on a PE */
-#define LEARNED_COPIES  32 /* copy plans that a PE remembers */
-
-/* States of a slot. */
-enum { LEARNED_IDLE, LEARNED_ARMED, LEARNED_BUSY, LEARNED_FILLED };
-
-/* A layout of places for data; constant until the job ends. */
-struct learned_layout {
-    skua_layout given; /* by the program */
-    skua_layout simple;
-    size_t      bytes;
-};
-
-/* Where a message is expected. */
-struct ski_learned_slot {
-    _Alignas(SKI_CACHE_LINE) _Atomic uint64_t state;
-
-    int64_t                      reference; /* of the expected message */
-    uint64_t                     bytes;     /* of its data */
-    char                        *at;        /* where its data goes */
-    const struct learned_layout *layout;
-    struct ski_object           *object; /* the element that expects it ... */
-    skua_msg                    *msg;    /* the message whose data was copied */
-    int32_t                      pe;     /* ... and its PE */
-};
-
-/* The sender's pattern and a receiver's slots for it. */
-struct ski_learned_channel {
-    struct ski_learned_slot
-        slot[LEARNED_SLOTS]; /* by number of the message; first, see SKI_LEARNED_LINES */
-
-    /* The rest belongs to the receiver. */
-    _Alignas(SKI_CACHE_LINE) struct ski_object *object; /* NULL: the channel has never been used, or
-                                                           its receiver has migrated */
-    struct learned_receiver    *receiver;               /* the record of `object` */
-    struct ski_learned_channel *next;                   /* of the same receiver */
-    uint64_t                    last; /* the highest number of a message that has come, ... */
-    int64_t  reference, step;         /* ... its reference, and the step to the next, ... */
-    uint64_t bytes;                   /* ... and the bytes of its data */
-    uint32_t missed;                  /* messages before the last that have not come */
-    uint16_t entry;
-    uint8_t  ahead;            /* messages beyond the last that have an armed slot */
-    bool     wanted : 1;       /* a slot should be armed */
-    bool     same_process : 1; /* the sender is a PE of this process */
-    bool     has_rival : 1;    /* the receiver has other channels of its kind */
-
-    _Alignas(SKI_CACHE_LINE) unsigned char head[SKI_LEARNED_HEAD];
-    uint64_t tag; /* core/message/addr_tag.h: a message may name any address as its channel */
-};
-
-/* An element here that has had messages on channels. */
-struct learned_receiver {
-    struct ski_hash_link        link;
-    struct ski_object          *object;
-    struct ski_learned_channel *first;
-    unsigned                    channels, wanted; /* how many; those that should be armed */
-};
-
-/* The plan for copying from one layout to another. */
-struct learned_copy {
-    const struct learned_layout *to;
-    skua_layout                  from;
-    struct ski_copy_plan         path;
-};
-
-/* What a PE has learned. */
-struct ski_learned_channels {
-    struct ski_learned_patterns patterns;
-    struct ski_hash_table       receivers;
-    struct learned_layout      *layout[LEARNED_LAYOUTS];
-    struct learned_copy         copy[LEARNED_COPIES];
-    unsigned                    layouts, copies; /* copies: all that were ever made */
-    uint64_t                    filled;          /* messages whose data was copied to a slot */
-};
-
-_Static_assert(LEARNED_SLOTS == SKI_LEARNED_LINES &&
-                   sizeof(struct ski_learned_slot) == SKI_CACHE_LINE,
-               "see learned_pattern.h");
-
-/* What PE @p self has learned; NULL: nothing yet. */
-static struct ski_learned_channels *learned_channel_known(const struct ski_pe *self)
-{
-    return self->objects->slot[SKI_SLOT_LEARNED_CHANNELS];
-}
+#include "objects/zerocopy/learned_net.h"
+#include "objects/zerocopy/learned_slot.h"
 
 static struct ski_learned_channels *learned_channel_state_of(struct ski_pe *self)
 {
-    if (!learned_channel_known(self))
+    if (!ski_learned_known(self))
         self->objects->slot[SKI_SLOT_LEARNED_CHANNELS] =
             ski_calloc(1, sizeof(struct ski_learned_channels));
-    return learned_channel_known(self);
-}
-
-static uint64_t learned_channel_state(uint64_t number, unsigned state)
-{
-    return number << 2 | state;
-}
-
-static struct ski_learned_slot *learned_channel_slot(struct ski_learned_channel *channel,
-                                                     uint64_t                    number)
-{
-    return &channel->slot[number % LEARNED_SLOTS];
+    return ski_learned_known(self);
 }
 
 static uint64_t learned_channel_tag(const struct ski_pe              *self,
@@ -141,17 +44,17 @@ static struct ski_learned_channel *learned_channel_new(struct ski_pe *self, cons
 
 /* ---- the sender ------------------------------------------------------------------------------ */
 
-static const struct ski_copy_plan *learned_channel_copy_plan(struct ski_learned_channels *learned,
-                                                             const struct learned_layout *to,
-                                                             const skua_layout           *from)
+const struct ski_copy_plan *ski_learned_copy_plan(struct ski_learned_channels     *learned,
+                                                  const struct ski_learned_layout *to,
+                                                  const skua_layout               *from)
 {
-    unsigned known = learned->copies < LEARNED_COPIES ? learned->copies : LEARNED_COPIES;
-    struct learned_copy *copy;
+    unsigned known = learned->copies < SKI_LEARNED_COPIES ? learned->copies : SKI_LEARNED_COPIES;
+    struct ski_learned_copy *copy;
 
     for (copy = learned->copy; copy < learned->copy + known; copy++)
         if (copy->to == to && ski_layout_same(&copy->from, from))
             return &copy->path;
-    copy       = &learned->copy[learned->copies++ % LEARNED_COPIES];
+    copy       = &learned->copy[learned->copies++ % SKI_LEARNED_COPIES];
     copy->to   = to;
     copy->from = *from;
     ski_copy_plan_make(&copy->path, &to->simple, from);
@@ -162,16 +65,16 @@ static const struct ski_copy_plan *learned_channel_copy_plan(struct ski_learned_
 static bool learned_channel_try_claim(struct ski_learned_slot  *slot,
                                       const struct ski_inplace *inplace)
 {
-    uint64_t armed = learned_channel_state(inplace->number, LEARNED_ARMED);
+    uint64_t armed = ski_learned_state(inplace->number, SKI_LEARNED_ARMED);
 
     if (atomic_load_explicit(&slot->state, memory_order_relaxed) != armed ||
         !atomic_compare_exchange_strong_explicit(
-            &slot->state, &armed, learned_channel_state(inplace->number, LEARNED_BUSY),
+            &slot->state, &armed, ski_learned_state(inplace->number, SKI_LEARNED_BUSY),
             memory_order_acquire, memory_order_relaxed))
         return false;
     if (SKI_LIKELY(slot->reference == inplace->reference && slot->bytes == inplace->bytes))
         return true;
-    atomic_store_explicit(&slot->state, learned_channel_state(0, LEARNED_IDLE),
+    atomic_store_explicit(&slot->state, ski_learned_state(0, SKI_LEARNED_IDLE),
                           memory_order_release);
     return false;
 }
@@ -195,12 +98,16 @@ struct ski_learned_slot *ski_learned_channel_claim(struct ski_pe *self, const sk
     expected = ski_learned_pattern_note(pattern, inplace->reference, inplace->bytes);
     if (expected && !pattern->channel)
         pattern->channel = learned_channel_new(self, ref);
-    if (!pattern->channel)
+    if (expected && !pattern->channel)
+        pattern->numbered = self->net && inplace->bytes >= SKI_LEARNED_NET_LEAST;
+    if (!pattern->channel && !pattern->numbered)
         return NULL;
     inplace->channel = pattern->channel;
     inplace->number  = ++pattern->number;
     inplace->step    = expected ? pattern->step : 0;
-    slot             = learned_channel_slot(pattern->channel, inplace->number);
+    if (!pattern->channel)
+        return NULL;
+    slot = ski_learned_slot_of(pattern->channel, inplace->number);
     return learned_channel_try_claim(slot, inplace) ? slot : NULL;
 }
 
@@ -209,38 +116,38 @@ struct ski_object *ski_learned_channel_put(struct ski_pe *self, struct ski_learn
 {
     struct ski_object *object = slot->object;
 
-    ski_assert((atomic_load_explicit(&slot->state, memory_order_relaxed) & 3) == LEARNED_BUSY);
+    ski_assert((atomic_load_explicit(&slot->state, memory_order_relaxed) & 3) == SKI_LEARNED_BUSY);
     ski_assert(slot->layout->bytes == slot->bytes);
     *pe = slot->pe;
-    ski_copy_plan_run(learned_channel_copy_plan(learned_channel_known(self), slot->layout, from),
-                      slot->at, from->at);
+    ski_copy_plan_run(ski_learned_copy_plan(ski_learned_known(self), slot->layout, from), slot->at,
+                      from->at);
     slot->msg = msg;
     atomic_store_explicit(&slot->state,
-                          learned_channel_state(ski_inplace_of(msg)->number, LEARNED_FILLED),
+                          ski_learned_state(ski_inplace_of(msg)->number, SKI_LEARNED_FILLED),
                           memory_order_release);
     return object;
 }
 
 /* ---- receivers ------------------------------------------------------------------------------- */
 
-static struct learned_receiver *learned_channel_find_receiver(
-    const struct ski_learned_channels *learned, const struct ski_object *object)
+struct ski_learned_receiver *ski_learned_find_receiver(const struct ski_learned_channels *learned,
+                                                       const struct ski_object           *object)
 {
     struct ski_hash_link *link = ski_hash_first(&learned->receivers, (uintptr_t)object);
 
-    while (link && ((struct learned_receiver *)link)->object != object)
+    while (link && ((struct ski_learned_receiver *)link)->object != object)
         link = link->next;
-    return (struct learned_receiver *)link;
+    return (struct ski_learned_receiver *)link;
 }
 
-static struct learned_receiver *learned_channel_receiver(struct ski_learned_channels *learned,
-                                                         struct ski_object           *object)
+static struct ski_learned_receiver *learned_channel_receiver(struct ski_learned_channels *learned,
+                                                             struct ski_object           *object)
 {
-    struct learned_receiver *receiver = learned_channel_find_receiver(learned, object);
+    struct ski_learned_receiver *receiver = ski_learned_find_receiver(learned, object);
 
     if (!receiver) {
         receiver  = ski_malloc(sizeof *receiver);
-        *receiver = (struct learned_receiver){.object = object};
+        *receiver = (struct ski_learned_receiver){.object = object};
         ski_hash_add(&learned->receivers, &receiver->link, (uintptr_t)object);
     }
     return receiver;
@@ -251,12 +158,12 @@ static unsigned learned_channel_disarm(struct ski_learned_slot *slot)
 {
     uint64_t state = atomic_load_explicit(&slot->state, memory_order_acquire);
 
-    if ((state & 3) == LEARNED_ARMED &&
+    if ((state & 3) == SKI_LEARNED_ARMED &&
         atomic_compare_exchange_strong_explicit(&slot->state, &state,
-                                                learned_channel_state(0, LEARNED_IDLE),
+                                                ski_learned_state(0, SKI_LEARNED_IDLE),
                                                 memory_order_acquire, memory_order_acquire))
-        return LEARNED_IDLE;
-    for (; (state & 3) == LEARNED_BUSY;
+        return SKI_LEARNED_IDLE;
+    for (; (state & 3) == SKI_LEARNED_BUSY;
          state = atomic_load_explicit(&slot->state, memory_order_acquire))
         sched_yield();
     return state & 3;
@@ -274,9 +181,9 @@ static void learned_channel_want(struct ski_learned_channel *channel, bool wante
 /* The pattern is broken: disarms the slots that are not claimed. */
 static void learned_channel_expect_nothing(struct ski_learned_channel *channel)
 {
-    for (struct ski_learned_slot *slot = channel->slot; slot < channel->slot + LEARNED_SLOTS;
+    for (struct ski_learned_slot *slot = channel->slot; slot < channel->slot + SKI_LEARNED_SLOTS;
          slot++)
-        if ((atomic_load_explicit(&slot->state, memory_order_relaxed) & 3) == LEARNED_ARMED)
+        if ((atomic_load_explicit(&slot->state, memory_order_relaxed) & 3) == SKI_LEARNED_ARMED)
             learned_channel_disarm(slot);
     channel->ahead = 0;
     learned_channel_want(channel, false);
@@ -287,15 +194,14 @@ static bool learned_channel_is_of_kind(const struct ski_learned_channel *channel
 {
     const struct ski_inplace *inplace = ski_inplace_of(msg);
 
-    return channel->entry == msg->handler && inplace->head <= SKI_LEARNED_HEAD &&
-           memcmp(channel->head, ski_inplace_head(inplace), inplace->head) == 0;
+    return ski_learned_is_of_kind(channel, msg->handler, ski_inplace_head(inplace), inplace->head);
 }
 
 /* Disarms the other channels that expect a message of this kind: it has come another way, as when
  * its sender has migrated.  Whether there are such channels. */
-static bool learned_channel_disarm_rivals(const struct learned_receiver    *receiver,
-                                          const struct ski_learned_channel *channel,
-                                          const skua_msg                   *msg)
+static bool learned_channel_disarm_rivals(const struct ski_learned_receiver *receiver,
+                                          const struct ski_learned_channel  *channel,
+                                          const skua_msg                    *msg)
 {
     bool rivals = false;
 
@@ -311,7 +217,7 @@ static bool learned_channel_disarm_rivals(const struct learned_receiver    *rece
 static void learned_channel_adopt(struct ski_learned_channel *channel, struct ski_object *object,
                                   const skua_msg *msg)
 {
-    struct learned_receiver *receiver =
+    struct ski_learned_receiver *receiver =
         learned_channel_receiver(learned_channel_state_of(ski_self), object);
     const struct ski_inplace *inplace = ski_inplace_of(msg);
     const struct ski_job     *job     = ski_self->job;
@@ -366,12 +272,12 @@ static void learned_channel_take_slot(struct ski_learned_slot *slot, skua_msg *m
     struct ski_inplace *inplace = ski_inplace_of(msg);
     uint64_t            state   = atomic_load_explicit(&slot->state, memory_order_acquire);
 
-    if (state == learned_channel_state(inplace->number, LEARNED_FILLED) && slot->msg == msg) {
+    if (state == ski_learned_state(inplace->number, SKI_LEARNED_FILLED) && slot->msg == msg) {
         learned_channel_set_view(inplace, slot);
-        learned_channel_known(ski_self)->filled++;
+        ski_learned_known(ski_self)->filled++;
     }
-    if (inplace->apart || state == learned_channel_state(inplace->number, LEARNED_ARMED))
-        atomic_store_explicit(&slot->state, learned_channel_state(0, LEARNED_IDLE),
+    if (inplace->apart || state == ski_learned_state(inplace->number, SKI_LEARNED_ARMED))
+        atomic_store_explicit(&slot->state, ski_learned_state(0, SKI_LEARNED_IDLE),
                               memory_order_relaxed);
 }
 
@@ -392,9 +298,9 @@ static void learned_channel_count_arrival(struct ski_learned_channel *channel, u
 /* A message has come on no channel. */
 static void learned_channel_bypassed(const struct ski_object *object, const skua_msg *msg)
 {
-    const struct ski_learned_channels *learned = learned_channel_known(ski_self);
-    const struct learned_receiver     *receiver =
-        learned ? learned_channel_find_receiver(learned, object) : NULL;
+    const struct ski_learned_channels *learned = ski_learned_known(ski_self);
+    const struct ski_learned_receiver *receiver =
+        learned ? ski_learned_find_receiver(learned, object) : NULL;
 
     if (receiver)
         learned_channel_disarm_rivals(receiver, NULL, msg);
@@ -405,6 +311,8 @@ struct ski_learned_channel *ski_learned_channel_arrived(struct ski_object *objec
     const struct ski_inplace   *inplace = ski_inplace_of(msg);
     struct ski_learned_channel *channel = learned_channel_named(ski_self, msg);
 
+    if (SKI_UNLIKELY(!channel && ski_self->net && inplace->number > 0))
+        channel = ski_learned_net_channel(learned_channel_state_of(ski_self), object, msg);
     if (!channel) {
         learned_channel_bypassed(object, msg);
         return NULL;
@@ -415,7 +323,7 @@ struct ski_learned_channel *ski_learned_channel_arrived(struct ski_object *objec
         learned_channel_disarm_rivals(channel->receiver, channel, msg);
     if (channel->object != object)
         return NULL;
-    learned_channel_take_slot(learned_channel_slot(channel, inplace->number), msg);
+    learned_channel_take_slot(ski_learned_slot_of(channel, inplace->number), msg);
     learned_channel_count_arrival(channel, inplace->number);
     if (inplace->number != channel->last)
         return channel;
@@ -430,13 +338,13 @@ struct ski_learned_channel *ski_learned_channel_arrived(struct ski_object *objec
 
 /* ---- arming ---------------------------------------------------------------------------------- */
 
-static const struct learned_layout *learned_channel_new_layout(struct ski_pe     *self,
-                                                               const skua_layout *given)
+static const struct ski_learned_layout *learned_channel_new_layout(struct ski_pe     *self,
+                                                                   const skua_layout *given)
 {
-    struct ski_learned_channels *learned = learned_channel_known(self);
-    struct learned_layout       *layout;
+    struct ski_learned_channels *learned = ski_learned_known(self);
+    struct ski_learned_layout   *layout;
 
-    if (learned->layouts == LEARNED_LAYOUTS ||
+    if (learned->layouts == SKI_LEARNED_LAYOUTS ||
         !(layout = ski_pool_alloc(&self->pool, sizeof *layout)))
         return NULL;
     if (ski_layout_check("the place for a message", given, true, &layout->simple, &layout->bytes) !=
@@ -449,10 +357,10 @@ static const struct learned_layout *learned_channel_new_layout(struct ski_pe    
 }
 
 /* The record of a layout that the program gave; NULL: it is invalid, or there are too many. */
-static const struct learned_layout *learned_channel_layout(struct ski_pe     *self,
-                                                           const skua_layout *given)
+static const struct ski_learned_layout *learned_channel_layout(struct ski_pe     *self,
+                                                               const skua_layout *given)
 {
-    const struct ski_learned_channels *learned = learned_channel_known(self);
+    const struct ski_learned_channels *learned = ski_learned_known(self);
 
     for (unsigned i = 0; i < learned->layouts; i++)
         if (ski_layout_same(&learned->layout[i]->given, given))
@@ -464,7 +372,7 @@ static const struct learned_layout *learned_channel_layout(struct ski_pe     *se
 static bool learned_channel_is_reached(const struct ski_pe              *self,
                                        const struct ski_learned_channel *channel, const void *at)
 {
-    return channel->same_process || ski_arena_contains(self->pool.arena, at);
+    return channel->same_process || channel->from_net || ski_arena_contains(self->pool.arena, at);
 }
 
 /* Writes what the next message is expected to be; false: it cannot be copied there. */
@@ -484,11 +392,11 @@ static bool learned_channel_arm_next(struct ski_pe *self, struct ski_learned_cha
                                      struct ski_object *object)
 {
     uint64_t                 steps = channel->ahead + 1u, number = channel->last + steps;
-    struct ski_learned_slot *slot = learned_channel_slot(channel, number);
+    struct ski_learned_slot *slot = ski_learned_slot_of(channel, number);
     skua_layout              given;
 
-    if (steps > LEARNED_SLOTS || channel->missed > 0 ||
-        (atomic_load_explicit(&slot->state, memory_order_acquire) & 3) != LEARNED_IDLE)
+    if (steps > SKI_LEARNED_SLOTS || channel->missed > 0 ||
+        (atomic_load_explicit(&slot->state, memory_order_acquire) & 3) != SKI_LEARNED_IDLE)
         return false;
     slot->object    = object;
     slot->reference = (int64_t)((uint64_t)channel->reference + steps * (uint64_t)channel->step);
@@ -500,8 +408,8 @@ static bool learned_channel_arm_next(struct ski_pe *self, struct ski_learned_cha
         return false;
     }
     channel->ahead++;
-    ski_assert(channel->ahead <= LEARNED_SLOTS);
-    atomic_store_explicit(&slot->state, learned_channel_state(number, LEARNED_ARMED),
+    ski_assert(channel->ahead <= SKI_LEARNED_SLOTS);
+    atomic_store_explicit(&slot->state, ski_learned_state(number, SKI_LEARNED_ARMED),
                           memory_order_release);
     return true;
 }
@@ -511,7 +419,7 @@ static void learned_channel_arm_all(struct ski_learned_channel *channel, struct 
 {
     while (learned_channel_arm_next(ski_self, channel, object))
         ;
-    if (channel->ahead == LEARNED_SLOTS)
+    if (channel->ahead == SKI_LEARNED_SLOTS)
         learned_channel_want(channel, false);
 }
 
@@ -519,7 +427,7 @@ static void learned_channel_arm_all(struct ski_learned_channel *channel, struct 
  * it has had a message on each of its channels: it is not asked before. */
 void ski_learned_channel_arm(struct ski_object *object, const struct ski_learned_channel *channel)
 {
-    const struct learned_receiver *receiver = channel->receiver;
+    const struct ski_learned_receiver *receiver = channel->receiver;
 
     if (channel->object != object || !channel->wanted || object->state != SKI_ALIVE)
         return;
@@ -535,41 +443,48 @@ void ski_learned_channel_arm(struct ski_object *object, const struct ski_learned
 /* Withdraws a channel; a message whose data is in a slot gets a copy of it. */
 static void learned_channel_withdraw_one(struct ski_learned_channel *channel)
 {
-    for (struct ski_learned_slot *slot = channel->slot; slot < channel->slot + LEARNED_SLOTS;
+    if (channel->from_net)
+        ski_learned_net_withdraw(ski_learned_known(ski_self), channel);
+    for (struct ski_learned_slot *slot = channel->slot; slot < channel->slot + SKI_LEARNED_SLOTS;
          slot++)
-        if (learned_channel_disarm(slot) == LEARNED_FILLED &&
+        if (learned_channel_disarm(slot) == SKI_LEARNED_FILLED &&
             !ski_pe_exiting(ski_self)) { /* then the message may be freed */
             struct ski_inplace *inplace = ski_inplace_of(slot->msg);
 
             learned_channel_set_view(inplace, slot);
             inplace->whole = ski_inplace_copy(slot->msg);
-            ski_inplace_tag_copy(inplace->whole);
+            ski_inplace_tag_copy(inplace->whole, slot->msg);
             inplace->apart = 0;
-            atomic_store_explicit(&slot->state, learned_channel_state(0, LEARNED_IDLE),
+            atomic_store_explicit(&slot->state, ski_learned_state(0, SKI_LEARNED_IDLE),
                                   memory_order_release);
         }
     channel->object = NULL;
+    if (channel->from_net)
+        ski_learned_net_keep(ski_learned_known(ski_self), channel);
 }
 
 void ski_learned_channel_dropped(skua_msg *msg)
 {
-    struct ski_learned_channel *channel = learned_channel_named(ski_self, msg);
-    struct ski_inplace         *inplace = ski_inplace_of(msg);
-    struct ski_learned_slot *slot = channel ? learned_channel_slot(channel, inplace->number) : NULL;
+    struct ski_learned_channels *learned = ski_learned_known(ski_self);
+    struct ski_learned_channel  *channel = learned_channel_named(ski_self, msg);
+    struct ski_inplace          *inplace = ski_inplace_of(msg);
+    struct ski_learned_slot *slot = channel ? ski_learned_slot_of(channel, inplace->number) : NULL;
 
     if (slot &&
         atomic_load_explicit(&slot->state, memory_order_acquire) ==
-            learned_channel_state(inplace->number, LEARNED_FILLED) &&
+            ski_learned_state(inplace->number, SKI_LEARNED_FILLED) &&
         slot->msg == msg)
-        atomic_store_explicit(&slot->state, learned_channel_state(0, LEARNED_IDLE),
+        atomic_store_explicit(&slot->state, ski_learned_state(0, SKI_LEARNED_IDLE),
                               memory_order_relaxed);
+    else if (!channel && learned && msg->bytes >= sizeof *inplace)
+        ski_learned_net_dropped(learned, msg);
 }
 
 void ski_learned_channel_withdraw(struct ski_object *object)
 {
-    struct ski_learned_channels *learned = learned_channel_known(object->of->self);
-    struct learned_receiver     *receiver =
-        learned ? learned_channel_find_receiver(learned, object) : NULL;
+    struct ski_learned_channels *learned = ski_learned_known(object->of->self);
+    struct ski_learned_receiver *receiver =
+        learned ? ski_learned_find_receiver(learned, object) : NULL;
     struct ski_learned_channel *next;
 
     if (!receiver)
@@ -587,7 +502,7 @@ void ski_learned_channel_withdraw(struct ski_object *object)
 
 uint64_t skua_inplace_count(void)
 {
-    const struct ski_learned_channels *learned = learned_channel_known(SKI_SELF());
+    const struct ski_learned_channels *learned = ski_learned_known(SKI_SELF());
 
     return learned ? learned->filled : 0;
 }
@@ -605,6 +520,7 @@ static void learned_channel_pe_end(struct ski_objects *objects)
     if (!learned)
         return;
     ski_learned_patterns_free(&learned->patterns);
+    ski_learned_net_end(learned);
     ski_hash_each(&learned->receivers, learned_channel_free_receiver, NULL);
     ski_hash_clear(&learned->receivers);
     free(learned);

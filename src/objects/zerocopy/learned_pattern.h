@@ -39,6 +39,7 @@ struct ski_learned_pattern {
     uint64_t                    bytes;           /* of its data */
     uint64_t                    number;          /* of messages on the channel */
     struct ski_learned_channel *channel;         /* or NULL */
+    bool                        numbered;        /* messages have numbers, also without a channel */
     uint32_t                    streak;          /* how often the step was the same */
     uint32_t                    words;           /* of its key */
     struct ski_learned_pattern *next_sent;    /* the pattern of the message sent next, last time */

@@ -26,6 +26,9 @@ _Static_assert(sizeof(struct ski_buffer_packet) == SKI_BUFFER_LEAST, "see buffer
 /* Fewer bytes are copied into a message; a put would do that as well (am_origin.c). */
 #define PUT_LEAST ((size_t)32768)
 
+/* Bytes from which on the owner of the target reads what is put by another process of the host. */
+#define PULL_LEAST ((size_t)32768)
+
 /* A put of this PE into registered memory, until its end; in the list of those that wait for room.
  * */
 struct ski_buffer_put {
@@ -115,20 +118,27 @@ void *skua_buffer_local(const skua_buffer *buffer)
 
 /* ---- at once ------------------------------------------------------------------------------ */
 
-/* Copies by the system; what it has refused once is not tried again. */
+static _Atomic bool buffer_cma_refused; /* what the system has refused once is not tried again */
+
+/* Returns whether the system may copy between this process and that of a PE. */
+static bool buffer_cma_works(const struct ski_pe *self, int pe)
+{
+    return ski_config.direct && ski_config.cma && !buffer_cma_refused &&
+           ski_job_index(self->job, pe) >= 0;
+}
+
+/* Copies by the system. */
 static skua_status buffer_cma(const struct ski_pe *self, const skua_buffer *theirs, void *mine,
                               size_t bytes, bool get)
 {
-    static _Atomic bool refused;
-    skua_status         status;
+    skua_status status;
 
-    if (!ski_config.direct || !ski_config.cma || refused ||
-        ski_job_index(self->job, theirs->pe) < 0)
+    if (!buffer_cma_works(self, theirs->pe))
         return SKUA_ERR_UNSUPPORTED;
     status = get ? ski_cma_read("skua_buffer_get", theirs->pid, mine, theirs->at, bytes)
                  : ski_cma_write("skua_buffer_put", theirs->pid, theirs->at, mine, bytes);
     if (status == SKUA_ERR_UNSUPPORTED)
-        refused = true;
+        buffer_cma_refused = true;
     return status;
 }
 
@@ -366,13 +376,14 @@ static void buffer_ask(struct ski_pe *self, const struct ski_buffer_packet *pack
  * are not copied into one message: their target is registered first. */
 static void buffer_on_fetch(struct ski_pe *self, const struct ski_buffer_packet *packet)
 {
+    bool eager = buffer_by_eager(&packet->from, &packet->to, packet->bytes);
+
     if (!packet->once && buffer_by_packet(packet->bytes) &&
         ski_buffer_data_send_uncopied(self, &packet->from, &packet->to, packet->bytes))
         return;
-    if (packet->to.held || packet->once)
+    if (packet->once || (packet->to.held && !eager))
         buffer_put_registered(self, &packet->from, &packet->to, packet->bytes, packet->once);
-    else if (packet->verb == SKI_BUFFER_FETCH &&
-             !buffer_by_eager(&packet->from, &packet->to, packet->bytes))
+    else if (packet->verb == SKI_BUFFER_FETCH && !eager)
         buffer_ask(self, packet);
     else
         ski_buffer_data_send(self, &packet->from, &packet->to, packet->bytes);
@@ -401,6 +412,35 @@ static void buffer_on_done(struct ski_pe *self, const struct ski_buffer_packet *
     buffer_complete(&to);
 }
 
+/* Returns whether a put is one that the owner of the target carries out. */
+static bool buffer_by_pull(const struct ski_pe *self, const skua_buffer *to, size_t bytes)
+{
+    return bytes >= PULL_LEAST && !ski_buffer_ptr(self, to) && buffer_cma_works(self, to->pe);
+}
+
+static skua_status buffer_ask_to_pull(struct ski_pe *self, const skua_buffer *here,
+                                      const skua_buffer *to, size_t bytes)
+{
+    struct ski_buffer_packet packet = {
+        .verb = SKI_BUFFER_PULL, .bytes = bytes, .from = *here, .to = *to};
+
+    buffer_send(self, to->pe, &packet);
+    return SKUA_PENDING;
+}
+
+/* A failure has been logged, unless the system does not copy: then the data come by message. */
+static void buffer_on_pull(struct ski_pe *self, const struct ski_buffer_packet *packet)
+{
+    skua_status status = buffer_copy(self, &packet->to, &packet->from, packet->bytes, true);
+
+    if (status == SKUA_ERR_UNSUPPORTED) {
+        (void)buffer_get_remote(self, &packet->to, &packet->from, packet->bytes);
+    } else if (status == SKUA_OK) {
+        buffer_complete(&packet->from);
+        buffer_complete(&packet->to);
+    }
+}
+
 /* Returns whether a packet is about a buffer that this PE made and one of the sender's, and about
  * no more bytes than both have. */
 static bool buffer_packet_is_valid(const struct ski_pe *self, const skua_msg *msg)
@@ -410,7 +450,7 @@ static bool buffer_packet_is_valid(const struct ski_pe *self, const skua_msg *ms
     const skua_buffer *mine  = gives ? &packet->from : &packet->to;
     const skua_buffer *theirs = gives ? &packet->to : &packet->from;
 
-    return packet->verb <= SKI_BUFFER_DONE && mine->pe == self->pe && theirs->pe == msg->source &&
+    return packet->verb <= SKI_BUFFER_PULL && mine->pe == self->pe && theirs->pe == msg->source &&
            ski_buffer_is_valid(self, mine) && ski_buffer_is_valid(self, theirs) &&
            packet->bytes <= mine->bytes && packet->bytes <= theirs->bytes &&
            msg->bytes == sizeof *packet &&
@@ -431,6 +471,7 @@ void ski_on_buffer(skua_msg *msg)
     case SKI_BUFFER_READY: buffer_on_fetch(self, packet); break;
     case SKI_BUFFER_ASK: buffer_on_ask(self, packet); break;
     case SKI_BUFFER_DONE: buffer_on_done(self, packet); break;
+    case SKI_BUFFER_PULL: buffer_on_pull(self, packet); break;
     }
     skua_msg_free(msg);
 }
@@ -460,6 +501,8 @@ static skua_status buffer_transfer(const char *call, const skua_buffer *here,
     size_t         bytes  = buffer_transfer_bytes(here, other);
     skua_status    status = buffer_check(call, self, here, other);
 
+    if (status == SKUA_OK && !get && buffer_by_pull(self, other, bytes))
+        return buffer_ask_to_pull(self, here, other, bytes);
     if (status == SKUA_OK)
         status = buffer_copy(self, here, other, bytes, get);
     if (status == SKUA_ERR_UNSUPPORTED)

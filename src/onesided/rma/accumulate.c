@@ -12,6 +12,16 @@
 
 /* ---- arithmetic ------------------------------------------------------------ */
 
+/* A function for the elements of a list, of that for elements side by side. */
+#define AT(name, bytes)                                                                            \
+    static void name##_at(const struct ski_accumulate_list *list, const ptrdiff_t *remote,         \
+                          const ptrdiff_t *local, const uint16_t *order, size_t count)             \
+    {                                                                                              \
+        for (const uint16_t *i = order; i < order + count; i++)                                    \
+            name(list->to + remote[*i],                                                            \
+                 list->from + (local ? local[*i] : (ptrdiff_t)(*i * (bytes))), 1, list->scale);    \
+    }
+
 /* The sum of one type, with a factor and without.  @p ctype computes: unsigned where signed
  * arithmetic could overflow. */
 #define SUM(name, ctype)                                                                           \
@@ -27,7 +37,8 @@
             for (size_t i = 0; i < count; i++)                                                     \
                 t[i] += f[i];                                                                      \
         }                                                                                          \
-    }
+    }                                                                                              \
+    AT(name, sizeof(ctype))
 
 SUM(accumulate_sum_32, uint32_t)
 SUM(accumulate_sum_64, uint64_t)
@@ -46,7 +57,8 @@ SUM(accumulate_sum_double, double)
             t[2 * i] += re * f[2 * i] - im * f[2 * i + 1];                                         \
             t[2 * i + 1] += re * f[2 * i + 1] + im * f[2 * i];                                     \
         }                                                                                          \
-    }
+    }                                                                                              \
+    AT(name, 2 * sizeof(ctype))
 
 SUM_COMPLEX(accumulate_sum_complex_float, float)
 SUM_COMPLEX(accumulate_sum_complex_double, double)
@@ -64,7 +76,8 @@ SUM_COMPLEX(accumulate_sum_complex_double, double)
             const ctype a = t[i], b = f[i];                                                        \
             t[i] = expression;                                                                     \
         }                                                                                          \
-    }
+    }                                                                                              \
+    AT(name, sizeof(ctype))
 #define LESS_AND_MORE(suffix, ctype)                                                               \
     OTHER(accumulate_min_##suffix, ctype, b < a ? b : a)                                           \
     OTHER(accumulate_max_##suffix, ctype, a < b ? b : a)
@@ -97,6 +110,19 @@ static const ski_accumulate_fn functions[OPS][SKUA_BYTE] = {
     [9] = {accumulate_xor_32, accumulate_xor_64, accumulate_xor_32, accumulate_xor_64},
 };
 
+static const ski_accumulate_at_fn at_functions[OPS][SKUA_BYTE] = {
+    [0] = {accumulate_sum_32_at, accumulate_sum_64_at, accumulate_sum_32_at, accumulate_sum_64_at,
+           accumulate_sum_float_at, accumulate_sum_double_at, accumulate_sum_complex_float_at,
+           accumulate_sum_complex_double_at},
+    [2] = {accumulate_min_int32_at, accumulate_min_int64_at, accumulate_min_uint32_at,
+           accumulate_min_uint64_at, accumulate_min_float_at, accumulate_min_double_at},
+    [3] = {accumulate_max_int32_at, accumulate_max_int64_at, accumulate_max_uint32_at,
+           accumulate_max_uint64_at, accumulate_max_float_at, accumulate_max_double_at},
+    [7] = {accumulate_and_32_at, accumulate_and_64_at, accumulate_and_32_at, accumulate_and_64_at},
+    [8] = {accumulate_or_32_at, accumulate_or_64_at, accumulate_or_32_at, accumulate_or_64_at},
+    [9] = {accumulate_xor_32_at, accumulate_xor_64_at, accumulate_xor_32_at, accumulate_xor_64_at},
+};
+
 ski_accumulate_fn ski_accumulate_function(const skua_update *update, size_t *element)
 {
     uint32_t op = update->op;
@@ -105,6 +131,12 @@ ski_accumulate_fn ski_accumulate_function(const skua_update *update, size_t *ele
         return NULL;
     *element = ski_type_size(update->type);
     return functions[op][update->type];
+}
+
+ski_accumulate_at_fn ski_accumulate_at_function(const skua_update *update)
+{
+    ski_assert(update->op < OPS && (unsigned)update->type < SKUA_BYTE);
+    return at_functions[update->op][update->type];
 }
 
 /* ---- stripes --------------------------------------------------------------- */
@@ -132,6 +164,21 @@ static inline void stripe_release(struct ski_stripe *stripe)
 {
     ski_assert(atomic_load_explicit(&stripe->held, memory_order_relaxed) == 1);
     atomic_store_explicit(&stripe->held, 0, memory_order_release);
+}
+
+bool ski_stripe_try(uint32_t number)
+{
+    return stripe_try(&ski_onesided->stripes[number]);
+}
+
+void ski_stripe_acquire(uint32_t number)
+{
+    stripe_acquire(&ski_onesided->stripes[number]);
+}
+
+void ski_stripe_release(uint32_t number)
+{
+    stripe_release(&ski_onesided->stripes[number]);
 }
 
 void ski_stripe_lock_move(struct ski_stripe_lock *lock, int32_t owner, const char *address)

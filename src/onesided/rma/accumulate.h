@@ -26,9 +26,28 @@ struct ski_stripe {
 /** Computes to = to (op) scale * from, for @p count elements. */
 typedef void (*ski_accumulate_fn)(void *to, const void *from, size_t count, const void *scale);
 
+/* Elements that a list names by offsets (accumulate_list.h). */
+struct ski_accumulate_list {
+    const void *scale;
+    size_t      element; /* bytes */
+    int32_t     owner;   /* process of the target, or -1: the arena */
+    char       *to;
+    const char *from;
+};
+
+/** Accumulates the elements @p order[0] to @p order[count - 1] of a list: that at @p local[i]
+ * behind `from`, or element i if @p local is NULL, into that at @p remote[i] behind `to`. */
+typedef void (*ski_accumulate_at_fn)(const struct ski_accumulate_list *list,
+                                     const ptrdiff_t *remote, const ptrdiff_t *local,
+                                     const uint16_t *order, size_t count);
+
 /** Returns the function of operator, type and factor, and the bytes of an element; NULL: there is
  *  none. */
 ski_accumulate_fn ski_accumulate_function(const skua_update *update, size_t *element);
+
+/** Returns the function for lists of operator and type, for which ski_accumulate_function() has
+ *  one. */
+ski_accumulate_at_fn ski_accumulate_at_function(const skua_update *update);
 
 /* ---- stripes -------------------------------------------------------------- */
 
@@ -44,6 +63,15 @@ static inline uint32_t ski_stripe_number(int32_t owner, const char *address)
     _Static_assert(SKI_STRIPES == 1 << (64 - 54), "the hash has as many values");
     return (uint32_t)(stripe * UINT64_C(0x9e3779b97f4a7c15) >> 54);
 }
+
+/** Holds stripe @p number if no PE does. */
+bool ski_stripe_try(uint32_t number);
+
+/** Holds stripe @p number; the caller holds no other. */
+void ski_stripe_acquire(uint32_t number);
+
+/** Releases stripe @p number, which the caller holds. */
+void ski_stripe_release(uint32_t number);
 
 /** Holds the stripe of @p owner's memory at @p address, and no other.  The owner is a process, or
  *  -1 for the arena. */
@@ -97,17 +125,6 @@ static inline bool ski_stripe_set_has(const struct ski_stripe_set *set, uint32_t
 
 /** Holds a stripe besides others or, if that would mean to wait, this one alone. */
 void ski_stripe_set_add(struct ski_stripe_set *set, uint32_t number);
-
-/** Accumulates one element of a list; the caller releases all stripes after SKI_STRIPE_SET_WORK. */
-static inline void ski_accumulate_element(struct ski_stripe_set *set, int32_t owner, char *to,
-                                          const char *from, ski_accumulate_fn fn, const void *scale)
-{
-    uint32_t number = ski_stripe_number(owner, to);
-
-    if (SKI_UNLIKELY(!ski_stripe_set_has(set, number)))
-        ski_stripe_set_add(set, number);
-    fn(to, from, 1, scale);
-}
 
 /** Accumulates a block of a list. */
 void ski_accumulate_scattered(struct ski_stripe_set *set, int32_t owner, char *to, const char *from,

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* accumulate_test.c - the functions of accumulate against plain C, and the sets of stripes. */
-#include "onesided/rma/accumulate.h"
+#include "onesided/rma/accumulate_list.h"
 
 #include <complex.h>
 
@@ -129,6 +129,66 @@ static bool accumulate_covers_stripes(void)
     return good;
 }
 
+#define LIST  3000
+#define WORDS (1 << 17) /* many stripes */
+
+/* Elements of a list are accumulated as a loop would do it, those at one offset in their order. */
+static bool accumulate_list_is_loop(size_t count, bool local)
+{
+    static uint64_t            from[LIST];
+    static ptrdiff_t           to_offset[LIST], from_offset[LIST];
+    const skua_update          update = {SKUA_SUM, SKUA_UINT64, &(uint64_t){3}};
+    uint64_t                  *to = calloc(WORDS, sizeof *to), *want = calloc(WORDS, sizeof *to);
+    struct ski_accumulate_list list   = {update.scale, 8, -1, (char *)to, (char *)from};
+    uint64_t                   random = tap_seed();
+    bool                       good;
+
+    for (size_t i = 0; i < count; i++) {
+        size_t at = (size_t)(tap_random(&random) % (i % 2 ? WORDS : 5));
+
+        from[i]        = tap_random(&random);
+        to_offset[i]   = (ptrdiff_t)(at * 8);
+        from_offset[i] = (ptrdiff_t)((count - 1 - i) * 8);
+    }
+    for (size_t i = 0; i < count; i++)
+        want[to_offset[i] / 8] += 3 * from[local ? count - 1 - i : i];
+    ski_accumulate_list(&list, ski_accumulate_at_function(&update), to_offset,
+                        local ? from_offset : NULL, count);
+    good = memcmp(to, want, WORDS * sizeof *to) == 0;
+    for (int i = 0; i < SKI_STRIPES; i++)
+        good &= atomic_load(&ski_onesided->stripes[i].held) == 0;
+    free(to);
+    free(want);
+    return good;
+}
+
+/* The functions for lists are those of the same operators and types. */
+static bool accumulate_lists_agree(void)
+{
+    const skua_op   ops[] = {SKUA_SUM, SKUA_MIN, SKUA_MAX, SKUA_BIT_AND, SKUA_BIT_OR, SKUA_BIT_XOR};
+    const skua_type last  = SKUA_COMPLEX_DOUBLE;
+    const uint16_t  order = 1;
+    const ptrdiff_t remote[] = {0, 16};
+    bool            good     = true;
+
+    for (size_t k = 0; k < sizeof ops / sizeof *ops; k++)
+        for (unsigned type = 0; type <= (unsigned)last; type++) {
+            const skua_update          update  = {ops[k], (skua_type)type, NULL};
+            double                     from[4] = {7, -3, 5, 2}, to[4] = {1, 2, 3, 4}, want[4];
+            size_t                     element = 0;
+            ski_accumulate_fn          fn      = ski_accumulate_function(&update, &element);
+            struct ski_accumulate_list list    = {NULL, element, -1, (char *)to, (char *)from};
+
+            memcpy(want, to, sizeof to);
+            if (!fn)
+                continue;
+            fn((char *)want + 16, (char *)from + element, 1, NULL);
+            ski_accumulate_at_function (&update)(&list, remote, NULL, &order, 1);
+            good &= memcmp(to, want, sizeof to) == 0;
+        }
+    return good;
+}
+
 /* A set holds what was added last, and never two stripes of one slot. */
 static bool accumulate_set_holds(void)
 {
@@ -160,6 +220,10 @@ int main(void)
     OK(accumulate_imaginary_float(), "the factor i of complex floats");
     accumulate_none();
     OK(accumulate_covers_stripes(), "blocks over several stripes");
+    OK(accumulate_list_is_loop(1, false) && accumulate_list_is_loop(40, true) &&
+           accumulate_list_is_loop(LIST, false) && accumulate_list_is_loop(LIST, true),
+       "elements of a list, also several at one offset");
+    OK(accumulate_lists_agree(), "lists have the operators and types of blocks");
     OK(accumulate_set_holds(), "a set holds the stripes that it says");
     OK(ski_stripe_bytes((char *)UINT64_C(0x7ff8), 64, 8) == 8 &&
            ski_stripe_bytes((char *)UINT64_C(0x7ff8), 64, 16) == 16 &&

@@ -101,6 +101,26 @@ static bool am_gather_all(struct ski_am_gather *g)
     return true;
 }
 
+/* Adds the blocks of a list of offsets, each of which fits in a packet with others. */
+static bool am_gather_indexed(struct ski_am_gather *g)
+{
+    const struct ski_datatype *type   = &g->op->datatype;
+    const ptrdiff_t           *local  = type->indexed.local;
+    const ptrdiff_t           *remote = type->indexed.remote;
+    size_t                     bytes  = type->bytes;
+
+    for (size_t i = 0; i < type->count; i++) {
+        ptrdiff_t behind = (ptrdiff_t)(i * bytes); /* where one side has no offsets */
+
+        if ((g->run_count == g->runs_max || g->bytes + bytes > g->limit) && !am_gather_next(g))
+            return false;
+        g->runs[g->run_count++] = (struct ski_am_local_run){
+            type->local + (local ? local[i] : behind), remote ? remote[i] : behind, bytes, 1, 0, 0};
+        g->bytes += bytes;
+    }
+    return true;
+}
+
 /* Frees the memory for the runs of a long list. */
 static void am_gather_free_runs(struct ski_am_gather *g)
 {
@@ -120,7 +140,10 @@ static bool am_gather_list(struct ski_am_gather *g)
         return am_gather_all(g);
     g->runs     = ski_malloc(SKI_AM_RUNS_MAX * sizeof *g->runs);
     g->runs_max = SKI_AM_RUNS_MAX;
-    all         = am_gather_all(g);
+    all         = type->kind == SKI_DATATYPE_INDEXED && g->skip == 0 && type->bytes > 0 &&
+                  type->bytes <= ski_config.pack_max && type->bytes <= g->limit
+                      ? am_gather_indexed(g)
+                      : am_gather_all(g);
     if (all)
         return true; /* with the rest, which the caller sends */
     ski_assert(g->run_count == 0);
@@ -161,16 +184,27 @@ static size_t am_gather_limit(bool remote_host)
     return (bytes < 1024 ? 1024 : bytes) & ~(size_t)15;
 }
 
-/* Returns whether the data of a put are sent from where they lie: they are then in use until the
- * operation is complete, which a blocking call waits for unless it hands off.  An operation with a
- * local completion wants its memory back earlier: the data are copied. */
+/* Returns the bytes that lie side by side at the origin; 0: they do not. */
+static size_t am_gather_packed_bytes(const struct ski_datatype *type)
+{
+    if (type->kind == SKI_DATATYPE_CONTIGUOUS)
+        return type->bytes;
+    return type->kind == SKI_DATATYPE_STRIDED && type->strided.levels == 1 &&
+                   type->strided.local[0] == (ptrdiff_t)type->bytes
+               ? type->bytes * type->strided.count[0]
+               : 0;
+}
+
+/* Returns whether the data of a put or accumulate are sent from where they lie: they are then in
+ * use until the operation is complete, which a blocking call waits for unless it hands off.  An
+ * operation with a local completion wants its memory back earlier: the data are copied. */
 static bool am_gather_is_uncopied(const struct ski_rma_op *op, bool remote_host,
                                   const skua_rma_params *params)
 {
-    return !(params && params->local.kind) && remote_host && op->verb == SKI_RMA_PUT &&
-           op->datatype.kind == SKI_DATATYPE_CONTIGUOUS &&
-           op->datatype.bytes >= SKI_ZCOPY_SEND_LEAST && !ski_config.local_completion &&
-           ski_zcopy_send_supported();
+    return !(params && params->local.kind) && remote_host &&
+           (op->verb == SKI_RMA_PUT || op->verb == SKI_RMA_ACCUMULATE) &&
+           am_gather_packed_bytes(&op->datatype) >= SKI_ZCOPY_SEND_LEAST &&
+           !ski_config.local_completion && ski_zcopy_send_supported();
 }
 
 /* Returns whether the target may send the data of a get from where they lie, which takes a while:

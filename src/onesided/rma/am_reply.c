@@ -7,6 +7,7 @@
 
 #include "base/assert.h"
 #include "core/message/message.h"
+#include "core/net/net.h"
 #include "core/net/zcopy_send.h"
 #include "core/pe/handler.h"
 #include "onesided/rma/am_sent.h"
@@ -206,5 +207,6 @@ void ski_on_am_reply(skua_msg *msg)
     if (at != end)
         ski_log(SKI_LOG_ERROR, "PE %d dropped a reply from PE %d that matches no request",
                 ski_self->pe, msg->source);
+    ski_net_reply_runs(ski_self);
     skua_msg_free(msg);
 }

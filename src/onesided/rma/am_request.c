@@ -259,7 +259,8 @@ void ski_am_request_send(struct ski_am_gather *g, const skua_rma_params *params)
 
     am_request_fill(&s.request, g, params);
     s.to     = ski_am_server(g->self->job, g->op->remote.pe);
-    uncopied = g->uncopied && g->run_count == 1 && g->runs[0].count == 1 &&
+    uncopied = g->uncopied && g->run_count == 1 &&
+               (g->runs[0].count == 1 || g->runs[0].local_stride == (ptrdiff_t)g->runs[0].bytes) &&
                s.request.data_bytes >= SKI_ZCOPY_SEND_LEAST && !s.request.signal_bytes;
     ski_am_encode(&s.request, g->self->pe, s.to, &s.encoded);
     s.head            = ski_am_encoded_bytes(&s.encoded) + ski_am_list_bytes(&s.request);
@@ -267,7 +268,8 @@ void ski_am_request_send(struct ski_am_gather *g, const skua_rma_params *params)
     s.encoded.head.id = am_request_note(g, s.bytes + g->bytes);
     g->req->parts++;
     if (uncopied) {
-        struct ski_iov iov = {g->runs[0].local, g->runs[0].remote, g->runs[0].bytes};
+        struct ski_iov iov = {g->runs[0].local, g->runs[0].remote,
+                              g->runs[0].bytes * g->runs[0].count};
 
         s.msg = am_request_new_message(g, s.head, s.head + sizeof(struct ski_zcopy_send));
         am_request_write_head(skua_msg_data(s.msg), g, &s);

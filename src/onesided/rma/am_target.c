@@ -13,6 +13,7 @@
 #include "core/net/net.h"
 #include "core/pe/handler.h"
 #include "onesided/region/rkey_cache.h"
+#include "onesided/rma/accumulate_list.h"
 #include "onesided/rma/am_wire.h"
 #include "onesided/rma/rma_pe.h"
 #include "core/net/zcopy_send.h"
@@ -49,6 +50,15 @@ static bool am_target_decode(const skua_msg *msg, struct ski_am_span span,
     return ski_am_decode(span, source, ski_self->pe, request, id) && am_target_is_valid(request);
 }
 
+static bool am_target_offsets_are_aligned(const struct ski_am_request *request, size_t align)
+{
+    uint32_t bits = 0;
+
+    for (uint32_t i = 0; i < request->blocks; i++)
+        bits |= (uint32_t)ski_am_offset(request, i);
+    return bits % align == 0;
+}
+
 /* Returns whether all blocks are whole elements at aligned addresses. */
 static bool am_target_are_elements(const struct ski_am_request *request,
                                    const struct ski_resolved *target, size_t element)
@@ -58,6 +68,8 @@ static bool am_target_are_elements(const struct ski_am_request *request,
 
     if (request->blocks == 0)
         return request->total % element == 0 && base % align == 0;
+    if (request->is_offsets && base % align == 0)
+        return request->block_bytes % element == 0 && am_target_offsets_are_aligned(request, align);
     for (uint32_t i = 0; i < request->blocks; i++) {
         struct ski_am_run run = ski_am_block(request, i);
 
@@ -85,6 +97,25 @@ static bool am_target_can_notify(const struct ski_am_request *request)
 
 /* ---- serving -------------------------------------------------------------------- */
 
+/* Accumulates single elements at offsets. */
+static void am_target_accumulate_elements(const struct ski_am_request *request,
+                                          ski_accumulate_at_fn         at_fn,
+                                          struct ski_accumulate_list  *list)
+{
+    ptrdiff_t remote[SKI_ACCUMULATE_CHUNK];
+    uint32_t  now;
+
+    for (uint32_t at = 0; at < request->blocks; at += now) {
+        uint32_t left = request->blocks - at;
+
+        now = left < SKI_ACCUMULATE_CHUNK ? left : SKI_ACCUMULATE_CHUNK;
+        for (uint32_t i = 0; i < now; i++)
+            remote[i] = ski_am_offset(request, at + i);
+        ski_accumulate_chunk(list, at_fn, remote, NULL, now);
+        list->from += now * list->element;
+    }
+}
+
 static skua_status am_target_accumulate(const struct ski_am_request *request,
                                         const struct ski_resolved   *target)
 {
@@ -97,6 +128,14 @@ static skua_status am_target_accumulate(const struct ski_am_request *request,
 
     if (!fn || !am_target_are_elements(request, target, element))
         return SKUA_ERR_INVAL;
+    if (request->is_offsets && request->block_bytes == element &&
+        request->blocks >= SKI_ACCUMULATE_FEW) {
+        struct ski_accumulate_list list = {accumulate.scale, element, target->process,
+                                           target->memory, data};
+
+        am_target_accumulate_elements(request, ski_accumulate_at_function(&accumulate), &list);
+        return SKUA_OK;
+    }
     ski_stripe_set_begin(&set);
     if (request->blocks == 0)
         ski_accumulate_scattered(&set, target->process, target->memory, data, request->total, fn,

@@ -226,6 +226,24 @@ static bool am_wire_run_extent(const struct ski_am_run *run, ptrdiff_t *lo, ptrd
     return true;
 }
 
+/* Computes the extent of blocks of one size at offsets; false: it overflows. */
+static bool am_wire_offsets_extent(struct ski_am_request *r)
+{
+    int32_t least = INT32_MAX, most = INT32_MIN;
+
+    for (uint32_t i = 0; i < r->blocks; i++) {
+        int32_t offset = ski_am_offset(r, i);
+
+        least = offset < least ? offset : least;
+        most  = offset > most ? offset : most;
+    }
+    r->lo = least < 0 ? least : 0;
+    r->hi = (ptrdiff_t)most + r->block_bytes > 0 ? (ptrdiff_t)most + r->block_bytes : 0;
+    return r->block_bytes > 0 &&
+           !__builtin_add_overflow(r->total, (size_t)r->block_bytes * r->blocks, &r->total) &&
+           r->total <= SKI_AM_DATA_MAX;
+}
+
 /* Computes the bytes of all blocks and the extent that they touch; false: they overflow.  Whether
  * the extent lies in the region is checked by ski_resolve(). */
 static bool am_wire_extent(struct ski_am_request *r)
@@ -236,6 +254,8 @@ static bool am_wire_extent(struct ski_am_request *r)
     }
     if (r->blocks == 0)
         r->hi = (ptrdiff_t)r->total;
+    if (r->is_offsets && r->blocks > 0)
+        return am_wire_offsets_extent(r);
     for (uint32_t i = 0; i < r->blocks; i++) {
         struct ski_am_run run = ski_am_block(r, i);
         ptrdiff_t         lo, hi;

@@ -140,18 +140,24 @@ bool ski_am_decode(struct ski_am_span span, int origin, int server, struct ski_a
 
 #define SKI_AM_NO_ID UINT32_MAX
 
+/** Returns offset @p i of a request whose blocks are offsets. */
+static inline int32_t ski_am_offset(const struct ski_am_request *request, uint32_t i)
+{
+    int32_t offset;
+
+    memcpy(&offset, request->list + (size_t)i * sizeof offset, sizeof offset);
+    return offset;
+}
+
 /** Returns the run of block @p i of a request that has blocks. */
 static inline struct ski_am_run ski_am_block(const struct ski_am_request *request, uint32_t i)
 {
     struct ski_am_run run;
-    int32_t           offset;
 
-    if (!request->is_offsets) {
-        memcpy(&run, request->list + i * sizeof run, sizeof run);
-        return run;
-    }
-    memcpy(&offset, request->list + i * sizeof offset, sizeof offset);
-    return (struct ski_am_run){offset, request->block_bytes, 1, 0};
+    if (request->is_offsets)
+        return (struct ski_am_run){ski_am_offset(request, i), request->block_bytes, 1, 0};
+    memcpy(&run, request->list + i * sizeof run, sizeof run);
+    return run;
 }
 
 /** Copies @p count blocks of @p bytes each from one stride to another.  No address is computed but

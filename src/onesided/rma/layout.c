@@ -120,11 +120,26 @@ static skua_status layout_indexed_extent(const struct layout_subject *subject,
 {
     const skua_layout *layout = subject->layout;
 
-    if (layout->indexed.count > 0 && !layout->indexed.offset)
+    const ptrdiff_t *offset = layout->indexed.offset;
+    ptrdiff_t        least = PTRDIFF_MAX, most = PTRDIFF_MIN;
+    size_t           grain = 0;
+
+    if (layout->indexed.count > 0 && !offset)
         return layout_invalid(subject, "has no list of offsets");
-    for (size_t i = 0; i < layout->indexed.count; i++)
-        if (!layout_add_block(extent, layout->indexed.offset[i], layout->bytes))
-            return layout_too_large(subject);
+    if (layout->indexed.count == 0 || layout->bytes == 0)
+        return SKUA_OK;
+    for (size_t i = 0; i < layout->indexed.count; i++) {
+        least = offset[i] < least ? offset[i] : least;
+        most  = offset[i] > most ? offset[i] : most;
+        grain |= (size_t)offset[i];
+    }
+    if (layout->bytes > PTRDIFF_MAX / layout->indexed.count ||
+        __builtin_add_overflow(most, (ptrdiff_t)layout->bytes, &extent->hi))
+        return layout_too_large(subject);
+    extent->lo    = least;
+    extent->bytes = layout->bytes * layout->indexed.count;
+    extent->grain = grain;
+    extent->sizes = layout->bytes;
     return SKUA_OK;
 }
 

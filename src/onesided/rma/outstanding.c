@@ -66,13 +66,15 @@ static struct ski_outstanding *outstanding_new(struct ski_outstanding_table *tab
     return entry;
 }
 
-struct ski_outstanding *ski_outstanding_add(struct ski_outstanding_table *table, uint64_t key)
+struct ski_outstanding *ski_outstanding_add_other(struct ski_outstanding_table *table,
+                                                  uint64_t                      key)
 {
     struct ski_outstanding *entry = ski_outstanding_find(table, key);
 
     if (!entry)
         entry = outstanding_new(table, key);
     entry->all++;
+    table->recent[ski_outstanding_is_pe(key)] = entry;
     return entry;
 }
 
@@ -89,6 +91,8 @@ void ski_outstanding_remove(struct ski_outstanding_table *table, struct ski_outs
     for (at = outstanding_bucket(table, entry->key); *at != entry; at = &(*at)->next)
         ;
     ski_assert(table->entries > 0);
+    if (table->recent[ski_outstanding_is_pe(entry->key)] == entry)
+        table->recent[ski_outstanding_is_pe(entry->key)] = NULL;
     *at           = entry->next;
     entry->next   = table->unused;
     table->unused = entry;

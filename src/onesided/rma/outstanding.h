@@ -16,6 +16,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "base/arch.h"
+
 struct ski_rma_waiting;
 
 /* The operations of one key. */
@@ -40,6 +42,8 @@ struct ski_outstanding_table {
     uint64_t                 mask;
     uint32_t                 entries;
     struct ski_outstanding  *unused;
+    struct ski_outstanding  *recent[2]; /* of the last PE and the last region that were added; or
+                                           NULL */
 };
 
 static inline uint64_t ski_outstanding_pe(int pe)
@@ -62,8 +66,22 @@ static inline uint64_t ski_outstanding_region(uint32_t id)
 struct ski_outstanding *ski_outstanding_find(const struct ski_outstanding_table *table,
                                              uint64_t                            key);
 
+/** Counts one more operation under @p key, which is not the last one, and returns the entry of the
+ *  key. */
+struct ski_outstanding *ski_outstanding_add_other(struct ski_outstanding_table *table,
+                                                  uint64_t                      key);
+
 /** Counts one more operation under @p key and returns the entry of the key. */
-struct ski_outstanding *ski_outstanding_add(struct ski_outstanding_table *table, uint64_t key);
+static inline struct ski_outstanding *ski_outstanding_add(struct ski_outstanding_table *table,
+                                                          uint64_t                      key)
+{
+    struct ski_outstanding *entry = table->recent[ski_outstanding_is_pe(key)];
+
+    if (SKI_UNLIKELY(!entry || entry->key != key))
+        return ski_outstanding_add_other(table, key);
+    entry->all++;
+    return entry;
+}
 
 /** Counts one operation of @p entry less. */
 void ski_outstanding_remove(struct ski_outstanding_table *table, struct ski_outstanding *entry);

@@ -12,9 +12,7 @@
 
 #include "base/assert.h"
 #include "core/collective/collective.h"
-
-#define RMA_OP_AHEAD                                                                               \
-    16 /* elements of a list whose cache lines are on their way: other PEs had them */
+#include "onesided/rma/accumulate_list.h"
 
 /* ---- accumulate ----------------------------------------------------------------------------- */
 
@@ -59,25 +57,18 @@ static void rma_op_accumulate_list(const struct ski_rma_op *op, const struct ski
     ski_stripe_set_release(&set);
 }
 
-/* Single elements at offsets of the target: the loop does for each no more than it must. */
 static void rma_op_accumulate_elements(const struct ski_rma_op   *op,
                                        const struct ski_resolved *target)
 {
-    const struct ski_offset_pairs *list = &op->datatype.indexed;
-    struct ski_stripe_set          set;
+    const struct ski_offset_pairs *offsets = &op->datatype.indexed;
+    struct ski_accumulate_list     list    = {.scale   = op->accumulate->scale,
+                                              .element = op->element,
+                                              .owner   = target->process,
+                                              .to      = target->memory,
+                                              .from    = op->datatype.local};
 
-    ski_stripe_set_begin(&set);
-    for (size_t i = 0; i < op->datatype.count; i++) {
-        if (i % SKI_STRIPE_SET_WORK == 0)
-            ski_stripe_set_release(&set);
-        if (i + RMA_OP_AHEAD < op->datatype.count)
-            __builtin_prefetch(target->memory + list->remote[i + RMA_OP_AHEAD], 1);
-        ski_accumulate_element(&set, target->process, target->memory + list->remote[i],
-                               op->datatype.local +
-                                   (list->local ? list->local[i] : (ptrdiff_t)(i * op->element)),
-                               op->fn, op->accumulate->scale);
-    }
-    ski_stripe_set_release(&set);
+    ski_accumulate_list(&list, ski_accumulate_at_function(op->accumulate), offsets->remote,
+                        offsets->local, op->datatype.count);
 }
 
 void ski_rma_op_accumulate(const struct ski_rma_op *op, const struct ski_resolved *target)
@@ -88,7 +79,7 @@ void ski_rma_op_accumulate(const struct ski_rma_op *op, const struct ski_resolve
     if (op->datatype.kind == SKI_DATATYPE_STRIDED) {
         rma_op_accumulate_strided(op, target);
     } else if (op->datatype.kind == SKI_DATATYPE_INDEXED && op->datatype.indexed.remote &&
-               op->datatype.bytes == op->element) {
+               op->datatype.bytes == op->element && op->datatype.count >= SKI_ACCUMULATE_FEW) {
         rma_op_accumulate_elements(op, target);
     } else if (op->datatype.kind != SKI_DATATYPE_CONTIGUOUS) {
         rma_op_accumulate_list(op, target);

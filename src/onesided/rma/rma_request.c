@@ -94,7 +94,6 @@ struct ski_rma_request *ski_rma_request_begin(struct ski_pe *self, const struct 
     req->rma      = ski_rma_pe(self);
     req->call     = op->verb == SKI_RMA_RKEY_QUERY ? NULL : op->call;
     req->remote   = op->remote;
-    req->region   = target->region;
     req->protocol = protocol;
     req->on_host  = !target->remote_host;
     if (params) {
@@ -104,8 +103,10 @@ struct ski_rma_request *ski_rma_request_begin(struct ski_pe *self, const struct 
     }
     if (req->handle)
         req->handle->pending++;
-    if (target->region)
-        ski_region_retain(target->region);
+    if (target->region && target->region->kind != SKI_REGION_SYMMETRIC) {
+        req->region = target->region; /* it may be freed at any time */
+        ski_region_retain(req->region);
+    }
     rma_request_count(self, req);
     return req;
 }

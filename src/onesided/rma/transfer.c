@@ -23,6 +23,7 @@
 #include "core/collective/collective.h"
 #include "onesided/pe/external_thread.h"
 #include "onesided/rma/am_origin.h"
+#include "onesided/rma/am_short.h"
 #include "onesided/rma/cma.h"
 #include "onesided/rma/rma_driver.h"
 #include "onesided/rma/rma_op.h"
@@ -138,8 +139,10 @@ static skua_status transfer_by_am(const struct ski_rma_op *op, const struct ski_
     if (blocking) /* else it never waits: the backlog keeps the order */
         transfer_order_behind(op, params, target);
     /* Requests to a PE are served in the order of sending.  What this process did itself is done,
-     * and the message, or this fence, makes it visible before. */
-    ski_fence(memory_order_seq_cst);
+     * and the message, or this fence, makes it visible before.  A request to another host leaves
+     * by a driver, whose locks or barriers do that. */
+    if (!target->remote_host)
+        ski_fence(memory_order_seq_cst);
     return ski_am_transfer(op, target, params, blocking);
 }
 
@@ -406,6 +409,8 @@ skua_status skua_put_nb(skua_gaddr to, const void *from, size_t bytes,
 {
     if (!params && SKI_LIKELY(transfer_put_fast(to, from, bytes)))
         return SKUA_OK;
+    if (!params && ski_am_put_short(__func__, to, from, bytes))
+        return SKUA_PENDING;
     return transfer_put(__func__, to, ski_datatype_contiguous(from, bytes), params, false);
 }
 

@@ -267,6 +267,7 @@ bool ski_tcp_on_records(struct ski_tcp_conn *conn)
     if (n > 0) {
         r->have += (size_t)n;
         assert(r->have <= SKI_RECORD_ROOM);
+        ski_framing_check_target(&conn->in);
         sense = ski_records_open(r, tcp_conn_feed, &conn->in);
     }
     return tcp_conn_received(

@@ -63,14 +63,16 @@ static inline size_t ski_framing_target(const struct ski_framing *s, void **to)
     return s->room ? s->bytes - s->got : 0;
 }
 
-/** Asks the runtime whether the target of the next bytes is still there, before they are received
- *  in a later call of progress().  If it is not, the other bytes of the packet are fed and skipped.
+/** Asks the runtime whether the target of the next bytes is still there, and where, before they are
+ *  received in a later call of progress().  If it is not, the other bytes of the packet are fed and
+ * skipped.
  */
 static inline void ski_framing_check_target(struct ski_framing *s)
 {
-    if (s->kept > 0 && s->room && s->up->recv_direct_continues &&
-        !s->up->recv_direct_continues(s->owner, s->begin))
-        s->room = NULL;
+    void *to = s->room;
+
+    if (s->kept > 0 && to && s->up->recv_direct_continues)
+        s->room = s->up->recv_direct_continues(s->owner, s->begin, &to) ? to : NULL;
 }
 
 /** Records that @p bytes were received at the target. */

@@ -380,6 +380,7 @@ static void test_framing_lead(void)
 /* What the runtime of the next test was told. */
 struct framing_test_gone {
     char     room[SKI_FRAMING_LARGE];
+    char    *other; /* where the bytes are to be received from now on, or NULL */
     bool     stays;
     unsigned whole, skipped;
 };
@@ -399,10 +400,14 @@ static void framing_test_gone_placed(void *owner, const void *packet, size_t byt
     *(whole ? &gone->whole : &gone->skipped) += 1;
 }
 
-static bool framing_test_gone_continues(void *owner, const void *packet)
+static bool framing_test_gone_continues(void *owner, const void *packet, void **to)
 {
+    struct framing_test_gone *gone = owner;
+
     (void)packet;
-    return ((struct framing_test_gone *)owner)->stays;
+    if (gone->other)
+        *to = gone->other;
+    return gone->stays;
 }
 
 /* The program frees the place of a packet of which a part has arrived. */
@@ -426,6 +431,12 @@ static void test_framing_place_gone(void)
     ski_framing_check_target(&s);
     OK(ski_framing_target(&s, &to) == bytes - SKI_DIRECT_HEAD - 100 && to == gone.room + 100,
        "a place that stays is the target of what comes later");
+    gone.other = gone.room + 50;
+    ski_framing_check_target(&s);
+    OK(ski_framing_target(&s, &to) == bytes - SKI_DIRECT_HEAD - 100 && to == gone.room + 150,
+       "a place that has moved is the target behind what has come");
+    gone.other = NULL;
+    s.room     = gone.room;
     gone.stays = false;
     ski_framing_check_target(&s);
     OK(ski_framing_target(&s, &to) == 0, "one that is gone is not");

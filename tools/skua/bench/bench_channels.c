@@ -140,7 +140,8 @@ static void bench_channels_print_goals(const struct results *r, const char *suff
 
 static void bench_channels_print_tcp(const struct results *r)
 {
-    static const char *const shown[] = {"floor", "channel", "channel-heap", "message", "entry"};
+    static const char *const shown[] = {"floor",   "channel", "channel-heap",
+                                        "message", "entry",   "learned"};
 
     printf("\nRound trip from buffer to buffer between hosts over TCP (loopback), microseconds\n");
     printf("%9s", "bytes");
@@ -176,6 +177,8 @@ static void bench_channels_print_tcp_goals(const struct results *r)
                               10000, 100000, 1.3);
     bench_channels_print_gain(r, "message / channel, worst size from 10000 to 100000", "message",
                               10000, 100000, 1.3);
+    bench_print_goal("learned channel / entry call, worst size from 10000 to 100000",
+                     bench_channels_worst(r, TCP, "learned", "entry", 10000, 100000), "<=", 1);
     bench_print_goal("channel / bare send and recv, worst size",
                      bench_channels_worst(r, TCP, "channel", "floor", TCP_LEAST, TCP_MOST),
                      "<=", 1.2);

@@ -28,6 +28,7 @@
 
 #include "base/config.h"
 #include "network.h"
+#include "network_zcopy.h"
 #include "transport/secret.h"
 #include "transport/select.h"
 
@@ -42,6 +43,9 @@ static const size_t bandwidth_sizes[] = {4096, 65536, 1048576, 4194304};
 static const size_t patch_sizes[]  = {32, 512, 8192, 131072, 2097152}; /* of 2 to 512 rows */
 static const size_t behind_sizes[] = {8, 64, 1024, 4096, 16384, 65536};
 
+static const size_t inflight_numbers[] = {10, 100, 1000, 10000, 100000};
+
+#define INFLIGHTS  (sizeof inflight_numbers / sizeof *inflight_numbers)
 #define PATCHES    (sizeof patch_sizes / sizeof *patch_sizes)
 #define BEHINDS    (sizeof behind_sizes / sizeof *behind_sizes)
 #define LATENCIES  (sizeof latency_sizes / sizeof *latency_sizes)
@@ -241,9 +245,10 @@ static void bench_network_run_skua(const struct network *network, struct results
         return;
     for (int i = 0; i < SKI_CANDIDATES; i++) {
         bench_step(round, rounds, ski_driver_names[i]);
-        if (ski_driver_load(ski_driver_names[i], why, sizeof why))
+        if (ski_driver_load(ski_driver_names[i], why, sizeof why)) {
             network_run_skua(network, results, ski_driver_names[i], SKI_SECURITY_JOB);
-        else if (round == 1)
+            network_zcopy_run(network, results, ski_driver_names[i]);
+        } else if (round == 1)
             fprintf(stderr, "skua: no driver %s: %s\n", ski_driver_names[i], why);
     }
 }
@@ -304,30 +309,62 @@ static bool bench_network_has_series(const struct results *r, const char *name)
 /* Returns the sizes for which a metric is measured, and their number. */
 static const size_t *bench_network_sizes_of(const char *metric, size_t *count)
 {
+    const size_t *sizes = network_zcopy_sizes(metric, count);
+
+    if (sizes)
+        return sizes;
     if (strncmp(metric, "patch_", 6) == 0)
         return *count = PATCHES, patch_sizes;
     if (strncmp(metric, "behind_", 7) == 0)
         return *count = BEHINDS, behind_sizes;
+    if (strncmp(metric, "inflight_", 9) == 0)
+        return *count = INFLIGHTS, inflight_numbers;
     if (strstr(metric, "_gbs"))
         return *count = BANDWIDTHS, bandwidth_sizes;
     return *count = LATENCIES, latency_sizes;
 }
 
-static void bench_network_print_table(const struct results *r, const char *title,
-                                      const char *metric, const size_t *sizes, size_t count)
+/* Whether a metric was measured for a series at one of @p sizes. */
+static bool bench_network_has_metric(const struct results *r, const char *name, const char *metric,
+                                     const size_t *sizes, size_t count)
 {
-    printf("\n%s\n%9s", title, "bytes");
-    for (size_t c = 0; c < SERIES; c++)
-        if (bench_network_has_series(r, series[c]))
+    for (size_t i = 0; i < count; i++)
+        if (results_get(r, name, sizes[i], metric) > 0)
+            return true;
+    return false;
+}
+
+/* Prints a metric; @p bandwidth: a time in microseconds is printed as GB/s. */
+static void bench_network_print_columns(const struct results *r, const char *metric,
+                                        const size_t *sizes, size_t count, bool bandwidth)
+{
+    bool shown[SERIES];
+
+    printf("%9s", sizes == inflight_numbers ? "puts" : "bytes");
+    for (size_t c = 0; c < SERIES; c++) {
+        shown[c] = bench_network_has_metric(r, series[c], metric, sizes, count);
+        if (shown[c])
             printf("%*s", WIDTH, series[c]);
+    }
     printf("\n");
     for (size_t i = 0; i < count; i++) {
         printf("%9zu", sizes[i]);
-        for (size_t c = 0; c < SERIES; c++)
-            if (bench_network_has_series(r, series[c]))
-                bench_print_value(results_get(r, series[c], sizes[i], metric), WIDTH);
+        for (size_t c = 0; c < SERIES; c++) {
+            double value = results_get(r, series[c], sizes[i], metric);
+
+            if (shown[c])
+                bench_print_value(bandwidth ? bench_ratio((double)sizes[i] * 1e-3, value) : value,
+                                  WIDTH);
+        }
         printf("\n");
     }
+}
+
+static void bench_network_print_table(const struct results *r, const char *title,
+                                      const char *metric, const size_t *sizes, size_t count)
+{
+    printf("\n%s\n", title);
+    bench_network_print_columns(r, metric, sizes, count, false);
 }
 
 static void bench_network_print_latency(const struct results *r, const char *title,
@@ -336,46 +373,47 @@ static void bench_network_print_latency(const struct results *r, const char *tit
     bench_network_print_table(r, title, metric, latency_sizes, LATENCIES);
 }
 
-/* Prints a table of a metric of patches, or of gets behind puts. */
-static void bench_network_print_sizes(const struct results *r, const char *title,
-                                      const char *metric)
+/* Tables whose sizes are those of their metric: Figures 4 to 7 of the paper on OSPRI, channels, and
+ * Figure 5 of the paper on zero copy.  */
+static const struct {
+    const char *title, *metric;
+    bool        bandwidth; /* the times are printed as bandwidth */
+} figures[] = {
+    {"Put of a patch of a matrix (MPI_Put of a vector type, flush), microseconds", "patch_put_us",
+     false},
+    {"Get of a patch, microseconds", "patch_get_us", false},
+    {"Accumulate of a patch, microseconds", "patch_acc_us", false},
+    {"Put of a patch, GB/s", "patch_put_us", true},
+    {"Get of a patch, GB/s", "patch_get_us", true},
+    {"Accumulate of a patch, GB/s", "patch_acc_us", true},
+    {"Put of a patch in the own memory, microseconds", "patch_local_put_us", false},
+    {"Get of a patch in the own memory, microseconds", "patch_local_get_us", false},
+    {"Accumulate of a patch in the own memory, microseconds", "patch_local_acc_us", false},
+    {"Get behind 8 pending puts, unordered (MPI_Put, MPI_Rget), microseconds",
+     "behind_unordered_us", false},
+    {"Get behind 8 pending puts, partial order, microseconds", "behind_partial_us", false},
+    {"Get behind 8 pending puts, strict order (MPI_Put, flush, MPI_Get, flush), microseconds",
+     "behind_strict_us", false},
+    {"Put of 8 bytes while so many are in flight, microseconds", "inflight_us", false},
+    {"Round trip through channels, microseconds", "channel_us", false},
+    {"Round trip through channels into malloc() memory, microseconds", "channel_heap_us", false},
+    {"Round trip of entry calls, copied in and out, microseconds", "channel_entry_us", false},
+    {"Round trip of entry calls by a learned channel, microseconds", "channel_learned_us", false},
+    {"Transfer one way, copied in and out, microseconds", "zcopy_copy_us", false},
+    {"Transfer one way by a get of the receiver, microseconds", "zcopy_get_us", false},
+    {"Transfer one way by a put, microseconds", "zcopy_put_us", false},
+    {"Transfer one way of a nocopy argument, microseconds", "zcopy_send_us", false},
+};
+
+static void bench_network_print_figures(const struct results *r)
 {
-    size_t        count;
-    const size_t *sizes = bench_network_sizes_of(metric, &count);
+    for (size_t i = 0; i < sizeof figures / sizeof *figures; i++) {
+        size_t        count;
+        const size_t *sizes = bench_network_sizes_of(figures[i].metric, &count);
 
-    bench_network_print_table(r, title, metric, sizes, count);
-}
-
-/* Patches of a matrix of 1024 x 1024 doubles: Figures 4 to 6 of the paper on OSPRI. */
-static void bench_network_print_patches(const struct results *r)
-{
-    static const struct {
-        const char *title, *metric;
-    } tables[] = {
-        {"Put of a patch of a matrix (MPI_Put of a vector type, flush), microseconds",
-         "patch_put_us"},
-        {"Get of a patch, microseconds", "patch_get_us"},
-        {"Accumulate of a patch, microseconds", "patch_acc_us"},
-        {"Put of a patch in the own memory, microseconds", "patch_local_put_us"},
-        {"Get of a patch in the own memory, microseconds", "patch_local_get_us"},
-        {"Accumulate of a patch in the own memory, microseconds", "patch_local_acc_us"},
-    };
-
-    for (size_t i = 0; i < sizeof tables / sizeof *tables; i++)
-        bench_network_print_sizes(r, tables[i].title, tables[i].metric);
-}
-
-/* Gets while puts to other memory of the target are pending: Figure 7 of that paper. */
-static void bench_network_print_orders(const struct results *r)
-{
-    bench_network_print_sizes(
-        r, "Get behind 8 pending puts, unordered (MPI_Put, MPI_Rget), microseconds",
-        "behind_unordered_us");
-    bench_network_print_sizes(r, "Get behind 8 pending puts, partial order, microseconds",
-                              "behind_partial_us");
-    bench_network_print_sizes(
-        r, "Get behind 8 pending puts, strict order (MPI_Put, flush, MPI_Get, flush), microseconds",
-        "behind_strict_us");
+        printf("\n%s\n", figures[i].title);
+        bench_network_print_columns(r, figures[i].metric, sizes, count, figures[i].bandwidth);
+    }
 }
 
 static void bench_network_print_bandwidth(const struct results *r, const char *title,
@@ -465,6 +503,7 @@ static void bench_network_print_mpi_goals(const struct results *r, const char *m
     } goals[] = {
         {"message", "message_us"},
         {"messages in flight", "message_gbs"},
+        {"put, source free", "put_local_us"},
         {"put, arrived", "put_us"},
         {"get", "get_us"},
         {"put + notification", "notify_us"},
@@ -476,6 +515,7 @@ static void bench_network_print_mpi_goals(const struct results *r, const char *m
         {"get of a patch", "patch_get_us"},
         {"accumulate of a patch", "patch_acc_us"},
         {"get behind puts, strict", "behind_strict_us"},
+        {"small put, by number in flight", "inflight_us"},
     };
 
     for (size_t i = 0; i < sizeof goals / sizeof *goals; i++)
@@ -504,6 +544,11 @@ static void bench_network_print_goals(const struct results *r)
             else if (strstr(series[c], mpis[i]))
                 bench_network_print_against(r, series[c], "message_us", mpis[i], "message_us",
                                             "message", 1.3);
+        bench_print_goal("small put, 100000 / 10 in flight",
+                         bench_ratio(results_get(r, series[c], 100000, "inflight_us"),
+                                     results_get(r, series[c], 10, "inflight_us")),
+                         "<=", 1);
+        network_zcopy_print_goals(r, series[c]);
     }
     bench_print_goals_head("Goals, start-up of 64 processes, seconds");
     bench_print_goal("sharing memory", results_get(r, "skua-shared", START, "start_s"), "<=", 2);
@@ -523,6 +568,9 @@ static void bench_network_print(const struct results *r)
         "notify_us");
     bench_network_print_latency(r, "Put that runs a handler at the target, one way, microseconds",
                                 "signal_us");
+    bench_network_print_latency(
+        r, "Put until its source may change (MPI_Put, MPI_Win_flush_local), microseconds",
+        "put_local_us");
     bench_network_print_latency(r, "Put until its data has arrived (MPI_Put, flush), microseconds",
                                 "put_us");
     bench_network_print_latency(
@@ -532,8 +580,7 @@ static void bench_network_print(const struct results *r)
         "get_us");
     bench_network_print_latency(r, "Accumulate of doubles (MPI_Accumulate, flush), microseconds",
                                 "acc_us");
-    bench_network_print_patches(r);
-    bench_network_print_orders(r);
+    bench_network_print_figures(r);
     bench_network_print_table(r, "Fetch-and-add, microseconds", "fetchadd_us", latency_sizes, 1);
     bench_network_print_bandwidth(r, "Messages in flight, GB/s", "message_gbs");
     bench_network_print_bandwidth(

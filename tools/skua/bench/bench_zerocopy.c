@@ -3,7 +3,6 @@
  * bench_zerocopy.c - skua bench zerocopy: data from memory of one PE to memory of another, with and
  * without copying it into a message (bench/zerocopy.c).  The goal is the break-even size.
  */
-#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -68,26 +67,13 @@ static void bench_zerocopy_print_table(const struct results *r, size_t of, bool 
     }
 }
 
-/* Returns the smallest size from which a variant is faster than copying at all sizes; 0: not
- * measured. */
 static double bench_zerocopy_break_even(const struct results *r, const char *of,
                                         const char *variant, bool heap)
 {
-    double from     = INFINITY;
-    bool   measured = false;
+    char metric[32];
 
-    for (size_t i = SIZES; i-- > 0;) {
-        double copied = bench_zerocopy_get(r, of, "copy", heap, sizes[i]);
-        double moved  = bench_zerocopy_get(r, of, variant, heap, sizes[i]);
-
-        measured |= moved > 0;
-        if (!measured)
-            continue; /* the largest sizes are not measured between hosts */
-        if (moved == 0 || moved >= copied)
-            break;
-        from = (double)sizes[i];
-    }
-    return measured ? from : 0;
+    snprintf(metric, sizeof metric, "%s%s_us", variant, heap ? "_heap" : "");
+    return results_break_even(r, of, metric, heap ? "copy_heap_us" : "copy_us", sizes, SIZES);
 }
 
 static void bench_zerocopy_print_goals(const struct results *r, size_t of, bool heap)

@@ -281,6 +281,15 @@ void network_run_mpi(const struct network *network, struct results *results, con
 }
 
 /* An mpi driver needs the launcher of its MPI; the others need one that provides PMIx. */
+void network_run_driver(const struct network *network, struct results *results, const char *driver,
+                        const char *const program[])
+{
+    setenv("SKUA_DRIVER", driver, 1);
+    network_run_both(network, results, strcmp(driver, "mpi-mpich") == 0 ? "mpich" : "openmpi",
+                     program);
+    unsetenv("SKUA_DRIVER");
+}
+
 void network_run_skua(const struct network *network, struct results *results, const char *driver,
                       enum ski_security security)
 {
@@ -290,11 +299,8 @@ void network_run_skua(const struct network *network, struct results *results, co
         return;
     snprintf(series, sizeof series, security == SKI_SECURITY_JOB ? "skua-%s" : "skua-%s-%s", driver,
              ski_security_name(security));
-    setenv("SKUA_DRIVER", driver, 1);
     setenv("SKUA_SECURITY", ski_security_name(security), 1);
-    network_run_both(network, results, strcmp(driver, "mpi-mpich") == 0 ? "mpich" : "openmpi",
-                     (const char *const[]){path, series, NULL});
-    unsetenv("SKUA_DRIVER");
+    network_run_driver(network, results, driver, (const char *const[]){path, series, NULL});
     unsetenv("SKUA_SECURITY");
 }
 

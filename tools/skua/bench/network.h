@@ -38,6 +38,11 @@ void network_use_tcp(const char *interface);
 void network_run_skua(const struct network *network, struct results *results, const char *driver,
                       enum ski_security security);
 
+/** Runs a program of Skua with a driver at both ends, one PE each; @p program is its path and its
+ *  arguments, up to NULL. */
+void network_run_driver(const struct network *network, struct results *results, const char *driver,
+                        const char *const program[]);
+
 /** Runs a program of a peer under the launcher of @p mpi, openmpi or mpich, which is its series. */
 void network_run_mpi(const struct network *network, struct results *results, const char *mpi,
                      const char *program);

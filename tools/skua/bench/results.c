@@ -2,6 +2,7 @@
 /* results.c - see results.h. */
 #include "results.h"
 
+#include <math.h>
 #include <string.h>
 
 #include "base/memory.h"
@@ -61,6 +62,26 @@ double results_get(const struct results *results, const char *series, size_t byt
 {
     const struct result *r = results_find(results, series, bytes, metric);
     return r ? r->value : 0;
+}
+
+double results_break_even(const struct results *results, const char *series, const char *metric,
+                          const char *than, const size_t *sizes, size_t count)
+{
+    double from     = INFINITY;
+    bool   measured = false;
+
+    while (count-- > 0) {
+        double one   = results_get(results, series, sizes[count], metric);
+        double other = results_get(results, series, sizes[count], than);
+
+        measured |= one > 0;
+        if (!measured)
+            continue;
+        if (one == 0 || one >= other)
+            break;
+        from = (double)sizes[count];
+    }
+    return measured ? from : 0;
 }
 
 void results_print_json(const struct results *results, FILE *to)

@@ -45,6 +45,24 @@ static void results_test_rejected(struct results *results)
     OK(results->count == before, "and add nothing");
 }
 
+/* A size that is not measured, and one at which the metric loses, end the range. */
+static void results_test_break_even(struct results *results)
+{
+    static const size_t sizes[]  = {1, 2, 4, 8, 16};
+    static const double copied[] = {1, 2, 4, 8, 0}, moved[] = {0.5, 3, 3, 3, 0};
+
+    OK(results_break_even(results, "even", "moved_us", "copied_us", sizes, 5) == 0,
+       "no break-even without results");
+    for (int i = 0; i < 4; i++) {
+        results_test_read(results, "even", 1 << i, "copied_us", copied[i]);
+        results_test_read(results, "even", 1 << i, "moved_us", moved[i]);
+    }
+    OK(results_break_even(results, "even", "moved_us", "copied_us", sizes, 5) == 4,
+       "the break-even size is the smallest above the last loss");
+    OK(results_break_even(results, "even", "copied_us", "moved_us", sizes, 5) > 1e9,
+       "a metric that loses at the largest size has none");
+}
+
 static void results_test_growth(struct results *results)
 {
     for (int i = 0; i < 500; i++)
@@ -87,6 +105,7 @@ int main(void)
     results_test_best(&results);
     results_test_rejected(&results);
     results_test_print(&results);
+    results_test_break_even(&results);
     results_test_growth(&results);
     results_free(&results);
     return tap_end();

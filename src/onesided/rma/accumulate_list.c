@@ -1,0 +1,116 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* accumulate_list.c - see accumulate_list.h. */
+#include "onesided/rma/accumulate_list.h"
+
+#include <string.h>
+
+#include "base/assert.h"
+#include "core/pe/pe.h"
+#include "onesided/pe/onesided_pe.h"
+
+_Static_assert(SKI_ACCUMULATE_CHUNK <= UINT16_MAX && SKI_STRIPES <= UINT16_MAX, "16 bits do");
+
+/* The elements of a chunk, sorted by their stripes. */
+struct accumulate_sort {
+    uint16_t end[SKI_STRIPES];             /* of stripe n in `order`; 0: no element is in it */
+    uint16_t stripe[SKI_ACCUMULATE_CHUNK]; /* those that elements are in, by first element */
+    uint16_t stripes;
+    uint16_t number[SKI_ACCUMULATE_CHUNK]; /* the stripe of element i */
+    uint16_t order[SKI_ACCUMULATE_CHUNK];  /* elements */
+    uint16_t begin[SKI_ACCUMULATE_CHUNK];  /* of stripe[k] in `order` */
+};
+
+/* Counts the elements of each stripe. */
+static void accumulate_sort_count(struct accumulate_sort           *sort,
+                                  const struct ski_accumulate_list *list, const ptrdiff_t *remote,
+                                  size_t count)
+{
+    memset(sort->end, 0, sizeof sort->end);
+    sort->stripes = 0;
+    for (size_t i = 0; i < count; i++) {
+        const char *to     = list->to + remote[i];
+        uint32_t    number = ski_stripe_number(list->owner, to);
+
+        __builtin_prefetch(to, 1); /* other PEs had it */
+        sort->number[i]             = (uint16_t)number;
+        sort->stripe[sort->stripes] = (uint16_t)number;
+        if (sort->end[number]++ == 0)
+            sort->stripes++;
+    }
+}
+
+/* Writes the elements in the order of their stripes. */
+static void accumulate_sort_order(struct accumulate_sort *sort, size_t count)
+{
+    uint16_t at = 0;
+
+    for (unsigned k = 0; k < sort->stripes; k++) {
+        uint16_t *end = &sort->end[sort->stripe[k]], elements = *end;
+
+        sort->begin[k] = *end = at;
+        at                    = (uint16_t)(at + elements);
+    }
+    for (size_t i = 0; i < count; i++)
+        sort->order[sort->end[sort->number[i]]++] = (uint16_t)i;
+    ski_assert(at == count);
+}
+
+/* A chunk that is being accumulated. */
+struct accumulate_work {
+    const struct ski_accumulate_list *list;
+    ski_accumulate_at_fn              at;
+    const ptrdiff_t                  *remote, *local;
+};
+
+/* Accumulates the elements of stripe[k], which is held, and releases it. */
+static void accumulate_sort_apply(const struct accumulate_sort *sort,
+                                  const struct accumulate_work *work, unsigned k)
+{
+    const uint16_t *order  = sort->order + sort->begin[k];
+    uint32_t        number = sort->stripe[k];
+
+    work->at(work->list, work->remote, work->local, order,
+             (size_t)(sort->end[number] - sort->begin[k]));
+    ski_stripe_release(number);
+}
+
+void ski_accumulate_chunk(const struct ski_accumulate_list *list, ski_accumulate_at_fn at,
+                          const ptrdiff_t *remote, const ptrdiff_t *local, size_t count)
+{
+    const struct accumulate_work work = {list, at, remote, local};
+    struct accumulate_sort       sort;
+    uint16_t                     later[SKI_ACCUMULATE_CHUNK];
+    unsigned                     k, laters = 0;
+
+    ski_assert(count <= SKI_ACCUMULATE_CHUNK);
+    accumulate_sort_count(&sort, list, remote, count);
+    accumulate_sort_order(&sort, count);
+    k = ski_self && sort.stripes ? (unsigned)ski_self->pe * 5 % sort.stripes : 0;
+    for (unsigned n = 0; n < sort.stripes; n++, k = k + 1 < sort.stripes ? k + 1 : 0)
+        if (ski_stripe_try(sort.stripe[k]))
+            accumulate_sort_apply(&sort, &work, k);
+        else
+            later[laters++] = (uint16_t)k;
+    for (unsigned n = 0; n < laters; n++) {
+        ski_stripe_acquire(sort.stripe[later[n]]);
+        accumulate_sort_apply(&sort, &work, later[n]);
+    }
+}
+
+void ski_accumulate_list(const struct ski_accumulate_list *list, ski_accumulate_at_fn at,
+                         const ptrdiff_t *remote, const ptrdiff_t *local, size_t count)
+{
+    struct ski_accumulate_list rest = *list;
+
+    while (count > 0) {
+        size_t now = count < SKI_ACCUMULATE_CHUNK ? count : SKI_ACCUMULATE_CHUNK;
+
+        ski_accumulate_chunk(&rest, at, remote, local, now);
+        remote += now;
+        if (local)
+            local += now;
+        else
+            rest.from += now * list->element;
+        count -= now;
+    }
+}
