@@ -16,6 +16,7 @@ struct exit_report {
     int32_t  state;   /* the last enum ski_process_state of the process        */
     uint32_t phase;   /* the phase that the process joined last; 0: none       */
     int32_t  symptom; /* 1 if the process gave up because it lost another one  */
+    int32_t  ordered; /* 1 if the launcher has killed it                        */
 };
 
 #endif

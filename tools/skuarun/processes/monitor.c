@@ -170,12 +170,22 @@ static void monitor_on_exited(struct monitor *m, const struct exit_report *repor
     }
 }
 
+/* Another process was killed at the same time as the one for which the epoch ends. */
+static void monitor_note_loss(struct monitor *m, const struct exit_report *report)
+{
+    if (m->recovery && m->recovery->failing && WIFSIGNALED(report->status) &&
+        WTERMSIG(report->status) == SIGKILL && !report->ordered)
+        recovery_lost(m->recovery, report, 1);
+}
+
 void monitor_process_exited(struct monitor *m, const struct exit_report *report)
 {
     ski_assert(m->alive > 0);
     m->alive--;
-    if (m->recovering)
+    if (m->recovering) {
+        monitor_note_loss(m, report);
         return;
+    }
     if (WIFSIGNALED(report->status))
         monitor_on_killed(m, report);
     else

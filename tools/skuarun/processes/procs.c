@@ -80,6 +80,7 @@ int procs_reap(struct procs *procs)
         .state   = atomic_load(&procs->job->process[i].state),
         .phase   = atomic_load(&procs->job->process[i].phase),
         .symptom = procs_is_symptom(&procs->job->process[i].crash),
+        .ordered = procs->child[i].ordered,
     };
     return i;
 }

@@ -27,6 +27,7 @@ struct procs_child {
     struct iof_output  out, err;
     double             stopped;        /* when it was stopped, in seconds; 0: it runs */
     bool               killed_stopped; /* it was killed because it was stopped for too long */
+    bool               ordered;        /* the launcher has killed it */
 };
 
 /** What a host keeps from one epoch to the next with --survive. */
