@@ -15,6 +15,7 @@
 #include "base/assert.h"
 #include "base/config.h"
 #include "boot/job.h"
+#include "survive/run_again.h"
 
 #define TERM_SECONDS    0.5 /* from SIGTERM to SIGKILL                                     */
 #define SUSPECT_SECONDS 0.5 /* to wait for the report of the process that a symptom lost   */
@@ -178,12 +179,26 @@ static void monitor_note_loss(struct monitor *m, const struct exit_report *repor
         recovery_lost(m->recovery, report, 1);
 }
 
+/* Ends the job, which skuarun then starts once more, with --survive. */
+static void monitor_start_again(struct monitor *m, uint32_t milliseconds)
+{
+    if (m->failed)
+        return;
+    m->code   = run_again_ask(milliseconds) ? 0 : 1;
+    m->failed = m->killed = true;
+    monitor_signal_all(m, SIGKILL);
+}
+
 void monitor_process_exited(struct monitor *m, const struct exit_report *report)
 {
     ski_assert(m->alive > 0);
     m->alive--;
     if (m->recovering) {
         monitor_note_loss(m, report);
+        return;
+    }
+    if (report->survive && !m->recovery) {
+        monitor_start_again(m, report->survive);
         return;
     }
     if (WIFSIGNALED(report->status))

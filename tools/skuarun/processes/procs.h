@@ -102,6 +102,9 @@ bool procs_program_exiting(const struct procs *procs);
 /** The latest phase that some process here has joined, or waits to join; 0: none has joined. */
 uint32_t procs_joined_phase(const struct procs *procs);
 
+/** Returns the number of PEs that the program has asked for since the last call, or 0. */
+int procs_asked_size(struct procs *procs);
+
 /** Whether all processes here have joined the job. */
 bool procs_all_joined(const struct procs *procs);
 
