@@ -132,7 +132,7 @@ static bool program_common_valid(const struct ski_image_common *common)
 {
     return common->pes > 0 && common->processes > 0 && common->processes <= common->pes &&
            common->creators >= (uint32_t)common->pes && common->creators < SKI_NO_PE &&
-           common->seconds >= 0 && common->seconds < PROGRAM_SECONDS;
+           common->teams < INT32_MAX && common->seconds >= 0 && common->seconds < PROGRAM_SECONDS;
 }
 
 /* Lets the ids that this PE gives out be above those that the former job has given out. */

@@ -85,9 +85,8 @@ const char *ski_save_step_disagrees(const struct ski_pe                *self,
                "(skua_reduce(), skua_allreduce(), skua_barrier()) than PE 0; one that is under way "
                "cannot be saved: let all PEs call it before the checkpoint, or after";
     if (report->team_calls != ski_team_all_calls(self))
-        return "it has called another number of collectives of SKUA_TEAM_ALL than PE 0; one that "
-               "is "
-               "under way cannot be saved: let all PEs call it before the checkpoint, or after";
+        return "it has called another number of collectives of SKUA_TEAM_ALL than PE 0; one under "
+               "way cannot be saved: let all PEs call it before the checkpoint, or after";
     return NULL;
 }
 

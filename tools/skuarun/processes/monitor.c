@@ -197,7 +197,7 @@ void monitor_process_exited(struct monitor *m, const struct exit_report *report)
         monitor_note_loss(m, report);
         return;
     }
-    if (report->survive && !m->recovery) {
+    if (report->survive && !m->recovery && !m->end_signal) {
         monitor_start_again(m, report->survive);
         return;
     }
@@ -271,8 +271,10 @@ static void monitor_forward_signal(struct monitor *m, int sig)
         monitor_signal_all(m, SIGKILL);
         return;
     }
-    if (ends)
+    if (ends) {
         m->end_signal = sig;
+        run_again_cancel();
+    }
     monitor_signal_all(m, sig);
 }
 

@@ -30,6 +30,11 @@ bool run_again_ask(uint32_t milliseconds)
     return false;
 }
 
+void run_again_cancel(void)
+{
+    run_again_milliseconds = 0;
+}
+
 bool run_again_wanted(void)
 {
     return run_again_milliseconds > 0;

@@ -20,6 +20,9 @@ void run_again_begin(void);
  * false after printing why not, if skuarun has been executed for that already. */
 bool run_again_ask(uint32_t milliseconds);
 
+/** Withdraws what the program has asked for: the user ends the job. */
+void run_again_cancel(void);
+
 /** Returns whether the program has asked for it, and run_again() is to be called. */
 bool run_again_wanted(void);
 
