@@ -20,7 +20,7 @@
 #include "launcher/launcher.h"
 #include "onehost.h"
 #include "processes/monitor.h"
-#include "survive/run_again.h"
+#include "survive/relaunch.h"
 #include "common/options.h"
 
 static void main_raise_file_limit(void)
@@ -100,7 +100,7 @@ int main(int argc, char **argv)
 
     main_open_standard_fds();
     main_raise_file_limit();
-    run_again_begin();
+    relaunch_begin();
     if (argc == 2 && strcmp(argv[1], "--agent") == 0) {
         main_keep_memory_private();
         return agent_run();
@@ -120,9 +120,9 @@ int main(int argc, char **argv)
         code = main_run_distributed(&options);
     else
         code = onehost_run(&options);
-    if (run_again_wanted()) {
+    if (relaunch_wanted()) {
         monitor_restore_signals();
-        run_again(argv);
+        relaunch_exec(argv);
     }
     return code;
 }

@@ -18,7 +18,7 @@ struct exit_report {
     int32_t  symptom; /* 1 if the process gave up because it lost another one  */
     int32_t  ordered; /* 1 if the launcher has killed it                       */
     uint32_t survive; /* not 0: milliseconds between two checkpoints in memory, which the program
-                         asks for: it ended so that it is started again (run_again.h) */
+                         asks for: it ended so that it is started again (relaunch.h) */
 };
 
 #endif

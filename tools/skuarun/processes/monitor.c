@@ -15,7 +15,7 @@
 #include "base/assert.h"
 #include "base/config.h"
 #include "boot/job.h"
-#include "survive/run_again.h"
+#include "survive/relaunch.h"
 
 #define TERM_SECONDS    0.5 /* from SIGTERM to SIGKILL                                     */
 #define SUSPECT_SECONDS 0.5 /* to wait for the report of the process that a symptom lost   */
@@ -184,7 +184,7 @@ static void monitor_start_again(struct monitor *m, uint32_t milliseconds)
 {
     if (m->failed)
         return;
-    m->code   = run_again_ask(milliseconds) ? 0 : 1;
+    m->code   = relaunch_ask(milliseconds) ? 0 : 1;
     m->failed = m->killed = true;
     monitor_signal_all(m, SIGKILL);
 }
@@ -273,7 +273,7 @@ static void monitor_forward_signal(struct monitor *m, int sig)
     }
     if (ends) {
         m->end_signal = sig;
-        run_again_cancel();
+        relaunch_cancel();
     }
     monitor_signal_all(m, sig);
 }
