@@ -160,6 +160,8 @@ static skua_status main_join(const struct ski_pe_program *program, const char *c
     phase.embedded = embedded;
     ski_saved_state_save(&phase.state);
     status = ski_boot_start(&phase.boot);
+    if (status == SKUA_OK && !embedded)
+        ski_boot_ask_to_survive(&phase.boot);
     if (status == SKUA_OK)
         status = main_prepare(&phase.boot);
     if (status != SKUA_OK) {

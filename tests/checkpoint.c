@@ -16,9 +16,10 @@
  * reduction, the others afterwards.  With `stop` the job ends after the checkpoint.  PE 0 prints
  * the result, which is that of a run without a checkpoint, or the restarted run's.  With `due` a
  * checkpoint may be made after each step, if one is due, and the boss prints a line in every tenth
- * step (tests/survive.sh).  In the middle it waits as long as the file of the environment variable
- * HOLD exists, and then, with checkpoints that are due, as long as that of STAY exists
- * (tests/survive_hosts.sh).
+ * step (tests/survive.sh).  With the environment variable ASK the program asks to survive, with a
+ * checkpoint every so many seconds; with RESIZE, for so many PEs.  In the middle it waits as long
+ * as the file of the environment variable HOLD exists, and then, with checkpoints that are due, as
+ * long as that of STAY exists (tests/survive_hosts.sh).
  */
 #include <inttypes.h>
 #include <skua/skua.h>
@@ -291,6 +292,15 @@ static bool boss_is_held(const char *variable)
     return held;
 }
 
+/* Asks for another number of PEs; a job that does not survive refuses it. */
+static void boss_resize(void)
+{
+    const char *pes = getenv("RESIZE");
+
+    if (pes && skua_resize(atoi(pes)) != SKUA_OK)
+        printf("refused\n");
+}
+
 static void on_boss_quiet(void *self, const void *data, size_t bytes)
 {
     struct boss *boss = self;
@@ -302,6 +312,8 @@ static void on_boss_quiet(void *self, const void *data, size_t bytes)
         continue;
     if (save == DUE && boss->step == 5)
         skua_checkpoint_make_due();
+    if (save == DUE && boss->step == 10)
+        boss_resize();
     if (save == DUE)
         skua_checkpoint_if_due(skua_done_invoke(boss_ref, boss_saved));
     else if (boss->step == save)
@@ -408,6 +420,8 @@ static skua_entry make_entry(skua_class of, const char *name, skua_method_fn fn)
 
 int main(int argc, char **argv)
 {
+    if (getenv("ASK"))
+        setenv("SKUA_SURVIVE", getenv("ASK"), 1);
     boss_class   = make_class("boss", sizeof(struct boss), NULL);
     leaf_class   = make_class("leaf", sizeof(struct leaf), leaf_construct);
     clerk_class  = make_class("clerk", sizeof(struct clerk), clerk_construct);

@@ -251,6 +251,7 @@ static void start(int argc, char **argv)
     CALL(skua_checkpoint_if_due, DONE)                                                             \
     CALL(skua_checkpoint_make_due, )                                                               \
     CALL(skua_checkpoint_flush, DONE)                                                              \
+    CALL(skua_resize, 2)                                                                           \
     CALL(skua_collection_each, NO_ALL, visit, NULL)                                                \
     CALL(skua_done_count, &counter)                                                                \
     CALL(skua_done_exit, 0)                                                                        \
@@ -452,6 +453,7 @@ static void start(int argc, char **argv)
     CALL(skua_region_destroy, NO_REGION)                                                           \
     CALL(skua_region_set_name, NO_REGION, "none")                                                  \
     CALL(skua_region_set_restart, NO_REGION, SKUA_REGION_SAVED, 0)                                 \
+    CALL(skua_resize, 0)                                                                           \
     CALL(skua_team_split, NO_TEAM, 0, 0, &team)                                                    \
     CALL(skua_team_destroy, NO_TEAM)
 

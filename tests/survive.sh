@@ -108,6 +108,35 @@ out=$(cat "$work/out")
 err=$(cat "$work/err")
 ok "the job goes on with 2 PEs" has "$err" 'epoch 2, with 2 PE'
 ok "and has the same output" test "$code" -eq 0 -a "$out" = "$expected"
+# The program asks for it: it survives without an option, and changes its size.
+export SKUA_ERRORS=status
+run timeout 120 "$skuarun" -n 2 "$program" none "$steps" due
+expected=$out
+run env RESIZE=3 timeout 120 "$skuarun" -n 2 "$program" none "$steps" due
+ok "skua_resize() is refused in a job that does not survive" \
+  has "$code $out $err" 'skua_resize: only a job of .skuarun --survive. can change'
+: >"$work/stay" # the job stays in the middle until it has another size
+for shared in 1 0; do
+  : >"$work/out"
+  : >"$work/err"
+  STAY="$work/stay" ASK=100 RESIZE=3 SKUA_SHARED_MEMORY=$shared timeout 120 "$skuarun" -n 2 "$program" \
+    none "$steps" due >"$work/out" 2>"$work/err" &
+  parent=$!
+  for _ in $(seq 1000); do
+    grep -q 'with 3 PE' "$work/err" && break
+    sleep 0.05
+  done
+  rm -f "$work/stay"
+  code=0
+  wait $parent || code=$?
+  out=$(cat "$work/out")
+  err=$(cat "$work/err")
+  ok "a program asks to survive, and for 3 PEs (shared memory $shared)" has "$err" 'epoch 2, with 3 PE\(s\), goes on'
+  ok "its output comes once" test "$code" -eq 0 -a "$out" = "$expected"
+  : >"$work/stay"
+done
+run env ASK=100 timeout 60 "$skuarun" -n 2 --set=survive=0 "$program" none "$steps" due
+ok "options that forbid it are named" has "$code $err" '^1 .*leave out --set=survive'
 run "${skuarun%run}" resize 4 $$
 ok "a process that is no skuarun is refused" has "$code $err" '^1 .*is not a skuarun'
 ok "nothing of Skua is left in /dev/shm" test -z "$(ls /dev/shm 2>/dev/null | grep -i skua)"

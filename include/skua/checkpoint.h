@@ -3,8 +3,8 @@
  * checkpoint.h - saving the state of a program, and going on from it in another job.
  *
  * A *checkpoint* holds the objects of a program with their control flow, its collections, the
- * read-only variables, reductions that some elements have contributed to, object channels, regions
- * with their contents (skua_region_set_restart()), user threads of elements that could migrate to
+ * read-only variables, reductions that some elements have contributed to, object channels, teams,
+ * regions with their contents (skua_region_set_restart()), user threads of elements that could migrate to
  * another host (SKUA_ENTRY_THREADED), and memory that the program has registered. It
  * is made at a *sync point*: a moment at which the program waits for the checkpoint and has nothing
  * else to do. The runtime waits for quiescence, and each PE packs its objects by the `pup` of their
@@ -25,8 +25,8 @@
  * A checkpoint cannot hold what belongs to a process: open files, addresses outside of what a `pup`
  * packs, counters, futures and callbacks of completions, other user threads and the stack of
  * `start`. What of this the runtime sees ends the checkpoint with an error that names it, and the
- * program goes on. Channels of PEs, teams and timers are gone after a restart; the program makes
- * them anew.
+ * program goes on. Channels of PEs and timers are gone after a restart, and teams after one on
+ * another number of PEs; the program makes them anew.
  */
 #ifndef SKUA_CHECKPOINT_H
 #define SKUA_CHECKPOINT_H
@@ -93,6 +93,14 @@ SKUA_API void skua_checkpoint_flush(skua_completion done);
 
 /** Makes a checkpoint due, as SIGUSR1 does. May be called on any PE. */
 SKUA_API void skua_checkpoint_make_due(void);
+
+/** Asks the launcher for another number of PEs, @p pes, as the command `skua resize` does. A
+ *  checkpoint in memory becomes due; when the program has made it, all processes are started again
+ *  from it, and objects are on the PEs that there are then: the completion of that checkpoint
+ *  happens with `restarted` set. The number that the job has withdraws the request. Returns
+ *  SKUA_OK; SKUA_ERR_INVAL, logged, for a number that no job has; SKUA_ERR_UNSUPPORTED, logged, if
+ *  the job was not started by skuarun with --survive. May be called on any PE. */
+SKUA_API skua_status skua_resize(int pes);
 
 /** Lets checkpoints hold @p bytes at @p memory of each process, such as the state of a generator of
  *  random numbers. Called before skua_main() or skua_program(), in every process, in the same

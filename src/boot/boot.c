@@ -16,6 +16,7 @@
 
 #include "base/assert.h"
 #include "base/config.h"
+#include "boot/image_slots.h"
 #include "base/futex.h"
 #include "base/sanitizer.h"
 #include "base/topology.h"
@@ -216,6 +217,19 @@ skua_status ski_boot_start(struct ski_boot *boot)
         return status;
     ski_sanitizer_one_process(boot->job->local_processes == 1);
     return boot_claim_slot(boot);
+}
+
+void ski_boot_ask_to_survive(const struct ski_boot *boot)
+{
+    double milliseconds = ski_config.survive * 1e3;
+
+    if (boot->mode != SKI_BOOT_LAUNCHED || !(milliseconds > 0) || ski_image_slots()->epoch > 0)
+        return;
+    if (!(milliseconds >= 1))
+        milliseconds = 1;
+    atomic_store(&boot->job->survive,
+                 milliseconds < UINT32_MAX ? (uint32_t)milliseconds : UINT32_MAX);
+    _exit(0); /* text that main() has not flushed does not come twice */
 }
 
 skua_status ski_boot_barrier(const struct ski_boot *boot)

@@ -103,4 +103,9 @@ struct ski_control {
     char     key[SKI_CONTROL_KEY];
 };
 
+/** Asks the launcher to start the job again with `--survive`, and ends the process, if the setting
+ *  `survive` comes from the program itself: the launcher has made no memory for images.  Called
+ *  before the program runs. */
+void ski_boot_ask_to_survive(const struct ski_boot *boot);
+
 #endif

@@ -91,7 +91,9 @@ struct ski_job {
     int32_t          run_first, run_pes; /* so many PEs from run_first on have indices 0, 1, ... */
     _Atomic uint64_t exit;               /* 0, or SKI_JOB_EXIT | code after skua_exit()          */
     _Atomic uint32_t phase; /* a futex: the phase that the arena is laid out for, from 1 on       */
-    _Atomic uint32_t ends;  /* processes that ended this phase by skua_finalize(): a futex        */
+    _Atomic uint32_t survive; /* milliseconds of the setting, if the program has asked for it */
+    _Atomic uint32_t resize;  /* PEs that the program asks for; 0: none, or the launcher knows */
+    _Atomic uint32_t ends; /* processes that ended this phase by skua_finalize(): a futex        */
     _Atomic bool     phased;     /* a process has called skua_init(): skua_exit() ends a phase    */
     void            *keep_until; /* memory below is kept when the arena is laid out again         */
     struct ski_handler_names names;

@@ -65,6 +65,7 @@ struct ski_checkpoint_root {
     uint64_t                    generation;    /* of the last checkpoint, or the one under way */
     uint64_t                    kept;          /* of the last one that succeeded             */
     uint64_t                    committed;     /* of the last one in a directory             */
+    uint32_t                    restarts;      /* between the first job and this one         */
     skua_status                 written;       /* whether the last one for a directory is there */
     double                      made_dir, made_memory; /* when, in a directory and in memory */
     bool                        due; /* one was asked for                                    */
@@ -296,6 +297,7 @@ static void checkpoint_take_report(struct checkpoint_progress         *progress,
     common->sections    = checkpoint_most(common->sections, report->sections);
     common->channels    = checkpoint_most(common->channels, report->channels);
     common->regions     = checkpoint_most(common->regions, report->regions);
+    common->teams       = checkpoint_most(common->teams, report->teams);
     common->chares      = common->chares > report->chares ? common->chares : report->chares;
     progress->bytes += report->bytes;
 }
@@ -306,6 +308,7 @@ void ski_on_checkpoint_report(skua_msg *msg)
     struct ski_checkpoint_root  *root     = checkpoint_root(self);
     struct checkpoint_progress  *progress = root ? root->progress : NULL;
     struct ski_checkpoint_report report;
+    const char                  *why;
 
     memcpy(&report, skua_msg_data(msg), sizeof report);
     if (!progress || progress->open == 0 || report.step != (uint64_t)progress->step ||
@@ -318,6 +321,8 @@ void ski_on_checkpoint_report(skua_msg *msg)
         checkpoint_fail(progress, msg->source, (skua_status)report.status,
                         (const char *)skua_msg_data(msg) + sizeof report,
                         msg->bytes - sizeof report);
+    else if ((why = ski_save_step_disagrees(self, &report)))
+        checkpoint_fail(progress, msg->source, SKUA_ERR_UNSUPPORTED, why, strlen(why));
     skua_msg_free(msg);
     if (--progress->open == 0)
         checkpoint_advance(self);
@@ -396,6 +401,7 @@ static void checkpoint_begin(struct ski_pe *self)
     progress->common.pes       = self->pes;
     progress->common.processes = self->job->processes;
     progress->common.creators  = self->objects->creators;
+    progress->common.restarts  = root->restarts;
     root->progress             = progress;
     skua_quiescence(skua_done_call(checkpoint_quiet, self));
 }
@@ -510,6 +516,7 @@ void ski_checkpoint_restarted(struct ski_pe *self, const struct ski_image_common
 {
     struct ski_checkpoint_root *root = checkpoint_root(self);
 
+    root->restarts   = from->restarts + 1;
     root->generation = root->kept = from->generation;
     root->made_dir = root->made_memory = skua_time();
     if (self->job->hosts > 1 && ski_image_slots()->generation > 0)

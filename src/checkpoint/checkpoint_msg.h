@@ -52,7 +52,9 @@ struct ski_checkpoint_report {
     uint64_t step;
     int32_t  status;
     uint32_t collections, sections, channels; /* of SKI_CHECKPOINT_PREPARE: see image_part.h */
-    uint32_t regions, zero;                   /* also of it */
+    uint32_t regions, teams;                  /* also of it */
+    /* Also of it: collectives that the PE has called, of SKUA_TEAM_ALL and of collective.h. */
+    uint64_t team_calls, reductions;
     uint64_t chares;
     uint64_t bytes; /* of SKI_CHECKPOINT_SAVE: of the image */
 };

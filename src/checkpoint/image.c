@@ -7,11 +7,12 @@
 const struct ski_image_part ski_image_parts[] = {
     /* Before all that names addresses in that range. */
     {"isomalloc", 1, true, ski_part_isomalloc_save, ski_part_isomalloc_restore},
-    {"program", 1, true, ski_part_program_save, ski_part_program_restore},
+    {"program", 2, true, ski_part_program_save, ski_part_program_restore},
     {"readonly", 1, true, ski_part_readonly_save, ski_part_readonly_restore},
     {"collections", 1, true, ski_part_collections_save, ski_part_collections_restore},
     {"memory", 1, false, ski_part_memory_save, ski_part_memory_restore},
     {"regions", 1, false, ski_part_regions_save, ski_part_regions_restore},
+    {"teams", 1, false, ski_part_teams_save, ski_part_teams_restore},
     {"sections", 2, false, ski_part_sections_save, ski_part_sections_restore},
     {"reductions", 1, false, ski_part_reductions_save, ski_part_reductions_restore},
     {"elements", 2, false, ski_part_elements_save, ski_part_elements_restore},

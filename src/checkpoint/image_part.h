@@ -25,7 +25,10 @@ struct ski_image_common {
     /* The most collections, sections, object channels and single objects that any PE has created:
      * the ids of later ones are above. */
     uint32_t collections, sections, channels;
-    uint32_t regions, zero; /* slots of regions that any host has used */
+    uint32_t regions;  /* slots of regions that any host has used */
+    uint32_t teams;    /* the highest number that any PE has given to a split of a team */
+    uint32_t restarts; /* restarts between the first job and the one that makes it */
+    uint32_t zero;
     uint64_t chares;
     double   seconds; /* skua_time() of PE 0 */
 };

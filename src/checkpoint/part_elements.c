@@ -8,6 +8,8 @@
  * The home of an element has to know where it is, and how often elements of its index have
  * migrated: so an element that is not at its home tells it, and so do the records of deleted ones.
  */
+#include <stdio.h>
+
 #include "base/memory.h"
 #include "checkpoint/parts.h"
 #include "objects/location/home.h"
@@ -157,13 +159,18 @@ static const char *elements_restore_members(struct ski_collection          *all,
                                             const skua_index               *index,
                                             const struct ski_restart *restart, const void *record)
 {
-    const struct ski_pe *self = all->self;
+    static _Thread_local char why[300];
+    const struct ski_pe      *self = all->self;
     int have = all->kind == SKI_GROUP ? restart->common.pes : restart->common.processes;
     int want = all->kind == SKI_GROUP ? self->pes : self->job->processes;
 
-    if (have != want && elements_have_channels(self, head))
-        return "a member of a group has ends of object channels, so the job is restarted only on "
-               "as many PEs and processes";
+    if (have != want && elements_have_channels(self, head)) {
+        snprintf(why, sizeof why,
+                 "a group of class %.100s has a member with ends of object channels, so the job is "
+                 "restarted only on as many PEs and processes: %d of them and not %d",
+                 all->class->def.name, have, want);
+        return why;
+    }
     return elements_send_members(all, index, have, want, record, head->bytes);
 }
 

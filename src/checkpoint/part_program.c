@@ -26,7 +26,9 @@
 #include "objects/collective/section.h"
 #include "objects/services/program.h"
 #include "objects/zerocopy/object_channel_end.h"
+#include "onesided/channel/channel_pe.h"
 #include "onesided/region/region_table.h"
+#include "onesided/team/team_saved.h"
 
 /* ---- names --------------------------------------------------------------------------- */
 
@@ -130,12 +132,14 @@ static bool program_common_valid(const struct ski_image_common *common)
 {
     return common->pes > 0 && common->processes > 0 && common->processes <= common->pes &&
            common->creators >= (uint32_t)common->pes && common->creators < SKI_NO_PE &&
-           common->seconds >= 0 && common->seconds < PROGRAM_SECONDS;
+           common->teams < INT32_MAX && common->seconds >= 0 && common->seconds < PROGRAM_SECONDS;
 }
 
 /* Lets the ids that this PE gives out be above those that the former job has given out. */
-static void program_restore_counts(struct ski_objects *objects, const struct ski_image_common *from)
+static void program_restore_counts(struct ski_pe *self, const struct ski_image_common *from)
 {
+    struct ski_objects *objects = self->objects;
+
     if (objects->creators < from->creators)
         objects->creators = from->creators;
     objects->collections_created             = from->collections;
@@ -143,6 +147,8 @@ static void program_restore_counts(struct ski_objects *objects, const struct ski
     ski_sections_of(objects)->created        = from->sections;
     ski_object_channels_of(objects)->created = from->channels;
     ski_region_table_reserve(from->regions);
+    ski_team_restore_numbers(self, from->teams, from->pes != self->pes);
+    ski_channel_pe_restarted(self, from->restarts + 1);
 }
 
 const char *ski_part_program_restore(struct ski_pe *self, struct ski_image_reader *from,
@@ -160,7 +166,7 @@ const char *ski_part_program_restore(struct ski_pe *self, struct ski_image_reade
         return why;
     restart->same =
         restart->common.pes == self->pes && restart->common.processes == self->job->processes;
-    program_restore_counts(self->objects, &restart->common);
+    program_restore_counts(self, &restart->common);
     ski_clock_continue(restart->common.seconds);
     return NULL;
 }

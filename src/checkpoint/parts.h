@@ -82,6 +82,13 @@ bool ski_part_regions_possible(struct ski_pe *self, char *why, size_t room);
 /** Restores regions whose pieces differ in size; all PEs have read their images. */
 void ski_part_regions_resume(struct ski_pe *self);
 
+/* part_teams.c: teams of the PE. */
+void        ski_part_teams_save(struct ski_pe *self, struct ski_image_writer *to,
+                                const struct ski_image_common *common);
+const char *ski_part_teams_restore(struct ski_pe *self, struct ski_image_reader *from,
+                                   struct ski_restart *restart);
+const char *ski_record_team(struct ski_pe *self, struct ski_image_reader *record);
+
 /* part_sections.c: sections and their members. */
 void        ski_part_sections_save(struct ski_pe *self, struct ski_image_writer *to,
                                    const struct ski_image_common *common);

@@ -26,6 +26,7 @@ enum ski_record {
     SKI_RECORD_REGION_BLOCK, /* a block of a region that is redistributed, for its PE       */
     SKI_RECORD_SECTION_NEXT, /* the next reduction of a member of a section, for the root   */
     SKI_RECORD_ISO_BLOCK,    /* where a block of the isomalloc range is, for its owner      */
+    SKI_RECORD_TEAM,         /* a team, for a member                                        */
     SKI_RECORDS
 };
 

@@ -54,6 +54,7 @@ static const restore_record_fn restore_records[SKI_RECORDS] = {
     [SKI_RECORD_REGION_BLOCK] = ski_record_region_block,
     [SKI_RECORD_SECTION_NEXT] = ski_record_section_next,
     [SKI_RECORD_ISO_BLOCK]    = ski_record_iso_block,
+    [SKI_RECORD_TEAM]         = ski_record_team,
 };
 
 bool ski_restore_wanted(void)

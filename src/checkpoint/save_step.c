@@ -16,12 +16,14 @@
 #include "checkpoint/image.h"
 #include "checkpoint/parts.h"
 #include "checkpoint/process_store.h"
+#include "core/collective/collective.h"
 #include "core/net/net.h"
 #include "core/pe/handler.h"
 #include "objects/collective/section.h"
 #include "objects/model/msg_target.h"
 #include "objects/zerocopy/object_channel_end.h"
 #include "onesided/region/region_table.h"
+#include "onesided/team/team_saved.h"
 
 #define SAVE_STEP_POLL 0.002 /* seconds between two checks of the writer thread */
 
@@ -73,6 +75,21 @@ static void save_step_report(struct ski_checkpoint_report *report, enum ski_chec
               ski_msg_with_header(report, sizeof *report, why, strlen(why)));
 }
 
+const char *ski_save_step_disagrees(const struct ski_pe                *self,
+                                    const struct ski_checkpoint_report *report)
+{
+    if (report->step != SKI_CHECKPOINT_PREPARE || report->status != SKUA_OK)
+        return NULL;
+    if (report->reductions != self->collectives->calls)
+        return "it has called another number of reductions and barriers of all PEs "
+               "(skua_reduce(), skua_allreduce(), skua_barrier()) than PE 0; one that is under way "
+               "cannot be saved: let all PEs call it before the checkpoint, or after";
+    if (report->team_calls != ski_team_all_calls(self))
+        return "it has called another number of collectives of SKUA_TEAM_ALL than PE 0; one under "
+               "way cannot be saved: let all PEs call it before the checkpoint, or after";
+    return NULL;
+}
+
 static void save_step_prepare(struct ski_pe *self)
 {
     struct ski_objects          *objects = self->objects;
@@ -80,6 +97,9 @@ static void save_step_prepare(struct ski_pe *self)
                                             .sections    = ski_sections_of(objects)->created,
                                             .channels    = ski_object_channels_of(objects)->created,
                                             .regions     = ski_region_table_used(),
+                                            .teams       = ski_team_numbers(self),
+                                            .team_calls  = ski_team_all_calls(self),
+                                            .reductions  = self->collectives->calls,
                                             .chares      = objects->chares_created};
     char                         why[SKI_CHECKPOINT_WHY] = "";
     bool                         possible;
@@ -87,7 +107,8 @@ static void save_step_prepare(struct ski_pe *self)
     ski_save_step_call_hooks(self, SKUA_CHECKPOINT_BEFORE);
     possible = ski_part_collections_possible(self, why, sizeof why) &&
                ski_part_sections_possible(self, why, sizeof why) &&
-               ski_part_regions_possible(self, why, sizeof why);
+               ski_part_regions_possible(self, why, sizeof why) &&
+               ski_team_saved_possible(self, why, sizeof why);
     save_step_report(&report, SKI_CHECKPOINT_PREPARE, possible ? SKUA_OK : SKUA_ERR_UNSUPPORTED,
                      why);
 }

@@ -17,4 +17,9 @@ void ski_save_step_call_hooks(const struct ski_pe *self, skua_checkpoint_moment 
 /** Handler: the next step of the checkpoint that is under way. */
 void ski_on_checkpoint_order(skua_msg *msg);
 
+/** Returns why no image can be made of a PE that @p report is of and @p self, which is PE 0: one of
+ *  them has called a collective of all PEs, and the other has not; or NULL. */
+const char *ski_save_step_disagrees(const struct ski_pe                *self,
+                                    const struct ski_checkpoint_report *report);
+
 #endif

@@ -19,6 +19,8 @@
 #include "base/topology.h"
 #include "launcher/launcher.h"
 #include "onehost.h"
+#include "processes/monitor.h"
+#include "survive/relaunch.h"
 #include "common/options.h"
 
 static void main_raise_file_limit(void)
@@ -94,9 +96,11 @@ static int main_run_distributed(struct run_options *options)
 int main(int argc, char **argv)
 {
     struct run_options options;
+    int                code;
 
     main_open_standard_fds();
     main_raise_file_limit();
+    relaunch_begin();
     if (argc == 2 && strcmp(argv[1], "--agent") == 0) {
         main_keep_memory_private();
         return agent_run();
@@ -113,6 +117,12 @@ int main(int argc, char **argv)
         options.threads = options.pes;
     /* A job of one process has one arena whatever SKUA_SHARED_MEMORY says. */
     if (options.hosts || (!ski_config.shared_memory && options.threads < options.pes))
-        return main_run_distributed(&options);
-    return onehost_run(&options);
+        code = main_run_distributed(&options);
+    else
+        code = onehost_run(&options);
+    if (relaunch_wanted()) {
+        monitor_restore_signals();
+        relaunch_exec(argv);
+    }
+    return code;
 }

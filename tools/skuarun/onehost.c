@@ -71,8 +71,12 @@ static const struct monitor_ops onehost_ops = {onehost_signal_all, onehost_reap,
 /* Records a new generation of images.  A job whose size changes restarts from it. */
 static void onehost_check_images(struct onehost *h)
 {
+    int asked;
+
     if (!h->recovery.on || h->monitor.recovering)
         return;
+    if ((asked = procs_asked_size(&h->procs)) > 0)
+        onehost_resize(h, asked);
     if (recovery_completed(&h->recovery, procs_generation(&h->procs)) ||
         (procs_all_joined(&h->procs) && recovery_joined(&h->recovery)))
         procs_signal(&h->procs, SIGUSR1); /* makes the checkpoint of the resize due again */

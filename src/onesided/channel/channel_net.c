@@ -11,6 +11,7 @@
 #include "core/message/message.h"
 #include "core/pe/handler.h"
 #include "onesided/channel/channel.h"
+#include "onesided/channel/channel_pe.h"
 
 void ski_channel_tell_opened(struct ski_pe *self, int pe, uint64_t key, size_t bytes)
 {
@@ -69,6 +70,6 @@ void ski_on_channel_refused(const skua_msg *msg, const struct ski_channel_head *
                          call, msg->source, (unsigned long long)head->bytes);
     else
         (void)ski_refuse(SKUA_ERR_INVAL,
-                         "%s: PE %d has no such channel: it was deleted, or never created", call,
-                         msg->source);
+                         "%s: PE %d has no such channel: it was deleted, or never created%s", call,
+                         msg->source, ski_channel_former_hint(ski_self));
 }

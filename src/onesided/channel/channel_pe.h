@@ -25,6 +25,7 @@ struct ski_doorbell_queue {
 struct ski_channel_pe {
     struct ski_doorbell_queue doorbells;
     struct ski_channel       *first, *free;
+    uint32_t                  generation; /* the least of new records: ski_channel_pe_restarted() */
     skua_sender              *senders; /* of this PE, in checked mode                           */
     struct ski_channel_due   *due;     /* completions that are to take place (channel_local.c)  */
     struct ski_channel       *verified[SKI_CHANNEL_VERIFIED]; /* by position (channel_packet.c) */
@@ -35,5 +36,12 @@ static inline struct ski_channel_pe *ski_channel_pe(const struct ski_pe *self)
 {
     return ski_onesided_pe(self)->channel;
 }
+
+/** Lets keys of @p self, after @p restarts of its job, differ from those that the jobs before it
+ *  have given: a channel that was in the state of a program then is not taken for another one. */
+void ski_channel_pe_restarted(struct ski_pe *self, uint32_t restarts);
+
+/** Returns what an error says in addition about a channel that does not exist. */
+const char *ski_channel_former_hint(const struct ski_pe *self);
 
 #endif

@@ -35,16 +35,24 @@ const char *ski_team_str(uint64_t name, char text[SKI_TEAM_STR])
     return text;
 }
 
-/* Ends the job: the caller of @p call is no member of the team @p name. */
-#define TEAM_NOT_A_MEMBER                                                                          \
-    "%s: PE %d is no member of %s; only members that have not destroyed a team use it"
+/* The arguments: the public function, the PE, the team, and the rule. */
+#define TEAM_NOT_A_MEMBER "%s: PE %d is no member of %s; %s"
 
+/* Returns which rule a PE breaks that is no member of the team @p name. */
+static const char *team_rule(const struct ski_pe *self, uint64_t name)
+{
+    return (uint32_t)name > 0 && (uint32_t)name <= ski_onesided_pe(self)->team->gone
+               ? "its job was restarted on another number of PEs, where the program splits anew"
+               : "only members that have not destroyed a team use it";
+}
+
+/* Ends the job: the caller of @p call is no member of the team @p name. */
 static SKI_COLD _Noreturn void team_not_a_member(const struct ski_pe *self, const char *call,
                                                  uint64_t name)
 {
     char text[SKI_TEAM_STR];
 
-    ski_misuse(TEAM_NOT_A_MEMBER, call, self->pe, ski_team_str(name, text));
+    ski_misuse(TEAM_NOT_A_MEMBER, call, self->pe, ski_team_str(name, text), team_rule(self, name));
 }
 
 struct ski_team *ski_team_of(const struct ski_pe *self, const char *call, skua_team team)
@@ -65,7 +73,8 @@ skua_status ski_team_get(const struct ski_pe *self, const char *call, skua_team 
     if (*found)
         return SKUA_OK;
     return ski_refuse(SKUA_ERR_INVAL, TEAM_NOT_A_MEMBER, call, self->pe,
-                      ski_team_str((uint64_t)(uintptr_t)team, text));
+                      ski_team_str((uint64_t)(uintptr_t)team, text),
+                      team_rule(self, (uint64_t)(uintptr_t)team));
 }
 
 int ski_team_rank_of(const struct ski_team *team, int pe)

@@ -52,15 +52,17 @@ struct ski_team {
 
 /* The teams of a PE. */
 struct ski_team_pe {
-    struct ski_team        all;
-    struct ski_team       *bucket[SKI_TEAM_BUCKETS]; /* teams but `all`, by name            */
-    int32_t                pid;                      /* of this process                     */
-    uint32_t               numbers;                  /* that this PE has given to splits    */
-    uint32_t               splits;                   /* that this PE has called and wait    */
-    struct ski_list        unclaimed;                /* packets of teams that a split makes */
-    struct ski_team       *destroyed;                /* whose memory is not yet freed       */
-    struct ski_team_call  *free_calls;               /* records that can be reused          */
-    struct ski_team_slots *slots;                    /* for small calls of all PEs, or NULL  */
+    struct ski_team  all;
+    struct ski_team *bucket[SKI_TEAM_BUCKETS]; /* teams but `all`, by name            */
+    int32_t          pid;                      /* of this process                     */
+    uint32_t         numbers;                  /* that this PE has given to splits    */
+    uint32_t         gone;                     /* highest number of teams that a restart
+                                                  on other PEs has ended               */
+    uint32_t               splits;             /* that this PE has called and wait    */
+    struct ski_list        unclaimed;          /* packets of teams that a split makes */
+    struct ski_team       *destroyed;          /* whose memory is not yet freed       */
+    struct ski_team_call  *free_calls;         /* records that can be reused          */
+    struct ski_team_slots *slots;              /* for small calls of all PEs, or NULL  */
 };
 
 /** Returns the bucket of the team @p name. */

@@ -140,9 +140,9 @@ struct team_split {
     struct team_choice choice[]; /* by rank in the parent */
 };
 
-/* A member of a new team, while members are ranked. */
+/* A rank, while ranks are sorted by a key. */
 struct team_candidate {
-    int32_t key, parent_rank;
+    int32_t key, rank;
 };
 
 static int team_compare_candidates(const void *left, const void *right)
@@ -151,11 +151,11 @@ static int team_compare_candidates(const void *left, const void *right)
 
     if (a->key != b->key)
         return a->key < b->key ? -1 : 1;
-    return a->parent_rank < b->parent_rank ? -1 : 1;
+    return a->rank < b->rank ? -1 : 1;
 }
 
-/* Returns the members of the caller's color in the order of their new ranks; *@p count is their
- * number. */
+/* Returns the ranks in the parent of the members of the caller's color, in the order of their new
+ * ranks; *@p count is their number. */
 static struct team_candidate *team_rank_members(const struct team_split *split, int *count)
 {
     int                    size = split->parent->size, n = 0;
@@ -169,50 +169,46 @@ static struct team_candidate *team_rank_members(const struct team_split *split, 
     return members;
 }
 
-/* Computes team->by_pe: the parent's order of PEs is known, and a team is a subset of it. */
-static void team_sort_pes(struct ski_team *team, const struct ski_team *parent,
-                          const struct team_candidate *members)
+/* Computes team->by_pe: ranks in the order of their PEs. */
+static void team_sort_pes(struct ski_team *team)
 {
-    int32_t *rank_of = ski_malloc((size_t)parent->size * sizeof *rank_of);
-    int      n       = 0;
+    struct team_candidate *members = ski_malloc((size_t)team->size * sizeof *members);
 
-    for (int i = 0; i < parent->size; i++)
-        rank_of[i] = -1;
     for (int rank = 0; rank < team->size; rank++)
-        rank_of[members[rank].parent_rank] = rank;
-    for (int i = 0; i < parent->size; i++) {
-        int parent_rank = parent->by_pe ? parent->by_pe[i] : i;
+        members[rank] = (struct team_candidate){team->pe[rank], rank};
+    qsort(members, (size_t)team->size, sizeof *members, team_compare_candidates);
+    team->by_pe = ski_malloc((size_t)team->size * sizeof *team->by_pe);
+    for (int i = 0; i < team->size; i++)
+        team->by_pe[i] = members[i].rank;
+    free(members);
+}
 
-        if (rank_of[parent_rank] >= 0)
-            team->by_pe[n++] = rank_of[parent_rank];
-    }
-    ski_assert(n == team->size);
-    free(rank_of);
+void ski_team_add(struct ski_pe *self, struct ski_team *team)
+{
+    struct ski_team **bucket = ski_team_bucket(ski_onesided_pe(self)->team, team->name);
+
+    team_sort_pes(team);
+    team->rank = ski_team_rank_of(team, self->pe);
+    team->near  = team_is_near(self, team);
+    team->hosts = ski_team_hosts_make(self->job, team);
+    ski_window_init(self, &team->window);
+    team->next = *bucket;
+    *bucket    = team;
 }
 
 /* Creates the team of the caller's color. */
 static struct ski_team *team_create(struct ski_pe *self, const struct team_split *split)
 {
-    struct ski_team       *team    = ski_calloc(1, sizeof *team), **bucket;
+    struct ski_team       *team    = ski_calloc(1, sizeof *team);
     struct team_candidate *members = team_rank_members(split, &team->size);
-    int                    first   = members[0].parent_rank;
+    int                    first   = members[0].rank;
 
-    team->pe    = ski_malloc((size_t)team->size * sizeof *team->pe);
-    team->by_pe = ski_malloc((size_t)team->size * sizeof *team->by_pe);
-    for (int rank = 0; rank < team->size; rank++) {
-        team->pe[rank] = ski_team_pe_at(split->parent, members[rank].parent_rank);
-        if (team->pe[rank] == self->pe)
-            team->rank = rank;
-    }
-    team_sort_pes(team, split->parent, members);
+    team->pe = ski_malloc((size_t)team->size * sizeof *team->pe);
+    for (int rank = 0; rank < team->size; rank++)
+        team->pe[rank] = ski_team_pe_at(split->parent, members[rank].rank);
     team->name = (uint64_t)team->pe[0] << 32 | split->choice[first].number;
-    team->near  = split->parent->near || team_is_near(self, team);
-    team->hosts = ski_team_hosts_make(self->job, team);
-    ski_window_init(self, &team->window);
     free(members);
-    bucket     = ski_team_bucket(ski_onesided_pe(self)->team, team->name);
-    team->next = *bucket;
-    *bucket    = team;
+    ski_team_add(self, team);
     return team;
 }
 

@@ -273,10 +273,12 @@ static void agent_report_generation(struct agent *a)
 static void agent_report_state(struct agent *a)
 {
     struct ski_job *job = a->procs.job;
+    int             asked;
 
     if (a->procs.survival)
         agent_report_generation(a);
-
+    if ((asked = procs_asked_size(&a->procs)) > 0)
+        frame_conn_send_number(&a->conn, FRAME_RESIZE, asked, NULL);
     procs_kill_stopped(&a->procs);
     if (a->joined < procs_joined_phase(&a->procs)) {
         a->joined = procs_joined_phase(&a->procs);

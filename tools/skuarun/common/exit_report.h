@@ -16,6 +16,9 @@ struct exit_report {
     int32_t  state;   /* the last enum ski_process_state of the process        */
     uint32_t phase;   /* the phase that the process joined last; 0: none       */
     int32_t  symptom; /* 1 if the process aborted because it lost another one  */
+    int32_t  ordered; /* 1 if the launcher has killed it                       */
+    uint32_t survive; /* not 0: milliseconds between two checkpoints in memory, which the program
+                         asks for: it ended so that it is started again (relaunch.h) */
 };
 
 #endif

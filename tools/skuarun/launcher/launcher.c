@@ -372,6 +372,7 @@ static bool launcher_on_frame(struct launcher *l, struct remote_agent *agent,
     case FRAME_GENERATION: return launcher_on_generation(l, agent, frame);
     case FRAME_IDLE: return launcher_on_idle(l, agent, frame);
     case FRAME_PONG: return true;
+    case FRAME_RESIZE: launcher_resize(l, frame_number(frame)); return true;
     default: return false;
     }
 }

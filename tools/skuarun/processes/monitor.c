@@ -15,6 +15,7 @@
 #include "base/assert.h"
 #include "base/config.h"
 #include "boot/job.h"
+#include "survive/relaunch.h"
 
 #define TERM_SECONDS    0.5 /* from SIGTERM to SIGKILL                                     */
 #define SUSPECT_SECONDS 0.5 /* to wait for the report of the process that a symptom lost   */
@@ -171,12 +172,36 @@ static void monitor_on_exited(struct monitor *m, const struct exit_report *repor
     }
 }
 
+/* Another process was killed at the same time as the one for which the epoch ends. */
+static void monitor_note_loss(struct monitor *m, const struct exit_report *report)
+{
+    if (m->recovery && m->recovery->failing && WIFSIGNALED(report->status) &&
+        WTERMSIG(report->status) == SIGKILL && !report->ordered)
+        recovery_lost(m->recovery, report, 1);
+}
+
+/* Ends the job, which skuarun then starts once more, with --survive. */
+static void monitor_start_again(struct monitor *m, uint32_t milliseconds)
+{
+    if (m->failed)
+        return;
+    m->code   = relaunch_ask(milliseconds) ? 0 : 1;
+    m->failed = m->killed = true;
+    monitor_signal_all(m, SIGKILL);
+}
+
 void monitor_process_exited(struct monitor *m, const struct exit_report *report)
 {
     ski_assert(m->alive > 0);
     m->alive--;
-    if (m->recovering)
+    if (m->recovering) {
+        monitor_note_loss(m, report);
         return;
+    }
+    if (report->survive && !m->recovery && !m->end_signal) {
+        monitor_start_again(m, report->survive);
+        return;
+    }
     if (WIFSIGNALED(report->status))
         monitor_on_killed(m, report);
     else
@@ -247,8 +272,10 @@ static void monitor_forward_signal(struct monitor *m, int sig)
         monitor_signal_all(m, SIGKILL);
         return;
     }
-    if (ends)
+    if (ends) {
         m->end_signal = sig;
+        relaunch_cancel();
+    }
     monitor_signal_all(m, sig);
 }
 

@@ -151,6 +151,25 @@ static void monitor_test_phases(void)
     OK(m.failed && monitor_test_calls.blamed == 2, "the next one is");
 }
 
+/* Of the processes that end while an epoch is ended, those are lost that the launcher did not kill.
+ */
+static void monitor_test_losses(void)
+{
+    static const struct run_options options = {.survive = true, .spare = 0};
+    struct recovery                 recovery;
+    struct monitor                  m = monitor_test_begin();
+
+    recovery_begin(&recovery, &options, PROCESSES);
+    m.recovery = &recovery;
+    monitor_test_kill(&m, 0, SIGKILL, false);
+    OK(m.recovering && recovery.lost == 1, "a process is lost, and the epoch ends");
+    monitor_test_kill(&m, 1, SIGKILL, false);
+    OK(recovery.lost == 2, "another one was killed at the same time");
+    monitor_process_exited(&m,
+                           &(struct exit_report){.process = 2, .status = SIGKILL, .ordered = 1});
+    OK(recovery.lost == 2 && !m.failed, "one that the launcher has killed is not lost");
+}
+
 static void monitor_test_overdue(void)
 {
     struct monitor m = monitor_test_begin();
@@ -183,6 +202,7 @@ int main(void)
     monitor_test_symptom();
     monitor_test_unjoined();
     monitor_test_phases();
+    monitor_test_losses();
     monitor_test_overdue();
     monitor_test_output();
     return tap_end();

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* procs.c - processes that run and end: see procs.h. */
+#include <limits.h>
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
@@ -80,6 +81,8 @@ int procs_reap(struct procs *procs)
         .state   = atomic_load(&procs->job->process[i].state),
         .phase   = atomic_load(&procs->job->process[i].phase),
         .symptom = procs_is_symptom(&procs->job->process[i].crash),
+        .ordered = procs->child[i].ordered,
+        .survive = atomic_load(&procs->job->survive),
     };
     return i;
 }
@@ -153,6 +156,11 @@ uint32_t procs_joined_phase(const struct procs *procs)
         latest = phase > latest ? phase : latest;
     }
     return latest;
+}
+
+int procs_asked_size(struct procs *procs)
+{
+    return (int)(atomic_exchange(&procs->job->resize, 0) & INT_MAX);
 }
 
 bool procs_all_joined(const struct procs *procs)

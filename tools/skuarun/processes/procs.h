@@ -27,6 +27,7 @@ struct procs_child {
     struct iof_output  out, err;
     double             stopped;        /* when it was stopped, in seconds; 0: it runs */
     bool               killed_stopped; /* it was killed because it was stopped for too long */
+    bool               ordered;        /* the launcher has killed it */
 };
 
 /** The state that a host keeps from one epoch to the next with --survive. */
@@ -101,6 +102,9 @@ bool procs_program_exiting(const struct procs *procs);
 /** Returns the latest phase that some process here has joined, or waits to join; 0: none has
  * joined. */
 uint32_t procs_joined_phase(const struct procs *procs);
+
+/** Returns the number of PEs that the program has asked for since the last call, or 0. */
+int procs_asked_size(struct procs *procs);
 
 /** Returns whether all processes here have joined the job. */
 bool procs_all_joined(const struct procs *procs);

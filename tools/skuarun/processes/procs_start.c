@@ -20,6 +20,7 @@
 #include <sys/personality.h>
 #include <sys/prctl.h>
 #include <sys/socket.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "base/cgroup.h"
@@ -327,11 +328,25 @@ static pid_t procs_signal_target(const struct procs *procs, int i, int signal)
     return -group;
 }
 
+/* Returns whether the process has ended, and waits to be reaped. */
+static bool procs_has_ended(const struct procs_child *child)
+{
+    siginfo_t info = {.si_pid = 0};
+
+    return waitid(P_PID, (id_t)child->pid, &info, WEXITED | WNOHANG | WNOWAIT) == 0 &&
+           info.si_pid == child->pid;
+}
+
 void procs_signal(struct procs *procs, int signal)
 {
-    for (int i = 0; i < procs->job->local_processes; i++)
-        if (procs->child[i].pid > 0)
-            kill(procs_signal_target(procs, i, signal), signal);
+    for (int i = 0; i < procs->job->local_processes; i++) {
+        struct procs_child *child = &procs->child[i];
+
+        if (child->pid <= 0)
+            continue;
+        child->ordered |= signal == SIGKILL && !procs_has_ended(child);
+        kill(procs_signal_target(procs, i, signal), signal);
+    }
 }
 
 static void procs_close_ends(struct procs_child *child)

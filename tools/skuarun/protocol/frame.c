@@ -41,6 +41,7 @@ static const struct {
     [FRAME_GENERATION]  = {sizeof(struct image_record), sizeof(struct image_record)},
     [FRAME_IDLE]        = {0, JOB_SPEC_MAX},
     [FRAME_PONG]        = {4, 4},
+    [FRAME_RESIZE]      = {4, 4},
 };
 
 /* Identifies this machine.  Where the kernel has no identifier of its boot, boot is "". */
@@ -63,7 +64,7 @@ static struct frame_machine frame_read_machine(void)
 
 struct frame_hello frame_make_hello(void)
 {
-    struct frame_hello hello = {.magic = "skuarun", .frames = 5, .machine = frame_read_machine()};
+    struct frame_hello hello = {.magic = "skuarun", .frames = 6, .machine = frame_read_machine()};
 
     snprintf(hello.version, sizeof hello.version, "%s", SKUA_VERSION);
     return hello;

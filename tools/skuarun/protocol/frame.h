@@ -35,6 +35,7 @@
  *     IDLE         all processes of the epoch have ended and their output has been sent; an
  *                  array of struct image_record, the complete images of the host
  *     PONG         the number of a PING
+ *     RESIZE       a number: the PEs that the program asks for (skua_resize())
  */
 #ifndef SKUARUN_FRAME_H
 #define SKUARUN_FRAME_H
@@ -67,6 +68,7 @@ enum frame_kind {
     FRAME_GENERATION,
     FRAME_IDLE,
     FRAME_PONG,
+    FRAME_RESIZE,
     FRAME_KINDS
 };
 

@@ -178,6 +178,8 @@ static bool recovery_use_spares(struct recovery *r, int threads)
     }
     r->pes -= (r->lost - r->spare) * threads;
     r->spare = 0;
+    if (r->pes <= 0 && r->lost > 1) /* all were killed at once */
+        r->pes = threads;
     if (r->pes > 0)
         return true;
     fprintf(stderr, "skuarun: the job has no processes left (--spare)\n");

@@ -60,6 +60,12 @@ static void test_recovery_spares(void)
     recovery_test_kill(&r, 1, SIGABRT, true);
     recovery_lost(&r, NULL, 1);
     OK(recovery_test_next(&r, 5, 0) && r.pes == 2, "one that lost a peer is not counted");
+    recovery_test_kill(&r, 0, SIGKILL, false);
+    recovery_test_kill(&r, 1, SIGKILL, false);
+    OK(recovery_test_next(&r, 5, 0) && r.pes == 1,
+       "of all that are killed at once one is replaced");
+    recovery_test_kill(&r, 0, SIGKILL, false);
+    OK(!recovery_test_next(&r, 5, 0), "the last one is not");
     unsetenv("SKUA_RESTART");
 }
 
