@@ -25,7 +25,6 @@ one()
 {
   seed=$1 letters=$2 pattern=$3
   shift 3
-  rm -f "$work"/killed.*
   : >"$work/killed"
   run env KILLER="$seed $kills $pes $letters $mode $work/killed" LD_PRELOAD="$killer" \
     timeout 100 "$skuarun" --survive=0.0001 -n "$pes" $options "$@"

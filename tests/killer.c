@@ -36,6 +36,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -43,15 +44,15 @@
 
 static struct {
     char        file[512];
-    char        claim[540]; /* what the process makes that is killed, of several in the phase */
-    char        phase;      /* 0: no process is to be killed any more */
-    bool        any;        /* of the phase: the first process that comes to it is killed */
-    bool        victim;     /* this process is the one that the seed has chosen          */
-    bool        listed;     /* PHASES has the phase of each kill: none is made up for     */
-    bool        agent;      /* it is its agent that is killed                            */
-    bool        packs;      /* a checkpoint or a recovery is under way, not a migration  */
-    unsigned    other;      /* not 0: the choice of a second process                     */
-    atomic_long times;      /* that a process is in the phase, and lives                 */
+    int         killed; /* processes, when this one was started */
+    char        phase;  /* 0: no process is to be killed any more */
+    bool        any;    /* of the phase: the first process that comes to it is killed */
+    bool        victim; /* this process is the one that the seed has chosen          */
+    bool        listed; /* PHASES has the phase of each kill: none is made up for     */
+    bool        agent;  /* it is its agent that is killed                            */
+    bool        packs;  /* a checkpoint or a recovery is under way, not a migration  */
+    unsigned    other;  /* not 0: the choice of a second process                     */
+    atomic_long times;  /* that a process is in the phase, and lives                 */
 } killer;
 
 static uint64_t killer_random(uint64_t *state)
@@ -91,14 +92,19 @@ static _Noreturn void killer_kill(void)
     _exit(1);
 }
 
-/* Returns whether no other process has been killed since the processes were started. */
-static bool killer_is_first(void)
+/* Opens the file, and locks it for the rest of the life of the process.  Returns -1 if a process
+ * has been killed since this one was started: only one of several that are in the phase is. */
+static int killer_lock_file(void)
 {
-    int claim = open(killer.claim, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+    int         file = open(killer.file, O_WRONLY | O_APPEND | O_CLOEXEC);
+    struct stat now;
 
-    if (claim >= 0)
-        close(claim);
-    return claim >= 0;
+    if (file >= 0 && flock(file, LOCK_EX) == 0 && fstat(file, &now) == 0 &&
+        now.st_size == killer.killed)
+        return file;
+    if (file >= 0)
+        close(file);
+    return -1;
 }
 
 static void killer_visit(char phase)
@@ -109,10 +115,9 @@ static void killer_visit(char phase)
     int  file;
 
     if (!wanted || (phase == killer.phase && atomic_fetch_sub(&killer.times, 1) > 0) ||
-        !killer_is_first())
+        (file = killer_lock_file()) < 0)
         return;
-    file = open(killer.file, O_WRONLY | O_APPEND | O_CLOEXEC);
-    if (file >= 0 && write(file, &phase, 1) == 1) {
+    if (write(file, &phase, 1) == 1) {
         if (killer.other && killer_kill_other())
             (void)!write(file, "+", 1);
         killer_kill();
@@ -293,8 +298,8 @@ static __attribute__((constructor)) void killer_begin(void)
     killer.listed = strchr("=+", *order.phases) != NULL;
     if (killer.listed ? !order.phases[1 + order.kills] : order.killed >= order.count)
         return;
-    snprintf(killer.claim, sizeof killer.claim, "%s.%d", killer.file, order.killed);
-    killer.packs = getenv("SKUA_RESTART") != NULL;
+    killer.killed = order.killed;
+    killer.packs  = getenv("SKUA_RESTART") != NULL;
     killer_plan(&order, killer_process(job));
     skua_checkpoint_hook(SKUA_CHECKPOINT_BEFORE, killer_before, NULL);
     skua_checkpoint_hook(SKUA_CHECKPOINT_AFTER, killer_after, NULL);

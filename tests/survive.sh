@@ -15,7 +15,7 @@ seeds=$3
 first=${4:-1}
 name_program "$2"
 steps=${STEPS:-120}
-long=${LONG:-60000}
+export STAY="$work/stay"
 [ "${ASAN_OPTIONS:-}" ] || export ASAN_OPTIONS=detect_leaks=0
 export SKUA_PIN=none SKUA_DRIVER=tcp SKUA_DRIVER_PATH="$(dirname "$skuarun")/../drivers"
 
@@ -28,9 +28,11 @@ draw()
       printf "threads=%d pes=%d shared=%d every=%.2f kills=\"", threads, pes, shared,
              0.05 + rand() * 0.3
       n = 1 + below(3)
-      for (i = 0; i < n; i++)
-        printf "%.3f:%d:%s ", rand() * rand() * (shared ? 0.5 : 1.2), 1 + (below(4) == 0),
-               !shared && i == 0 && below(3) == 0 ? "agent" : "process"
+      for (i = 0; i < n; i++) { # two agents at once may be buddies
+        agent = !shared && i == 0 && below(3) == 0
+        printf "%.3f:%d:%s ", rand() * rand() * (shared ? 0.5 : 1.2),
+               1 + (!agent && below(4) == 0), agent ? "agent" : "process"
+      }
       print "\"" }')"
 }
 
@@ -60,12 +62,14 @@ disturbed()
 {
   draw "$1"
   killed=0
+  : >"$STAY" # the job stays in the middle of its steps until all kills have happened
   SKUA_SHARED_MEMORY=$shared timeout 120 "$skuarun" --survive="$every" -n "$pes" -t "$threads" \
     "$program" none "$steps" due >"$work/out" 2>"$work/err" &
   parent=$!
   for one in $kills; do
     kill_some "${one%%:*}" "$(echo "$one" | cut -d: -f2)" "${one##*:}"
   done
+  rm -f "$STAY"
   code=0
   wait $parent || code=$?
   out=$(cat "$work/out")
@@ -91,21 +95,42 @@ for seed in $(seq "$first" $((first + seeds - 1))); do
     eval '[ "$code" -eq 0 ] && as_expected'
   ok "seed $seed: nothing is left" none_left
 done
-# Another number of PEs, by skua resize.  The job takes far longer than the time to the next checkpoint.
-run timeout 120 "$skuarun" -n 1 "$program" none "$long" due
+# Another number of PEs, by skua resize, and by the program.
+
+# stays COMMAND...: runs the job in the background; it stays in the middle of its steps.
+stays()
+{
+  : >"$STAY"
+  : >"$work/err"
+  timeout 120 "$@" >"$work/out" 2>"$work/err" &
+  parent=$!
+}
+
+# resized PES: lets the job go on when it has so many PEs.  Sets $code, $out and $err.
+resized()
+{
+  for _ in $(seq 1000); do
+    grep -q "with $1 PE" "$work/err" && break
+    [ -d "/proc/$parent" ] || break
+    sleep 0.05
+  done
+  rm -f "$STAY"
+  code=0
+  wait $parent || code=$?
+  out=$(cat "$work/out")
+  err=$(cat "$work/err")
+}
+
+run timeout 120 "$skuarun" -n 1 "$program" none "$steps" due
 expected=$out
-"$skuarun" --survive=100 -n 1 "$program" none "$long" due >"$work/out" 2>"$work/err" &
-parent=$!
+stays "$skuarun" --survive=100 -n 1 "$program" none "$steps" due
 for _ in $(seq 100); do
   [ "$(ps -C "$name" -o stat= | grep -cv '^Z')" -ge 1 ] && break
   sleep 0.05
 done
-"${skuarun%run}" resize 2 $parent
+"${skuarun%run}" resize 2 "$(pgrep -P $parent -x skuarun)"
 ok "skua resize reaches the launcher" test $? -eq 0
-code=0
-wait $parent || code=$?
-out=$(cat "$work/out")
-err=$(cat "$work/err")
+resized 2
 ok "the job goes on with 2 PEs" has "$err" 'epoch 2, with 2 PE'
 ok "and has the same output" test "$code" -eq 0 -a "$out" = "$expected"
 # The program asks for it: it survives without an option, and changes its size.
@@ -115,25 +140,11 @@ expected=$out
 run env RESIZE=3 timeout 120 "$skuarun" -n 2 "$program" none "$steps" due
 ok "skua_resize() is refused in a job that does not survive" \
   has "$code $out $err" 'skua_resize: only a job of .skuarun --survive. can change'
-: >"$work/stay" # the job stays in the middle until it has another size
 for shared in 1 0; do
-  : >"$work/out"
-  : >"$work/err"
-  STAY="$work/stay" ASK=100 RESIZE=3 SKUA_SHARED_MEMORY=$shared timeout 120 "$skuarun" -n 2 "$program" \
-    none "$steps" due >"$work/out" 2>"$work/err" &
-  parent=$!
-  for _ in $(seq 1000); do
-    grep -q 'with 3 PE' "$work/err" && break
-    sleep 0.05
-  done
-  rm -f "$work/stay"
-  code=0
-  wait $parent || code=$?
-  out=$(cat "$work/out")
-  err=$(cat "$work/err")
+  stays env ASK=100 RESIZE=3 SKUA_SHARED_MEMORY=$shared "$skuarun" -n 2 "$program" none "$steps" due
+  resized 3
   ok "a program asks to survive, and for 3 PEs (shared memory $shared)" has "$err" 'epoch 2, with 3 PE\(s\), goes on'
   ok "its output comes once" test "$code" -eq 0 -a "$out" = "$expected"
-  : >"$work/stay"
 done
 run env ASK=100 timeout 60 "$skuarun" -n 2 --set=survive=0 "$program" none "$steps" due
 ok "options that forbid it are named" has "$code $err" '^1 .*leave out --set=survive'
