@@ -12,12 +12,12 @@
 #include "base/membarrier.h"
 #include "base/memory.h"
 #include "core/collective/reduction_slot.h"
-#include "core/message/inbox_send.h"
 #include "core/pe/pe.h"
 #include "core/sched/scheduler.h"
 #include "core/sched/wait.h"
 #include "onesided/pe/onesided_pe.h"
 #include "onesided/team/team.h"
+#include "onesided/team/team_stamp.h"
 
 #define SKI_TEAM_SLOTS     16   /* of a board; a power of two */
 #define TEAM_SLOTS_REPORT  4    /* calls after which a member stores how many it has finished */
@@ -26,15 +26,9 @@
 #define TEAM_SLOTS_MOST    4096 /* calls in flight without a wait */
 #define TEAM_SLOT_FIRST    32   /* bytes of data in the cache line of the stamp */
 
-/* A number of calls that its owner alone raises, and those that sleep until it does. */
-struct team_stamp {
-    _Alignas(8) _Atomic uint32_t count;
-    _Atomic uint32_t sleepers; /* bits of ranks */
-};
-
 /* What a member writes for one call. */
 struct team_slot {
-    _Alignas(SKI_CACHE_LINE) struct team_stamp stamp; /* 1 + number of the call */
+    _Alignas(SKI_CACHE_LINE) struct ski_team_stamp stamp; /* 1 + number of the call */
     struct ski_team_kind kind;
     uint32_t             team_call; /* number among all calls of the team */
     uint32_t             bytes;     /* of a block */
@@ -47,8 +41,9 @@ _Static_assert(TEAM_SLOTS_REPORT < SKI_TEAM_SLOTS, "see team_slot.h, Reuse");
 
 /* The slots of a member, which other members read. */
 struct team_board {
-    _Alignas(SKI_CACHE_LINE) struct team_stamp finished; /* 1 + number of the last finished call */
-    bool             membarrier;                         /* this PE uses heavy fences */
+    _Alignas(
+        SKI_CACHE_LINE) struct ski_team_stamp finished; /* 1 + number of the last finished call */
+    bool             membarrier;                        /* this PE uses heavy fences */
     struct team_slot slot[SKI_TEAM_SLOTS];
     _Alignas(SKI_CACHE_LINE) char longer[SKI_TEAM_SLOTS][SKI_TEAM_SLOT_BYTES]; /* by slot */
 };
@@ -78,48 +73,6 @@ struct ski_team_slots {
     void                  *waiters; /* callers that wait until fewer calls are in flight */
 };
 
-/* ---- stamps ------------------------------------------------------------------------ */
-
-/* Wakes the PEs that sleep until @p stamp is raised. */
-static SKI_COLD void team_stamp_wake(struct ski_pe *self, struct team_stamp *stamp)
-{
-    uint32_t sleepers = atomic_exchange_explicit(&stamp->sleepers, 0, memory_order_acq_rel);
-
-    for (; sleepers; sleepers &= sleepers - 1)
-        ski_inbox_wakeup(self, __builtin_ctz(sleepers));
-}
-
-/* Raises @p stamp to @p count and wakes the PEs that sleep until then.  An exchange waits for the
- * cache line, which a reader polls, and is visible sooner than a store.  @p go_on: this member does
- * not wait for others now, so that a store is better. */
-static void team_stamp_raise(struct ski_pe *self, const struct ski_team_slots *slots,
-                             struct team_stamp *stamp, uint32_t count, bool go_on)
-{
-    /* Release: pairs with the acquire in team_stamp_count().  The fences pair with those in
-     * team_slots_doze(). */
-    if (go_on && slots->light)
-        atomic_store_explicit(&stamp->count, count, memory_order_release);
-    else
-        atomic_exchange_explicit(&stamp->count, count, memory_order_release);
-    if (slots->light)
-        ski_membarrier_light();
-    else
-        ski_order_swap();
-    if (SKI_UNLIKELY(atomic_load_explicit(&stamp->sleepers, memory_order_relaxed)))
-        team_stamp_wake(self, stamp);
-}
-
-static uint32_t team_stamp_count(struct team_stamp *stamp)
-{
-    return atomic_load_explicit(&stamp->count, memory_order_acquire);
-}
-
-/* Requests a wakeup when @p stamp is raised. */
-static void team_stamp_doze(const struct ski_team_slots *slots, struct team_stamp *stamp)
-{
-    atomic_fetch_or_explicit(&stamp->sleepers, UINT32_C(1) << slots->rank, memory_order_relaxed);
-}
-
 /* ---- boards ------------------------------------------------------------------------ */
 
 /* Returns the board of @p pe, or NULL if that PE has not begun. */
@@ -144,7 +97,7 @@ static const struct team_slot *team_slot_filled(struct ski_pe *self, struct ski_
     struct team_board *board = team_board_of(self, slots, pe);
     struct team_slot  *slot  = board ? &board->slot[number % SKI_TEAM_SLOTS] : NULL;
 
-    return slot && team_stamp_count(&slot->stamp) == number + 1 ? slot : NULL;
+    return slot && ski_team_stamp_count(&slot->stamp) == number + 1 ? slot : NULL;
 }
 
 /* Returns whether a PE that has finished @p finished calls has finished the one that used the slot
@@ -163,7 +116,7 @@ static uint32_t team_slot_earlier(uint32_t a, uint32_t b)
 /* Returns how many calls the PE with @p board has finished; NULL: it has not begun. */
 static uint32_t team_slot_finished_on(struct team_board *board)
 {
-    return board ? team_stamp_count(&board->finished) : 0;
+    return board ? ski_team_stamp_count(&board->finished) : 0;
 }
 
 /* Looks at the boards of all others before call @p number. */
@@ -399,8 +352,8 @@ static void team_slot_publish(struct ski_pe *self, struct ski_team_slots *slots,
     slot->team_call = call->small.team_call;
     slot->bytes     = (uint32_t)call->small.bytes;
     call->writes    = false;
-    team_stamp_raise(self, slots, &slot->stamp, call->number + 1,
-                     team_slot_is_scan(call->small.kind.collective));
+    ski_team_stamp_raise(self, &slot->stamp, call->number + 1, slots->light,
+                         team_slot_is_scan(call->small.kind.collective));
     team_slot_claim(slots, call->number + TEAM_SLOTS_AHEAD, team_slot_written(slots, &call->small));
 }
 
@@ -507,8 +460,8 @@ static bool team_slot_call_advance(struct ski_pe *self, struct ski_team_slots *s
     team_slot_call_read(self, slots, call);
     team_slot_take_own(slots, &call->small);
     if ((call->number + 1) % TEAM_SLOTS_REPORT == 0)
-        team_stamp_raise(self, slots, &slots->board->finished, call->number + 1,
-                         team_slot_is_scan(call->small.kind.collective));
+        ski_team_stamp_raise(self, &slots->board->finished, call->number + 1, slots->light,
+                             team_slot_is_scan(call->small.kind.collective));
     return true;
 }
 
@@ -556,10 +509,10 @@ static bool team_slot_call_doze(struct ski_pe *self, struct ski_team_slots *slot
         if (!board)
             return false;
         if (call->sources & UINT32_C(1) << pe)
-            team_stamp_doze(slots, &board->slot[call->number % SKI_TEAM_SLOTS].stamp);
+            ski_team_stamp_doze(&board->slot[call->number % SKI_TEAM_SLOTS].stamp, slots->rank);
         if (call->writes && pe != slots->rank &&
             !team_slot_is_free(call->number, team_slot_finished_on(board)))
-            team_stamp_doze(slots, &board->finished);
+            ski_team_stamp_doze(&board->finished, slots->rank);
     }
     return true;
 }
