@@ -2,7 +2,7 @@
 /*
  * barneshut_limit.c - the limit of barneshut: the traversal of one tree for all leaves, which are
  * divided over the PEs by their interactions.  The launcher of Skua starts and binds the processes;
- * between the barriers of a measurement nothing of the runtime is called.
+ * between the barriers of a measurement the program does not call the runtime.
  *
  * Each PE has the whole tree, of the first positions.  A step is over when all PEs have computed
  * the forces on the bodies of their leaves.
@@ -15,12 +15,12 @@
 #include "bench_pieces.h"
 #include "barneshut/whole_tree.h"
 
-/* The limit on a PE; a thread-local variable, because PEs may be threads. */
+/* The state of a PE; it is thread-local, because PEs may be threads. */
 static _Thread_local struct {
     struct barneshut_options options;
     struct whole_tree        whole;
     int32_t                  first, end; /* of the nodes with this PE's leaves */
-    struct bench_meeting     meeting;
+    struct bench_barrier     barrier;
 } limit;
 
 static void require(bool good)
@@ -52,7 +52,7 @@ static void run_step(void)
 {
     for (int32_t i = limit.first; i < limit.end; i++)
         whole_tree_forces(&limit.whole, i, limit.options.eps);
-    bench_meet(&limit.meeting);
+    bench_barrier_wait(&limit.barrier);
 }
 
 static void start(int argc, char **argv)
@@ -69,7 +69,7 @@ static void start(int argc, char **argv)
     require(whole_tree_create(&limit.whole, &limit.options));
     require(whole_tree_build(&limit.whole, &limit.options));
     divide_leaves();
-    bench_prepare_meetings(&limit.meeting);
+    bench_barrier_init(&limit.barrier);
     started = bench_now();
     for (int i = 0; i < steps; i++)
         run_step();

@@ -13,9 +13,10 @@
 
 #include "bench.h"
 
-#define BENCH_SPINS 1000 /* of a wait before it yields the core, since PEs may outnumber cores */
+/* Spins of a wait before it yields the core, since PEs may outnumber cores. */
+#define BENCH_SPINS 1000
 
-/* Creates a region with pieces of so many bytes, and fills that of this PE with zeros.  Ends the
+/* Creates a region with pieces of @p bytes, and fills that of this PE with zeros.  Ends the
  * job if there are more than @p most PEs, or no memory. */
 static inline skua_region bench_create_pieces(size_t bytes, int most)
 {
@@ -52,31 +53,31 @@ static inline void bench_publish(_Atomic uint64_t *counter, uint64_t value)
     atomic_store_explicit(counter, value, memory_order_release);
 }
 
-#define BENCH_MEETING_PES 256 /* at most */
+#define BENCH_BARRIER_PES 256 /* at most */
 
 /* A barrier of all PEs that calls nothing of the runtime. */
-struct bench_meeting {
-    _Atomic uint64_t *reached[BENCH_MEETING_PES]; /* by each PE: meetings that it has come to */
-    uint64_t          number;                     /* of this PE's next meeting               */
+struct bench_barrier {
+    _Atomic uint64_t *reached[BENCH_BARRIER_PES]; /* by PE: the barriers that it has reached */
+    uint64_t          number;                     /* of this PE's next barrier               */
 };
 
-static inline void bench_prepare_meetings(struct bench_meeting *meeting)
+static inline void bench_barrier_init(struct bench_barrier *barrier)
 {
-    skua_region region = bench_create_pieces(128, BENCH_MEETING_PES);
+    skua_region region = bench_create_pieces(128, BENCH_BARRIER_PES);
 
     for (int pe = 0; pe < skua_pes(); pe++)
-        meeting->reached[pe] = bench_piece(region, pe);
-    meeting->number = 0;
+        barrier->reached[pe] = bench_piece(region, pe);
+    barrier->number = 0;
     skua_sync();
 }
 
 /* Returns when all PEs have called it. */
-static inline void bench_meet(struct bench_meeting *meeting)
+static inline void bench_barrier_wait(struct bench_barrier *barrier)
 {
-    meeting->number++;
-    bench_publish(meeting->reached[skua_pe()], meeting->number);
+    barrier->number++;
+    bench_publish(barrier->reached[skua_pe()], barrier->number);
     for (int pe = 0; pe < skua_pes(); pe++)
-        bench_wait_for(meeting->reached[pe], meeting->number);
+        bench_wait_for(barrier->reached[pe], barrier->number);
 }
 
 /* Returns the largest value of all PEs, of which none returns before all have called it. */

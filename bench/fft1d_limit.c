@@ -2,7 +2,7 @@
 /*
  * fft1d_limit.c - the limit of fft1d: the transform of the application with one chare on each PE,
  * whose blocks lie in shared memory.  The launcher of Skua starts and binds the processes; between
- * the barriers of a measurement nothing of the runtime is called.
+ * the barriers of a measurement the program does not call the runtime.
  *
  * As in the application a block is not copied: after an exchange, the PE that it is for computes in
  * it, and after the next one the PE that it came from.
@@ -24,13 +24,13 @@
 #define LIMIT_LEAST   5   /* transforms that are measured, and */
 #define LIMIT_SECONDS 0.5 /* their time; the fastest counts    */
 
-/* The piece of a PE.  Behind it: a block for each PE. */
+/* The piece of a PE.  A block for each PE follows it. */
 struct limit_piece {
     BENCH_APART _Atomic uint64_t phase; /* exchanges that this PE has reached */
     BENCH_APART number           at[];
 };
 
-/* Of a PE; a thread-local variable, because PEs may be threads. */
+/* The state of a PE; it is thread-local, because PEs may be threads. */
 static _Thread_local struct {
     struct limit_piece *piece[LIMIT_PES];
     struct band_fft     band;

@@ -2,7 +2,7 @@
 /*
  * leanmd_limit.c - the limit of leanmd: the forces of all pairs of cells, which are divided over
  * the PEs by their work.  The launcher of Skua starts and binds the processes; between the barriers
- * of a measurement nothing of the runtime is called.
+ * of a measurement the program does not call the runtime.
  *
  * Each PE has all atoms, at their first positions.  A step is over when all PEs have computed the
  * forces of their pairs.
@@ -15,12 +15,12 @@
 #include "bench_pieces.h"
 #include "leanmd/start.h"
 
-/* The limit on a PE; a thread-local variable, because PEs may be threads. */
+/* The state of a PE; it is thread-local, because PEs may be threads. */
 static _Thread_local struct {
     struct md_box        box;
     struct force_atoms  *cell;
     int                  first, end; /* of this PE's pairs; each cell is first in box_pairs() */
-    struct bench_meeting meeting;
+    struct bench_barrier barrier;
     int64_t              force[2][3 * CELL_ATOMS_MAX + 1];
 } limit;
 
@@ -101,7 +101,7 @@ static void run_step(void)
 {
     for (int i = limit.first; i < limit.end; i++)
         compute_pair(i);
-    bench_meet(&limit.meeting);
+    bench_barrier_wait(&limit.barrier);
 }
 
 static void start(int argc, char **argv)
@@ -118,7 +118,7 @@ static void start(int argc, char **argv)
     start_prepare(&limit.box);
     fill_cells();
     divide_pairs();
-    bench_prepare_meetings(&limit.meeting);
+    bench_barrier_init(&limit.barrier);
     run_step();
     started = bench_now();
     for (int i = 0; i < steps; i++)

@@ -2,7 +2,7 @@
 /*
  * matmul3d_limit.c - the limit of matmul3d: the products, copies and sums of its tiles in shared
  * memory.  The launcher of Skua starts and binds the processes; between the barriers of a
- * measurement nothing of the runtime is called.
+ * measurement the program does not call the runtime.
  *
  * The grid and the slabs are those of the application (matmul3d.ci).  In a step a PE copies the
  * slabs of its tiles into the blocks of the other tiles of their groups, multiplies, and adds the
@@ -29,7 +29,7 @@
 
 enum { A, B, C, MATRICES };
 
-/* The piece of a PE.  Behind it: the blocks of its tiles, twice. */
+/* The piece of a PE.  Two sets of the blocks of its tiles follow it. */
 struct limit_piece {
     BENCH_APART _Atomic uint64_t phase; /* half steps that this PE has completed */
     BENCH_APART double           at[];
@@ -41,7 +41,7 @@ struct limit_slab {
     int64_t count; /* of numbers */
 };
 
-/* Of a PE; a thread-local variable, because PEs may be threads. */
+/* The state of a PE; it is thread-local, because PEs may be threads. */
 static _Thread_local struct {
     struct limit_piece *piece[LIMIT_PES];
     int                 size, per_pe, steps, repeat;
@@ -81,7 +81,7 @@ static int64_t index_in_group(int tile, int matrix)
     return at[group_of[matrix]];
 }
 
-/* The first of the rows or columns of a tile along a direction. */
+/* Returns the first of the rows or columns of a tile along a direction. */
 static int64_t first_along(int tile, int d, int next)
 {
     int64_t at[3];
@@ -188,7 +188,8 @@ static void run_step(void)
 
 /* ---- contents and check ---------------------------------------------------------------- */
 
-/* Row i, column j of A or B: small integers that are products, so that C is one as well. */
+/* Returns row i, column j of A or B: small integers that are products of a factor for i and one for
+ * j, so that C is such a product as well. */
 static double number_at(int matrix, int64_t i, int64_t j)
 {
     return matrix == A ? (double)((i % 7 - 3) * (j % 5 - 2)) : (double)((i % 3) * (j % 11 - 5));
@@ -239,7 +240,7 @@ static void verify_tile(int tile)
 
 /* ---- main ---------------------------------------------------------------------------- */
 
-/* The cost of a grid in the application: slabs that tiles exchange. */
+/* Returns the cost of a grid in the application: the slabs that tiles exchange. */
 static int64_t grid_slabs(const void *size, const int64_t *grid)
 {
     int64_t n = *(const int *)size, rows_a = n / grid[0], rows_b = n / grid[1];

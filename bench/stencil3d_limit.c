@@ -2,7 +2,7 @@
 /*
  * stencil3d_limit.c - the limit of stencil3d: its sweeps over planes that are distributed over the
  * PEs and lie in shared memory.  The launcher of Skua starts and binds the processes; between the
- * barriers of a measurement nothing of the runtime is called.
+ * barriers of a measurement the program does not call the runtime.
  *
  * Nothing is copied: a PE reads the last plane of each of its two neighbours where it lies.  A PE
  * that begins sweep s knows that both neighbours have completed sweep s - 1, so it may overwrite
@@ -23,13 +23,13 @@
 #define LIMIT_PES   256
 #define LIMIT_ERROR 1e-4
 
-/* The piece of a PE.  Behind it: its planes, twice. */
+/* The piece of a PE.  Two sets of its planes follow it. */
 struct limit_piece {
     BENCH_APART _Atomic uint64_t swept; /* sweeps that this PE has completed */
     BENCH_APART float            at[];
 };
 
-/* Of a PE; a thread-local variable, because PEs may be threads. */
+/* The state of a PE; it is thread-local, because PEs may be threads. */
 static _Thread_local struct {
     struct limit_piece *piece[LIMIT_PES];
     int                 size[3], first, end; /* first to end: planes of this PE */
@@ -85,7 +85,7 @@ static void run_sweep(void)
 
 /* ---- the initial values, and the check ------------------------------------------------- */
 
-/* The cosine along one direction after so many steps. */
+/* Returns the cosine along one direction after @p steps steps. */
 static double cosine(int d, int i, int steps)
 {
     double angle = 2 * M_PI / limit.size[d];

@@ -9,7 +9,7 @@
 
 #include "huge_pages.h"
 
-/* Numbers after a row of a strip: rows that begin a power of two apart would share cache sets. */
+/* Padding after a row of a strip: rows that begin a power of two apart would share cache sets. */
 #define STRIP_GAP 4
 
 /* Shared by the PEs of a process.  The lock protects the planner of FFTW, which is not thread-safe.
@@ -21,7 +21,7 @@ static struct {
     struct fft_roots roots;
 } shared = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
-/* The distance between two rows of a strip. */
+/* Returns the distance between two rows of a strip. */
 static int64_t strip_pitch(const struct transpose_shape *shape)
 {
     return shape->side + STRIP_GAP;

@@ -9,8 +9,8 @@
 /** Returns what a grid costs an application, INT64_MAX if it is not possible. */
 typedef int64_t grid_cost(const void *options, const int64_t *grid);
 
-/** Stores the cheapest grid of @p count parts, of equal ones the first.  Returns false if none is
- *  possible. */
+/** Stores the grid of @p count parts with the lowest cost, the first of several with equal cost.
+ * Returns false if none is possible. */
 static inline bool grid_choose(int64_t *grid, int64_t count, grid_cost *cost, const void *options)
 {
     int64_t best = INT64_MAX;

@@ -21,8 +21,8 @@
 #include "roots.h"
 
 #define TRANSPOSE_TILE_MAX 8  /* 128 bytes of a row: two cache lines                   */
-#define TRANSPOSE_GAP_FROM 16 /* tiles in a row of them, from which on a gap is small  */
-#define TRANSPOSE_PREFETCH 4  /* tiles of a strip that are asked for before their turn */
+#define TRANSPOSE_GAP_FROM 16 /* tiles in a row from which on a gap costs little       */
+#define TRANSPOSE_PREFETCH 4  /* tiles of a strip that are prefetched ahead            */
 
 /** How the matrix is divided; equal on all chares. */
 struct transpose_shape {

@@ -92,8 +92,8 @@ void Band_on_destroy(Band *self)
     band_destroy(&self->band);
 }
 
-/* Each element begins with its successor, so that not all elements send to the same element at
- * once. */
+/* Sends a block to each element. An element begins with its successor, so that not all elements
+ * send to the same element at once. */
 void send_blocks(Band *self)
 {
     for (int64_t i = 1; i <= options.chares; i++) {

@@ -24,7 +24,7 @@ struct Band {
     struct band_fft band;
     Block         **held;       /* by element: the messages of band.block; NULL with --mesh */
     number         *set[2];     /* with --mesh: blocks of even and of odd phases            */
-    int64_t         arrived[2]; /* numbers of each                                          */
+    int64_t         arrived[2]; /* numbers that have arrived for each */
     int64_t         phase;      /* counts through all transforms, three each                */
 };
 

@@ -9,7 +9,7 @@
 #define SIDE_MAX  (INT64_C(1) << LOG2_MAX / 2)
 #define CHECK_MAX (INT64_C(1) << 22) /* largest number of values that are compared by default */
 
-/* The smallest number of chares that divides N and gives each PE as many as asked for. */
+/* Returns the smallest number of chares that divides N and gives each PE as many as requested. */
 static int64_t choose_chares(const struct fft1d_options *o)
 {
     int64_t wanted = o->per_pe * skua_pes(), chares = wanted < o->side ? wanted : o->side;

@@ -9,7 +9,7 @@
 #include "common/arguments.h"
 
 struct fft1d_options {
-    int64_t log2;                        /* 0, or of the number of numbers                     */
+    int64_t log2;                        /* base-2 logarithm of the number of values, or 0 */
     int64_t side;                        /* N: N * N numbers are transformed                   */
     int64_t chares;                      /* number of chares                                   */
     int64_t per_pe;                      /* lower bound where the number of chares is chosen   */

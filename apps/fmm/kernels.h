@@ -39,7 +39,7 @@ struct translate_matrix {
 /** A set of kernels. */
 struct fmm_kernels {
     const char *name;
-    /** Adds what bodies do to a group. */
+    /** Adds the potential and field of source bodies to a group. */
     void (*near)(struct near_group *group, const struct near_sources *from);
     /** Multiplies lanes by a matrix. */
     void (*multiply)(const struct translate_matrix *matrix, const lanes *from, lanes *to);
@@ -48,7 +48,7 @@ struct fmm_kernels {
 /** Returns the sets of kernels that this CPU can execute, best first; NULL ends them. */
 const struct fmm_kernels *const *kernels_usable(void);
 
-/** Returns the best set. */
+/** Returns the best set of kernels that this CPU can execute. */
 static inline const struct fmm_kernels *kernels_best(void)
 {
     return kernels_usable()[0];

@@ -14,7 +14,7 @@ static inline double near_get(const lanes *from, int k)
     return from->v[k / 2][k % 2];
 }
 
-/* Lanes without a body repeat the first. */
+/* Loads bodies into the lanes of a group. Lanes without a body repeat the first one. */
 static void near_load(struct near_group *g, const struct body *body, int n)
 {
     *g = (struct near_group){0};

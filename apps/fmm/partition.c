@@ -95,8 +95,8 @@ void solve_divide(struct solver *s)
     free(cost);
 }
 
-/* The speed of a PE relative to the mean, within bounds: a PE that lost its core for a while is not
- * left without work.  A PE that had no work is as fast as the others. */
+/* Returns the speed of a PE relative to the mean, within bounds: a PE that lost its core for a
+ * while is not left without work.  A PE that had no work is as fast as the others. */
 static double solve_bound_speed(double speed, double mean)
 {
     return speed == 0 ? 1 : fmin(fmax(speed / mean, 1 / SPEED_MOST), SPEED_MOST);

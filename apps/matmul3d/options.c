@@ -7,7 +7,7 @@
 
 #include "common/grid.h"
 
-/* Whether every slab of A, B and C has at least one row. */
+/* Returns whether every slab of A, B and C has at least one row. */
 static bool fits(const struct matmul3d_options *o, const int64_t *grid)
 {
     int64_t rows_a = o->size / grid[0], rows_b = o->size / grid[1];
@@ -15,7 +15,8 @@ static bool fits(const struct matmul3d_options *o, const int64_t *grid)
     return rows_a >= grid[2] && rows_b >= grid[0] && rows_a >= grid[1] && o->size >= grid[2];
 }
 
-/* The slabs that tiles exchange: A goes to grid[2] tiles, B to grid[0], C to grid[1]. */
+/* Returns the number of slabs that tiles exchange: A goes to grid[2] tiles, B to grid[0], C to
+ * grid[1]. */
 static int64_t grid_slabs(const void *options, const int64_t *grid)
 {
     return fits(options, grid) ? grid[0] + grid[1] + grid[2] : INT64_MAX;

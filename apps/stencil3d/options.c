@@ -23,8 +23,8 @@ static bool only_lent(const struct stencil3d_options *o)
     return o->only[LENT] && !o->only[MESSAGES] && !o->only[CHANNELS];
 }
 
-/* The cost of a division, which must be even.  Without copies, divisions that leave planes whole
- * cost nothing. */
+/* Returns the cost of a division, which must be even.  Without copies, divisions that leave planes
+ * whole cost nothing. */
 static int64_t division_cost(const void *options, const int64_t *blocks)
 {
     const struct stencil3d_options *o = options;
@@ -63,7 +63,7 @@ bool options_read(struct stencil3d_options *o, int argc, char **argv)
         {"pause", ARGUMENT_NUMBER, &o->pause, 1, 1000000000, "K",
          "wait after every K steps, for a checkpoint if one is due"},
         {"stale", ARGUMENT_NUMBER, &o->stale, 0, 1000000000, "STEP",
-         "use an old face in this step, to test the check"},
+         "use an outdated face in this step, to test the check"},
         {"lent", ARGUMENT_FLAG, &o->only[LENT], 0, 0, NULL, "measure zero-copy channels only"},
         {0},
     };
