@@ -31,6 +31,8 @@ struct ski_net net = {.processes    = 1,
                       .derive       = ski_secret_derive,
                       .last_error   = ski_driver_last_error};
 
+#define HUB_PORTS 2 /* that share connections: of three ends, the first two */
+
 static char **parts;
 static int    part_count;
 
@@ -109,6 +111,9 @@ int main(int argc, char **argv)
     net.interfaces = ski_config.net_interfaces;
     net.port_range = ski_config.ports;
     net.security   = (enum ski_security)ski_config.security;
+    net.share      = ski_config.shared_connections > 0;
+    if (net.share)
+        net.ports = HUB_PORTS;
     if (ski_secret_begin(net.security, secret, &net.crypto) != SKUA_OK) {
         printf("1..0 # skip: no library for SKUA_SECURITY\n");
         return 77;
@@ -122,7 +127,7 @@ int main(int argc, char **argv)
         printf("1..0 # skip: %s: %s\n", argv[1], net.last_error());
         return 77;
     }
-    driver = ski_driver_secure(driver, &net);
+    driver = ski_driver_variant(driver, &net);
     printf("# %s\n", driver->describe());
     if (is_asked("bench"))
         bench();

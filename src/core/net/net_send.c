@@ -33,6 +33,7 @@
 #define HOLD_NS     UINT64_C(10000)      /* ... so long for others to be coalesced with          */
 #define PATIENCE_NS UINT64_C(100000)     /* ... or so long, if its sender is in no hurry         */
 #define EXTEND_LOOK 16                   /* extensions of a packet between two looks at the clock */
+#define SHARE_PROCESSES 32               /* processes from which on PEs share connections         */
 #define BURST_LEAST 8                    /* packets in a row that make a burst                    */
 
 static struct {
@@ -623,6 +624,17 @@ static void net_leave(struct ski_pe *self)
         net_ask_for_pass(self);
 }
 
+/* Sleeps until a message arrives within the host or the driver has something to do. */
+static void net_sleep_poll(struct ski_pe *self, struct ski_job *until_exit, uint64_t ns)
+{
+    struct ski_net_port *net = self->net;
+
+    ski_host_sleep_poll(self->host, until_exit, self->index, &self->reader, net->bell, net->wait_fd,
+                        ns);
+    if (here.driver->disarm)
+        here.driver->disarm(net->port);
+}
+
 void ski_net_sleep(struct ski_pe *self, uint64_t ns)
 {
     struct ski_net_port *net        = self->net;
@@ -638,8 +650,7 @@ void ski_net_sleep(struct ski_pe *self, uint64_t ns)
         ski_host_sleep(self->host, until_exit, self->index, &self->reader,
                        ns < NAP_NS ? ns : NAP_NS);
     else if (here.driver->arm(net->port))
-        ski_host_sleep_poll(self->host, until_exit, self->index, &self->reader, net->bell,
-                            net->wait_fd, ns);
+        net_sleep_poll(self, until_exit, ns);
 }
 
 static const struct ski_progress_source net_source = {net_pass, net_poll, net_leave, ski_net_sleep};
@@ -664,6 +675,14 @@ static skua_status net_open_port(struct ski_net_port *net, int pe)
     return net->wait_fd >= 0 && net->bell < 0 ? SKUA_ERR_SYSTEM : SKUA_OK;
 }
 
+/* Returns whether the PEs of a process share its connections.  All processes must decide alike. */
+static bool net_shares(const struct ski_job *job)
+{
+    if (ski_config.shared_connections >= 0)
+        return ski_config.shared_connections > 0;
+    return job->processes >= SHARE_PROCESSES && job->pes > job->processes;
+}
+
 static skua_status net_open(const struct ski_boot *boot)
 {
     struct ski_job   *job    = boot->job;
@@ -681,6 +700,7 @@ static skua_status net_open(const struct ski_boot *boot)
                                   .interfaces   = ski_config.net_interfaces,
                                   .port_range   = ski_config.ports,
                                   .peer_timeout = ski_config.peer_timeout,
+                                  .share        = net_shares(job),
                                   .log          = ski_log_write,
                                   .security     = (enum ski_security)ski_config.security,
                                   .prove        = ski_secret_prove,

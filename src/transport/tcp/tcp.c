@@ -6,6 +6,7 @@
 #include <time.h>
 
 #include "transport/netif.h"
+#include "transport/tcp/tcp_hub.h"
 
 #define TCP_EAGER_MAX        ((size_t)64 << 10) /* a packet that is copied on arrival */
 #define TCP_PREFERRED_PACKET ((size_t)256 << 10)
@@ -54,7 +55,7 @@ static skua_status tcp_start(struct ski_net *net)
     return SKUA_OK;
 }
 
-static void tcp_stop(void)
+void ski_tcp_stop(void)
 {
 }
 
@@ -63,12 +64,12 @@ static const char *tcp_describe(void)
     return ski_tcp.text;
 }
 
-static size_t tcp_preferred_packet(void)
+size_t ski_tcp_preferred_packet(void)
 {
     return TCP_PREFERRED_PACKET;
 }
 
-static size_t tcp_eager_max(void)
+size_t ski_tcp_eager_max(void)
 {
     return TCP_EAGER_MAX;
 }
@@ -78,7 +79,7 @@ __attribute__((visibility("default"))) const struct ski_driver ski_driver = {
     .name             = "tcp",
     .seals            = true,
     .start            = tcp_start,
-    .stop             = tcp_stop,
+    .stop             = ski_tcp_stop,
     .describe         = tcp_describe,
     .open             = ski_tcp_open,
     .close            = ski_tcp_close,
@@ -88,7 +89,8 @@ __attribute__((visibility("default"))) const struct ski_driver ski_driver = {
     .send_split       = ski_tcp_send_split,
     .progress         = ski_tcp_progress,
     .wait_fd          = ski_tcp_wait_fd,
-    .preferred_packet = tcp_preferred_packet,
-    .eager_max        = tcp_eager_max,
+    .preferred_packet = ski_tcp_preferred_packet,
+    .eager_max        = ski_tcp_eager_max,
     .arm              = ski_tcp_arm,
+    .shared           = &ski_tcp_hub_driver,
 };

@@ -13,6 +13,7 @@
  *   tcp_send.c       sending, and the queues of packets that wait
  *   tcp_framing.c    packets in a stream of bytes
  *   tcp_record.c     authenticated and encrypted records, for security=auth and encrypt
+ *   tcp_hub.c        a port that the PEs of a process share, for connections=process (tcp_hub.h)
  *
  * A port has listening sockets, *listeners*, one for each address of the job's networks, and
  * connections with other ports.  Both directions of a connection are used, so that acknowledgements
@@ -125,6 +126,8 @@ struct ski_tcp_send_req {
     size_t                   sent; /* bytes accepted, of the head and the parts                 */
     bool                     split;
     void                    *cookie; /* of done(), if split                                     */
+    struct ski_peer         *peer;   /* only of a request that another thread is to send        */
+    void                    *owner;  /* the port that is told of the end, if ports share one    */
 };
 
 /* A port that this port sends to. */
@@ -163,6 +166,10 @@ struct ski_port {
     struct ski_peer          *peers;
     struct ski_peer          *waiting; /* peers with packets in their send queues               */
     struct ski_tcp_send_req  *spare;
+    void *const              *owners; /* by the number in a frame; NULL: frames have none        */
+    size_t                    owner_count;
+    void (*on_sent)(struct ski_tcp_send_req *out); /* takes over a request that is complete; NULL:
+                                                      sent() or done() is called */
     unsigned                  polls;               /* calls of progress() since epoll was polled */
     unsigned                  refused;             /* connections refused                        */
     unsigned                  unauthenticated;     /* accepted connections that are              */
@@ -284,6 +291,17 @@ size_t ski_tcp_write(struct ski_tcp_conn *conn, struct iovec *part, size_t parts
 /** Sends from the queues of all peers.  Returns whether anything was sent. */
 bool ski_tcp_sendq_flush(struct ski_port *port);
 
+/** Sends a packet, or as much of it as the kernel accepts, and queues a copy of the request for the
+ *  rest.  Returns what send() of driver.h does. */
+skua_status ski_tcp_send_start(struct ski_peer *peer, struct ski_tcp_send_req *out);
+
+/** Sends a packet as ski_tcp_send_start() does, with less work if it is small. */
+skua_status ski_tcp_send_one(struct ski_peer *peer, struct ski_tcp_send_req *out);
+
+/** Queues a request from malloc(), whatever the length of the queue; the next flush sends it.  For
+ *  a lost peer it is completed at once. */
+void ski_tcp_sendq_append(struct ski_tcp_send_req *out);
+
 /** Makes epoll report when packets that wait can be sent. */
 void ski_tcp_want_writable_all(struct ski_port *port);
 
@@ -291,6 +309,10 @@ void ski_tcp_want_writable_all(struct ski_port *port);
 void ski_tcp_sendq_clear(struct ski_peer *peer);
 
 /* ---- the calls of the driver ------------------------------------------------------ */
+
+/** Returns the deadline of close().  Ports that are closed in a row share it, so that a silent host
+ *  delays the process once. */
+double ski_tcp_close_deadline(void);
 
 skua_status ski_tcp_open(int pe, const struct ski_upcalls *up, void *owner, struct ski_port **out);
 void        ski_tcp_close(struct ski_port *port);
@@ -303,5 +325,8 @@ skua_status ski_tcp_send_split(struct ski_peer *peer, void *packet, size_t bytes
 unsigned    ski_tcp_progress(struct ski_port *port);
 int         ski_tcp_wait_fd(struct ski_port *port);
 bool        ski_tcp_arm(struct ski_port *port);
+void        ski_tcp_stop(void);
+size_t      ski_tcp_preferred_packet(void);
+size_t      ski_tcp_eager_max(void);
 
 #endif

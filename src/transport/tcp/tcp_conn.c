@@ -56,7 +56,10 @@ struct ski_tcp_conn *ski_tcp_conn_new(struct ski_port *port, int fd, int pe)
                                   .pe          = pe,
                                   .port        = port,
                                   .on_readable = ski_tcp_on_handshake,
-                                  .in          = {.up = port->up, .owner = port->owner},
+                                  .in          = {.up          = port->up,
+                                                  .owner       = port->owner,
+                                                  .owners      = port->owners,
+                                                  .owner_count = port->owner_count},
                                   .started     = ski_tcp_now()};
     setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
     conn->next  = port->conns;

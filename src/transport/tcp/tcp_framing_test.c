@@ -245,7 +245,7 @@ static bool framing_test_is_refused(uint64_t head)
 
 static void test_framing_heads(void)
 {
-    uint64_t long_one = ((uint64_t)1 << 48) + 1;
+    uint64_t long_one = (uint64_t)1 << SKI_FRAME_TARGET_SHIFT;
     unsigned bad      = 0;
 
     for (unsigned kind = 0; kind < 256; kind++)

@@ -177,9 +177,7 @@ static void tcp_port_progress_or_yield(struct ski_port *port)
         sched_yield();
 }
 
-/* Returns the deadline of close(). Ports that are closed in a row share it, so that a silent host
- * delays the process once. */
-static double tcp_close_deadline(void)
+double ski_tcp_close_deadline(void)
 {
     double unset = 0, deadline = ski_tcp_now() + TCP_CLOSE_SECONDS;
 
@@ -191,7 +189,7 @@ static double tcp_close_deadline(void)
  * discard what was sent. A peer that connects only now is told of the end, too. */
 void ski_tcp_close(struct ski_port *port)
 {
-    double deadline = tcp_close_deadline();
+    double deadline = ski_tcp_close_deadline();
 
     while (port->waiting && ski_tcp_now() < deadline)
         tcp_port_progress_or_yield(port);

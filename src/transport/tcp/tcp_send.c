@@ -148,11 +148,23 @@ static void tcp_sendq_pop(struct ski_peer *peer)
     peer->waiting--;
     assert(peer->waiting_bytes >= tcp_send_req_bytes(out));
     peer->waiting_bytes -= tcp_send_req_bytes(out);
+    if (port->on_sent) {
+        port->on_sent(out);
+        return;
+    }
     if (out->split)
         port->up->done(port->owner, out->cookie, SKUA_OK);
     else
         port->up->sent(port->owner, (void *)(uintptr_t)out->part[0]);
     free(out);
+}
+
+void ski_tcp_sendq_append(struct ski_tcp_send_req *out)
+{
+    if (out->peer->lost)
+        out->peer->port->on_sent(out);
+    else
+        tcp_sendq_push(out->peer, out);
 }
 
 void ski_tcp_sendq_clear(struct ski_peer *peer)
@@ -290,7 +302,7 @@ static skua_status tcp_send_slow_path(struct ski_peer *peer, struct ski_tcp_send
     return tcp_send_queue_rest(peer, out);
 }
 
-static skua_status tcp_send_req(struct ski_peer *peer, struct ski_tcp_send_req *out)
+skua_status ski_tcp_send_start(struct ski_peer *peer, struct ski_tcp_send_req *out)
 {
     if (peer->slow_path)
         return tcp_send_slow_path(peer, out);
@@ -313,7 +325,7 @@ static __attribute__((noinline)) skua_status tcp_send_packet(struct ski_peer *pe
                                    .bytes = {bytes},
                                    .sent  = sent};
 
-    return sent > 0 ? tcp_send_queue_rest(peer, &out) : tcp_send_req(peer, &out);
+    return sent > 0 ? tcp_send_queue_rest(peer, &out) : ski_tcp_send_start(peer, &out);
 }
 
 skua_status ski_tcp_send(struct ski_peer *peer, void *packet, size_t bytes)
@@ -328,6 +340,15 @@ skua_status ski_tcp_send(struct ski_peer *peer, void *packet, size_t bytes)
     return tcp_send_packet(peer, packet, bytes, sent);
 }
 
+skua_status ski_tcp_send_one(struct ski_peer *peer, struct ski_tcp_send_req *out)
+{
+    assert(out->sent == 0);
+    if (!out->split && tcp_send_is_quick(peer, out->bytes[0]))
+        out->sent =
+            tcp_write_copy(peer->conn->source.fd, out->head, out->part[0], out->bytes[0]);
+    return out->sent > 0 ? tcp_send_queue_rest(peer, out) : ski_tcp_send_start(peer, out);
+}
+
 skua_status ski_tcp_send_split(struct ski_peer *peer, void *packet, size_t bytes, const void *rest,
                                size_t rest_bytes, void *cookie)
 {
@@ -337,5 +358,5 @@ skua_status ski_tcp_send_split(struct ski_peer *peer, void *packet, size_t bytes
                                    .split  = true,
                                    .cookie = cookie};
 
-    return tcp_send_req(peer, &out);
+    return ski_tcp_send_start(peer, &out);
 }
