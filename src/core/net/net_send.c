@@ -761,6 +761,7 @@ void ski_net_close(void)
     }
     here.driver->stop();
     here.driver = NULL;
+    ski_exchange_forget();
     ski_environment_restore(&here.environment);
     free(here.port);
 }
