@@ -642,8 +642,8 @@ void ski_net_sleep(struct ski_pe *self, uint64_t ns)
 
     if (net->waiting && ns > NAP_NS)
         ns = NAP_NS;
-    else if (net->in_flight && ns > FLIGHT_NS) /* the driver may want to go on with them */
-        ns = FLIGHT_NS;
+    else if (net->in_flight && !here.driver->wakes_for_sends && ns > FLIGHT_NS)
+        ns = FLIGHT_NS; /* the driver may want to go on with them */
     else if (net->count > 0 && ns > LOOK_NS) /* drivers look at their peers in progress() */
         ns = LOOK_NS;
     if (net->wait_fd < 0)

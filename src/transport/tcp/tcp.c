@@ -92,5 +92,6 @@ __attribute__((visibility("default"))) const struct ski_driver ski_driver = {
     .preferred_packet = ski_tcp_preferred_packet,
     .eager_max        = ski_tcp_eager_max,
     .arm              = ski_tcp_arm,
+    .wakes_for_sends  = true,
     .shared           = &ski_tcp_hub_driver,
 };

@@ -146,10 +146,11 @@ struct ski_peer {
     size_t                   next_addr; /* the first address not tried yet                       */
     int                      error;     /* errno of the last attempt; 0: another port answered  */
     int                      retries;   /* attempts that were repeated                           */
-    struct ski_peer         *next, *next_waiting;
+    struct ski_peer         *next, *next_waiting, *next_in_bucket;
 };
 
 #define SKI_TCP_SCRATCH    ((size_t)128 << 10) /* bytes that one call receives into `scratch` */
+#define SKI_TCP_BUCKETS    64
 #define SKI_TCP_HOT_MISSES 2 /* receives in a row from changing connections: others will follow */
 
 struct ski_port {
@@ -164,7 +165,9 @@ struct ski_port {
     struct ski_tcp_conn      *hot;    /* the connection that received last                      */
     unsigned                  hot_misses; /* receives in a row from another one than `hot`      */
     struct ski_peer          *peers;
-    struct ski_peer          *waiting; /* peers with packets in their send queues               */
+    struct ski_peer          *bucket[SKI_TCP_BUCKETS]; /* peers by their PEs                    */
+    struct ski_peer          *waiting; /* peers with packets that can be sent, or never can     */
+    unsigned                  unsent;  /* packets in all send queues                            */
     struct ski_tcp_send_req  *spare;
     void *const              *owners; /* by the number in a frame; NULL: frames have none        */
     size_t                    owner_count;
@@ -231,6 +234,9 @@ void ski_tcp_conns_check(struct ski_port *port);
 
 /** Reports that a peer is lost, and completes all packets that wait for it. */
 void ski_tcp_peer_lost(struct ski_peer *peer, const char *reason);
+
+/** Adds a peer to a port. */
+void ski_tcp_peer_add(struct ski_port *port, struct ski_peer *peer);
 
 /** Returns the peer with the number @p pe, or NULL if the port has not connected to it. */
 struct ski_peer *ski_tcp_peer_find(const struct ski_port *port, int pe);
@@ -304,6 +310,9 @@ void ski_tcp_sendq_append(struct ski_tcp_send_req *out);
 
 /** Makes epoll report when packets that wait can be sent. */
 void ski_tcp_want_writable_all(struct ski_port *port);
+
+/** Lets the next flush send the packets that wait for a peer, after its connection has changed. */
+void ski_tcp_sendq_list(struct ski_peer *peer);
 
 /** Completes all packets that wait for a peer without sending them. */
 void ski_tcp_sendq_clear(struct ski_peer *peer);

@@ -67,12 +67,22 @@ struct ski_tcp_conn *ski_tcp_conn_new(struct ski_port *port, int fd, int pe)
     return conn;
 }
 
+void ski_tcp_peer_add(struct ski_port *port, struct ski_peer *peer)
+{
+    struct ski_peer **bucket = &port->bucket[(unsigned)peer->pe % SKI_TCP_BUCKETS];
+
+    peer->next           = port->peers;
+    port->peers          = peer;
+    peer->next_in_bucket = *bucket;
+    *bucket              = peer;
+}
+
 struct ski_peer *ski_tcp_peer_find(const struct ski_port *port, int pe)
 {
-    struct ski_peer *peer = port->peers;
+    struct ski_peer *peer = port->bucket[(unsigned)pe % SKI_TCP_BUCKETS];
 
     while (peer && peer->pe != pe)
-        peer = peer->next;
+        peer = peer->next_in_bucket;
     return peer;
 }
 
@@ -156,8 +166,10 @@ static void tcp_conn_end(struct ski_tcp_conn *conn, const char *reason)
         return;
     if (!ended)
         ski_tcp_peer_lost(peer, reason);
-    else if (peer->conn == conn)
+    else if (peer->conn == conn) {
         peer->conn = NULL; /* the peer closed its port; sending to it reports it as lost */
+        ski_tcp_sendq_list(peer);
+    }
 }
 
 /* ---- receiving ----------------------------------------------------------------------- */

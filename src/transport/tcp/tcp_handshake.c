@@ -153,6 +153,8 @@ static void handshake_open(struct ski_tcp_conn *conn)
     assert(conn->pe >= 0 && conn->got == 0);
     conn->state       = SKI_TCP_OPEN;
     conn->on_readable = conn->records ? ski_tcp_on_records : ski_tcp_on_packets;
+    if (peer)
+        ski_tcp_sendq_list(peer);
     if (!peer || !peer->conn || peer->conn == conn)
         return;
     if (peer->conn->state == SKI_TCP_OPEN &&
@@ -270,6 +272,7 @@ static bool handshake_try_next(struct ski_peer *peer)
         peer->conn = handshake_connect(peer);
     if (!peer->conn)
         peer->conn = handshake_find_conn(peer->port, peer->pe, SKI_TCP_HANDSHAKE);
+    ski_tcp_sendq_list(peer);
     return peer->conn != NULL;
 }
 
@@ -322,9 +325,8 @@ skua_status ski_tcp_connect(struct ski_port *port, int pe, const void *to, size_
         free(peer);
         return SKUA_ERR_UNREACH;
     }
-    peer->next  = port->peers;
-    port->peers = peer;
-    *out        = peer;
+    ski_tcp_peer_add(port, peer);
+    *out = peer;
     handshake_begin_soon(peer->conn);
     return SKUA_OK;
 }

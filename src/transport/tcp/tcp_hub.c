@@ -164,6 +164,15 @@ static skua_status hub_send_split(struct ski_peer *to, void *packet, size_t byte
 
 /* ---- progress and sleep ------------------------------------------------------------------------ */
 
+/* Sets whether a port sleeps on the connections, too.  They stay in its epoll: to add them would
+ * take the longer the more connections there are. */
+static bool hub_port_set_watch(struct ski_tcp_hub_port *port, int how, uint32_t events)
+{
+    struct epoll_event event = {.events = events};
+
+    return epoll_ctl(port->epoll, how, port->hub->below->epoll, &event) == 0;
+}
+
 /* Ends what arm() began.  A port that watched the connections leaves that to another. */
 static void hub_disarm(struct ski_port *handle)
 {
@@ -178,7 +187,7 @@ static void hub_disarm(struct ski_port *handle)
     if (!port->watching)
         return;
     port->watching = false;
-    epoll_ctl(port->epoll, EPOLL_CTL_DEL, port->hub->below->epoll, NULL);
+    hub_port_set_watch(port, EPOLL_CTL_MOD, 0);
     atomic_store(&port->hub->watcher, NULL);
     ski_tcp_hub_wake_another(port->hub, port->number);
 }
@@ -186,14 +195,12 @@ static void hub_disarm(struct ski_port *handle)
 /* Makes a port that goes to sleep the watcher if there is none. */
 static void hub_watch(struct ski_tcp_hub_port *port)
 {
-    struct ski_tcp_hub_port *none  = NULL;
-    struct epoll_event       event = {.events = EPOLLIN};
+    struct ski_tcp_hub_port *none = NULL;
 
     if (atomic_load(&port->hub->full) > 0 ||
         !atomic_compare_exchange_strong(&port->hub->watcher, &none, port))
         return;
-    port->watching =
-        epoll_ctl(port->epoll, EPOLL_CTL_ADD, port->hub->below->epoll, &event) == 0;
+    port->watching = hub_port_set_watch(port, EPOLL_CTL_MOD, EPOLLIN);
     if (!port->watching)
         atomic_store(&port->hub->watcher, NULL);
 }
@@ -326,13 +333,15 @@ static struct ski_tcp_hub_port *hub_port_new(int pe, const struct ski_upcalls *u
     return NULL;
 }
 
-/* Adds a port to the hub that is being filled. */
-static void hub_port_join(struct ski_tcp_hub_port *port)
+/* Adds a port to the hub that is being filled.  Returns false if the system refuses that. */
+static bool hub_port_join(struct ski_tcp_hub_port *port)
 {
     struct ski_tcp_hub *hub = hub_filling;
 
+    port->hub = hub;
+    if (!hub_port_set_watch(port, EPOLL_CTL_ADD, 0))
+        return false;
     hub_lock(hub);
-    port->hub                 = hub;
     port->number              = (unsigned)hub->opened++;
     hub->owners[port->number] = port;
     atomic_store(&hub->port[port->number], port);
@@ -340,6 +349,7 @@ static void hub_port_join(struct ski_tcp_hub_port *port)
     hub_unlock(hub);
     if (hub->opened == hub->count)
         hub_filling = NULL;
+    return true;
 }
 
 static skua_status hub_open(int pe, const struct ski_upcalls *up, void *owner,
@@ -355,8 +365,8 @@ static skua_status hub_open(int pe, const struct ski_upcalls *up, void *owner,
     pthread_mutex_lock(&hubs_mutex);
     if (!hub_filling)
         status = hub_make(pe);
-    if (status == SKUA_OK)
-        hub_port_join(port);
+    if (status == SKUA_OK && !hub_port_join(port))
+        status = SKUA_ERR_SYSTEM;
     pthread_mutex_unlock(&hubs_mutex);
     if (status == SKUA_OK) {
         *out = (struct ski_port *)(void *)port;
@@ -568,5 +578,6 @@ const struct ski_driver ski_tcp_hub_driver = {
     .preferred_packet = ski_tcp_preferred_packet,
     .eager_max        = ski_tcp_eager_max,
     .arm              = hub_arm,
+    .wakes_for_sends  = true,
     .disarm           = hub_disarm,
 };

@@ -119,21 +119,27 @@ static void tcp_write_req(struct ski_tcp_conn *conn, struct ski_tcp_send_req *ou
 
 /* ---- queues ------------------------------------------------------------------------ */
 
-static void tcp_sendq_push(struct ski_peer *peer, struct ski_tcp_send_req *out)
+void ski_tcp_sendq_list(struct ski_peer *peer)
 {
     struct ski_port *port = peer->port;
 
+    if (peer->queued || !peer->first)
+        return;
+    peer->queued       = true;
+    peer->next_waiting = port->waiting;
+    port->waiting      = peer;
+}
+
+static void tcp_sendq_push(struct ski_peer *peer, struct ski_tcp_send_req *out)
+{
     assert(!peer->lost && !*peer->last);
     out->next   = NULL;
     *peer->last = out;
     peer->last  = &out->next;
     peer->waiting++;
     peer->waiting_bytes += tcp_send_req_bytes(out);
-    if (peer->queued)
-        return;
-    peer->queued       = true;
-    peer->next_waiting = port->waiting;
-    port->waiting      = peer;
+    peer->port->unsent++;
+    ski_tcp_sendq_list(peer);
 }
 
 static void tcp_sendq_pop(struct ski_peer *peer)
@@ -146,6 +152,7 @@ static void tcp_sendq_pop(struct ski_peer *peer)
     if (!peer->first)
         peer->last = &peer->first;
     peer->waiting--;
+    port->unsent--;
     assert(peer->waiting_bytes >= tcp_send_req_bytes(out));
     peer->waiting_bytes -= tcp_send_req_bytes(out);
     if (port->on_sent) {
@@ -235,12 +242,12 @@ bool ski_tcp_sendq_flush(struct ski_port *port)
             any |= tcp_sendq_flush_peer(peer);
         if (peer->first && !peer->conn)
             ski_tcp_peer_lost(peer, "it has closed its port");
-        if (peer->first) {
+        if (peer->first && tcp_peer_is_open(peer)) {
             at = &peer->next_waiting;
             continue;
         }
-        assert(peer->queued && peer->waiting == 0 && peer->waiting_bytes == 0);
-        peer->queued = false;
+        assert(peer->queued && (peer->first || (peer->waiting == 0 && peer->waiting_bytes == 0)));
+        peer->queued = false; /* until its connection is open, if there is something to send */
         *at          = peer->next_waiting;
         if (tcp_peer_is_open(peer))
             ski_tcp_want_writable(peer->conn, false);
