@@ -114,7 +114,7 @@ struct ski_tcp_conn {
     double                started;    /* when the connection was made                           */
     double                deadline;   /* of the handshake                                       */
     size_t                addr_index; /* initiator: which address of the peer it connects to    */
-    struct ski_tcp_conn  *next;
+    struct ski_tcp_conn  *next, *next_in_bucket;
 };
 
 /* A packet that the kernel has not accepted completely. */
@@ -165,7 +165,8 @@ struct ski_port {
     struct ski_tcp_conn      *hot;    /* the connection that received last                      */
     unsigned                  hot_misses; /* receives in a row from another one than `hot`      */
     struct ski_peer          *peers;
-    struct ski_peer          *bucket[SKI_TCP_BUCKETS]; /* peers by their PEs                    */
+    struct ski_peer          *bucket[SKI_TCP_BUCKETS];      /* peers by their PEs               */
+    struct ski_tcp_conn      *conn_bucket[SKI_TCP_BUCKETS]; /* connections whose PE is known    */
     struct ski_peer          *waiting; /* peers with packets that can be sent, or never can     */
     unsigned                  unsent;  /* packets in all send queues                            */
     struct ski_tcp_send_req  *spare;
@@ -216,6 +217,15 @@ void ski_tcp_want_writable(struct ski_tcp_conn *conn, bool ask);
 /** Makes a connection of the socket @p fd, in the handshake.  Returns NULL, with @p fd closed, if
  *  memory is exhausted. */
 struct ski_tcp_conn *ski_tcp_conn_new(struct ski_port *port, int fd, int pe);
+
+/** Sets the PE at the other side of a connection, once it is known. */
+void ski_tcp_conn_set_pe(struct ski_tcp_conn *conn, int pe);
+
+/** Returns the connections of a port among which those to @p pe are. */
+static inline struct ski_tcp_conn **ski_tcp_conn_bucket(struct ski_port *port, int pe)
+{
+    return &port->conn_bucket[(unsigned)pe % SKI_TCP_BUCKETS];
+}
 
 /** Closes a connection; ski_tcp_conns_reap() frees it. */
 void ski_tcp_conn_close(struct ski_tcp_conn *conn);

@@ -53,7 +53,7 @@ struct ski_tcp_conn *ski_tcp_conn_new(struct ski_port *port, int fd, int pe)
     }
     *conn = (struct ski_tcp_conn){.source      = {SKI_TCP_CONN, fd},
                                   .state       = SKI_TCP_HANDSHAKE,
-                                  .pe          = pe,
+                                  .pe          = -1,
                                   .port        = port,
                                   .on_readable = ski_tcp_on_handshake,
                                   .in          = {.up          = port->up,
@@ -64,7 +64,33 @@ struct ski_tcp_conn *ski_tcp_conn_new(struct ski_port *port, int fd, int pe)
     setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
     conn->next  = port->conns;
     port->conns = conn;
+    if (pe >= 0)
+        ski_tcp_conn_set_pe(conn, pe);
     return conn;
+}
+
+void ski_tcp_conn_set_pe(struct ski_tcp_conn *conn, int pe)
+{
+    struct ski_tcp_conn **bucket = ski_tcp_conn_bucket(conn->port, pe);
+
+    assert(conn->pe < 0 && pe >= 0);
+    conn->pe             = pe;
+    conn->next_in_bucket = *bucket;
+    *bucket              = conn;
+}
+
+/* Removes a connection from those whose PE is known. */
+static void tcp_conn_leave_bucket(struct ski_tcp_conn *conn)
+{
+    struct ski_tcp_conn **at = ski_tcp_conn_bucket(conn->port, conn->pe);
+
+    if (conn->pe < 0)
+        return;
+    while (*at != conn) {
+        assert(*at);
+        at = &(*at)->next_in_bucket;
+    }
+    *at = conn->next_in_bucket;
 }
 
 void ski_tcp_peer_add(struct ski_port *port, struct ski_peer *peer)
@@ -106,6 +132,7 @@ void ski_tcp_conn_close(struct ski_tcp_conn *conn)
         assert(*at); /* a connection that is not closed is in the list of its port */
         at = &(*at)->next;
     }
+    tcp_conn_leave_bucket(conn);
     *at          = conn->next;
     conn->next   = port->closed;
     port->closed = conn;
@@ -138,8 +165,8 @@ void ski_tcp_conns_reap(struct ski_port *port)
 
 static void tcp_conns_close_to(struct ski_port *port, int pe)
 {
-    for (struct ski_tcp_conn *conn = port->conns, *next; conn; conn = next) {
-        next = conn->next;
+    for (struct ski_tcp_conn *conn = *ski_tcp_conn_bucket(port, pe), *next; conn; conn = next) {
+        next = conn->next_in_bucket;
         if (conn->pe == pe)
             ski_tcp_conn_close(conn);
     }
