@@ -86,6 +86,8 @@ static void test_all(void)
     test_together();
     if (is_asked("threads"))
         test_threads(scaled(20000)), ended("a thread for each port");
+    if (net.share)
+        net.ports = 1; /* two ports are those of two processes */
     if (is_asked("crossing"))
         test_crossing(60), ended("ports that connect to each other at the same time");
     if (is_asked("closing"))
