@@ -19,7 +19,7 @@ static skua_handler hello_handler, report_handler;
 static int          most;
 static double       began;
 
-static _Thread_local int    hellos, reports, descriptors; /* of this PE; the most that was reported */
+static _Thread_local int hellos, reports, descriptors; /* of this PE; the most that was reported */
 static _Thread_local double started;
 
 static double connections_now(void)

@@ -210,8 +210,8 @@ struct ski_driver {
      * with the next event; false: there is something to do now. */
     bool (*arm)(struct ski_port *port);
 
-    /** Whether wait_fd() also becomes readable when packets that were sent can go on, so that a port
-     *  with such packets can sleep. */
+    /** Whether wait_fd() also becomes readable when packets that were sent can go on, so that a
+     * port with such packets can sleep. */
     bool wakes_for_sends;
 
     /** Called when the wait that arm() prepared is over.  May be NULL: nothing is to be undone. */

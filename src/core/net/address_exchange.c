@@ -14,8 +14,8 @@
 #include "core/pe/handler.h"
 #include "core/data/msg.h"
 
-#define PORTS_KEY "skua.ports"
-#define NAMES_KEY "skua.names"
+#define PORTS_KEY        "skua.ports"
+#define NAMES_KEY        "skua.names"
 #define EXCHANGE_BUCKETS 256 /* of values of other processes */
 #define PORTS_A_VALUE                                                                              \
     ((int)((SKI_CONTROL_MAX - sizeof(struct exchange_header)) / (SKI_PORT_ADDRESS_MAX + 4)))

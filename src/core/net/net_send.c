@@ -26,15 +26,15 @@
 #include "transport/secret.h"
 #include "transport/select.h"
 
-#define NAP_NS      UINT64_C(200000)     /* sleep at most, if the driver cannot wake the PE      */
-#define FLIGHT_NS   UINT64_C(1000000)    /* ... while it holds packets of this PE                */
-#define LOOK_NS     UINT64_C(1000000000) /* ... to notice that a peer is lost                    */
-#define BURST_NS    UINT64_C(2000)       /* a packet that follows another so soon waits ...      */
-#define HOLD_NS     UINT64_C(10000)      /* ... so long for others to be coalesced with          */
-#define PATIENCE_NS UINT64_C(100000)     /* ... or so long, if its sender is in no hurry         */
-#define EXTEND_LOOK 16                   /* extensions of a packet between two looks at the clock */
+#define NAP_NS          UINT64_C(200000)  /* sleep at most, if the driver cannot wake the PE      */
+#define FLIGHT_NS       UINT64_C(1000000) /* ... while it holds packets of this PE                */
+#define LOOK_NS         UINT64_C(1000000000) /* ... to notice that a peer is lost                    */
+#define BURST_NS        UINT64_C(2000)   /* a packet that follows another so soon waits ...      */
+#define HOLD_NS         UINT64_C(10000)  /* ... so long for others to be coalesced with          */
+#define PATIENCE_NS     UINT64_C(100000) /* ... or so long, if its sender is in no hurry         */
+#define EXTEND_LOOK     16               /* extensions of a packet between two looks at the clock */
 #define SHARE_PROCESSES 32               /* processes from which on PEs share connections         */
-#define BURST_LEAST 8                    /* packets in a row that make a burst                    */
+#define BURST_LEAST     8                /* packets in a row that make a burst                    */
 
 static struct {
     const struct ski_driver *driver;
@@ -643,7 +643,7 @@ void ski_net_sleep(struct ski_pe *self, uint64_t ns)
     if (net->waiting && ns > NAP_NS)
         ns = NAP_NS;
     else if (net->in_flight && !here.driver->wakes_for_sends && ns > FLIGHT_NS)
-        ns = FLIGHT_NS; /* the driver may want to go on with them */
+        ns = FLIGHT_NS;                      /* the driver may want to go on with them */
     else if (net->count > 0 && ns > LOOK_NS) /* drivers look at their peers in progress() */
         ns = LOOK_NS;
     if (net->wait_fd < 0)

@@ -174,14 +174,14 @@ struct ski_port {
     size_t                    owner_count;
     void (*on_sent)(struct ski_tcp_send_req *out); /* takes over a request that is complete; NULL:
                                                       sent() or done() is called */
-    unsigned                  polls;               /* calls of progress() since epoll was polled */
-    unsigned                  refused;             /* connections refused                        */
-    unsigned                  unauthenticated;     /* accepted connections that are              */
-    bool                      accept_paused;       /* epoll does not report listeners ...        */
-    double                    accept_paused_until; /* ... until then                             */
-    bool                      short_of_files;      /* that was logged                            */
-    double                    checked_at;          /* when connections were last checked         */
-    char                     *scratch;             /* SKI_TCP_SCRATCH bytes                      */
+    unsigned polls;                                /* calls of progress() since epoll was polled */
+    unsigned refused;                              /* connections refused                        */
+    unsigned unauthenticated;                      /* accepted connections that are              */
+    bool     accept_paused;                        /* epoll does not report listeners ...        */
+    double   accept_paused_until;                  /* ... until then                             */
+    bool     short_of_files;                       /* that was logged                            */
+    double   checked_at;                           /* when connections were last checked         */
+    char    *scratch;                              /* SKI_TCP_SCRATCH bytes                      */
 };
 
 /* The process. */

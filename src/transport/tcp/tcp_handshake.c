@@ -11,10 +11,10 @@
  * Unauthenticated connections cannot exhaust what the job needs.  The kernel does not report a
  * connection before data has arrived, or a second has passed (TCP_DEFER_ACCEPT in tcp_port.c), so
  * those that send nothing, or are closed, cost no descriptor.  The number of others is bounded by
- * the ports of the job and an eighth of the limit on descriptors, and they get none that is reserved (transport/fd_limit.h).
- * Where there is no room, the oldest one of the port is evicted if it has had its time, which is
- * long enough for a peer: first one that has not sent its hello, then one whose proof is awaited,
- * which has no other deadline.
+ * the ports of the job and an eighth of the limit on descriptors, and they get none that is
+ * reserved (transport/fd_limit.h). Where there is no room, the oldest one of the port is evicted if
+ * it has had its time, which is long enough for a peer: first one that has not sent its hello, then
+ * one whose proof is awaited, which has no other deadline.
  */
 #include <assert.h>
 #include <errno.h>
@@ -356,8 +356,8 @@ static bool handshake_is_ready(const struct ski_tcp_conn *conn)
     return poll(&fd, 1, 0) == 1;
 }
 
-/* Returns how many unauthenticated connections the process may have: enough for all ports of the job
- * to connect at the same time, if the limit on descriptors allows that. */
+/* Returns how many unauthenticated connections the process may have: enough for all ports of the
+ * job to connect at the same time, if the limit on descriptors allows that. */
 static size_t tcp_unauthenticated_max(void)
 {
     size_t all   = (size_t)ski_tcp.net->processes * (size_t)ski_tcp.net->ports;

@@ -162,7 +162,8 @@ static skua_status hub_send_split(struct ski_peer *to, void *packet, size_t byte
     return hub_send_req(peer, &out);
 }
 
-/* ---- progress and sleep ------------------------------------------------------------------------ */
+/* ---- progress and sleep ------------------------------------------------------------------------
+ */
 
 /* Sets whether a port sleeps on the connections, too.  They stay in its epoll: to add them would
  * take the longer the more connections there are. */
@@ -392,8 +393,8 @@ static void hub_port_drop_rooms(struct ski_tcp_hub_port *port)
         }
 }
 
-/* Takes a port out of its hub.  Returns whether it was the last one, which is told of the end of its
- * packets until the connections are closed. */
+/* Takes a port out of its hub.  Returns whether it was the last one, which is told of the end of
+ * its packets until the connections are closed. */
 static bool hub_port_leave(struct ski_tcp_hub_port *port)
 {
     struct ski_tcp_hub *hub = port->hub;
@@ -512,7 +513,7 @@ static struct ski_tcp_hub_peer *hub_peer_new(struct ski_tcp_hub_port *port, int 
         free(lost);
         return NULL;
     }
-    *lost = (struct ski_tcp_hub_event){.kind = SKI_TCP_HUB_LOST, .pe = pe, .why = peer->why};
+    *lost      = (struct ski_tcp_hub_event){.kind = SKI_TCP_HUB_LOST, .pe = pe, .why = peer->why};
     peer->port = port;
     peer->lost = lost;
     return peer;
@@ -544,7 +545,8 @@ static skua_status hub_connect(struct ski_port *port, int pe, const void *addres
     return status;
 }
 
-/* ---- the process ------------------------------------------------------------------------------ */
+/* ---- the process ------------------------------------------------------------------------------
+ */
 
 static skua_status hub_start(struct ski_net *net)
 {

@@ -10,24 +10,24 @@
  * The hub is used by one thread at a time, which holds its lock; no thread waits for the lock in
  * send() or progress():
  *
- *   send()      With the lock, a PE writes to the connection itself.  Without, it submits the packet
- *               to the thread that has the lock, which queues it before it releases the lock.
- *   progress()  With the lock, a PE reads the connections of the process.  Packets for its own port
- *               go to the runtime as they do without a hub.  Packets for another port are copied and
- *               posted to that port as events, which that PE handles in its own progress().
+ *   send()      With the lock, a PE writes to the connection itself.  Without, it submits the
+ * packet to the thread that has the lock, which queues it before it releases the lock. progress()
+ * With the lock, a PE reads the connections of the process.  Packets for its own port go to the
+ * runtime as they do without a hub.  Packets for another port are copied and posted to that port as
+ * events, which that PE handles in its own progress().
  *
- * Order: packets are submitted and posted in the order of sending, and a PE that gets the lock sends
- * what was submitted, and handles its events, before anything newer.
+ * Order: packets are submitted and posted in the order of sending, and a PE that gets the lock
+ * sends what was submitted, and handles its events, before anything newer.
  *
- * Releasing the lock and submitting is a handshake of two flags: a thread submits and then tries the
- * lock; the owner of the lock releases it and then looks for submissions.  All four accesses are
- * sequentially consistent, so one of the two threads finds the other.
+ * Releasing the lock and submitting is a handshake of two flags: a thread submits and then tries
+ * the lock; the owner of the lock releases it and then looks for submissions.  All four accesses
+ * are sequentially consistent, so one of the two threads finds the other.
  *
  * Sleep.  Of the ports that sleep one is the *watcher*: it sleeps on the connections of the hub.
  * The others sleep on a descriptor of their own, which is written when an event is posted to them.
- * A watcher that wakes up wakes another sleeper, which takes its place; its PE may compute for long.
- * Here, too, a flag that is set before the other is read makes one side find the other: `asleep`
- * against events, `watcher` and `full`.
+ * A watcher that wakes up wakes another sleeper, which takes its place; its PE may compute for
+ * long. Here, too, a flag that is set before the other is read makes one side find the other:
+ * `asleep` against events, `watcher` and `full`.
  *
  * Back-pressure.  Events hold copies.  While a port that does not handle them has HUB_BACKLOG_MAX
  * bytes, it is full, and the hub does not read connections.
@@ -39,7 +39,8 @@
 
 #include "transport/tcp/tcp.h"
 
-#define SKI_TCP_HUB_BACKLOG_MAX ((size_t)16 << 20) /* bytes that wait for a port, before it is full */
+#define SKI_TCP_HUB_BACKLOG_MAX                                                                    \
+    ((size_t)16 << 20) /* bytes that wait for a port, before it is full */
 
 /* Something that one thread has found and another port is to handle. */
 struct ski_tcp_hub_event {
@@ -80,27 +81,27 @@ struct ski_tcp_hub_port {
 
 /* A port that this port sends to. */
 struct ski_tcp_hub_peer {
-    struct ski_tcp_hub_port *port;
-    struct ski_peer         *below;  /* the hub of the peer; NULL: it is our own                 */
-    struct ski_tcp_hub_port *inside; /* the port of the peer, if the hub is our own              */
-    uint64_t                 target; /* part of the heads of its frames                          */
-    struct ski_tcp_hub_event *lost;  /* to be posted when it is; NULL: it was                    */
-    char                     why[SKI_REASON_MAX];
-    struct ski_tcp_hub_peer *next;
+    struct ski_tcp_hub_port  *port;
+    struct ski_peer          *below;  /* the hub of the peer; NULL: it is our own                 */
+    struct ski_tcp_hub_port  *inside; /* the port of the peer, if the hub is our own              */
+    uint64_t                  target; /* part of the heads of its frames                          */
+    struct ski_tcp_hub_event *lost;   /* to be posted when it is; NULL: it was                    */
+    char                      why[SKI_REASON_MAX];
+    struct ski_tcp_hub_peer  *next;
 };
 
 struct ski_tcp_hub {
     struct ski_port         *below;
-    struct ski_tcp_hub_port *current; /* has the lock, in progress(); NULL: no upcalls of a port   */
-    int                      opened, open; /* ports so far, and now                                */
-    _Atomic int              full;         /* ports with too many bytes in their events            */
-    _Alignas(64) _Atomic bool busy;        /* the lock                                             */
-    _Atomic bool                        want_writable; /* a port went to sleep without the lock    */
-    _Atomic(struct ski_tcp_send_req *)  submitted;     /* newest first                             */
-    _Atomic(struct ski_tcp_hub_port *)  watcher;
-    int                                 count; /* ports, at most                                   */
-    _Atomic(struct ski_tcp_hub_port *) *port;  /* by number; NULL: not opened yet                  */
-    void                               *owners[]; /* for tcp_framing.h, under the lock             */
+    struct ski_tcp_hub_port *current; /* has the lock, in progress(); NULL: no upcalls of a port */
+    int         opened, open;         /* ports so far, and now                                */
+    _Atomic int full;                 /* ports with too many bytes in their events            */
+    _Alignas(64) _Atomic bool busy;   /* the lock                                             */
+    _Atomic bool                       want_writable; /* a port went to sleep without the lock    */
+    _Atomic(struct ski_tcp_send_req *) submitted;     /* newest first                             */
+    _Atomic(struct ski_tcp_hub_port *) watcher;
+    int                                count; /* ports, at most                                   */
+    _Atomic(struct ski_tcp_hub_port *) *port; /* by number; NULL: not opened yet                  */
+    void *owners[];                           /* for tcp_framing.h, under the lock             */
 };
 
 /** Tries to get the lock of a hub.  The load, too, is sequentially consistent: it follows that of a

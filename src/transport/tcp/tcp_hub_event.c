@@ -7,12 +7,11 @@
 
 #include "transport/tcp/tcp_hub.h"
 
-/* Returns an event with room for @p bytes of a packet.  A packet that cannot be kept would leave its
- * receiver waiting for ever. */
+/* Returns an event with room for @p bytes of a packet.  A packet that cannot be kept would leave
+ * its receiver waiting for ever. */
 static struct ski_tcp_hub_event *hub_event_new(size_t bytes)
 {
-    struct ski_tcp_hub_event *event =
-        aligned_alloc(64, sizeof *event + (bytes + 63) / 64 * 64);
+    struct ski_tcp_hub_event *event = aligned_alloc(64, sizeof *event + (bytes + 63) / 64 * 64);
 
     if (event) {
         *event = (struct ski_tcp_hub_event){.bytes = bytes};
@@ -255,15 +254,9 @@ static void hub_event_handle(struct ski_tcp_hub_port *port, struct ski_tcp_hub_e
         hub_deliver(port, event);
         hub_backlog_remove(port, event->bytes);
         break;
-    case SKI_TCP_HUB_ARRIVED:
-        port->up->arrived(port->owner, event->memory, event->bytes);
-        break;
-    case SKI_TCP_HUB_ABORTED:
-        port->up->abort(port->owner, event->memory);
-        break;
-    case SKI_TCP_HUB_LOST:
-        port->up->lost(port->owner, event->pe, event->why);
-        break;
+    case SKI_TCP_HUB_ARRIVED: port->up->arrived(port->owner, event->memory, event->bytes); break;
+    case SKI_TCP_HUB_ABORTED: port->up->abort(port->owner, event->memory); break;
+    case SKI_TCP_HUB_LOST: port->up->lost(port->owner, event->pe, event->why); break;
     }
     free(event);
 }

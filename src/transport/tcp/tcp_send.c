@@ -351,8 +351,7 @@ skua_status ski_tcp_send_one(struct ski_peer *peer, struct ski_tcp_send_req *out
 {
     assert(out->sent == 0);
     if (!out->split && tcp_send_is_quick(peer, out->bytes[0]))
-        out->sent =
-            tcp_write_copy(peer->conn->source.fd, out->head, out->part[0], out->bytes[0]);
+        out->sent = tcp_write_copy(peer->conn->source.fd, out->head, out->part[0], out->bytes[0]);
     return out->sent > 0 ? tcp_send_queue_rest(peer, out) : ski_tcp_send_start(peer, out);
 }
 
