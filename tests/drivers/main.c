@@ -4,9 +4,9 @@
  *
  * usage: drivers NAME [PART...]
  *
- * Parts: sizes split flood refusal waiting onesided threads crossing closing port strangers
- * tampering silence process; without an argument, all of them.  `bench' measures and must be the
- * only part.  A driver that is not built, or cannot start here, is skipped (77).
+ * Parts: sizes split flood refusal absence waiting onesided threads crossing closing port strangers
+ * tampering silence process; without an argument, all of them, absence only if ports share
+ * connections.  `bench' measures and must be the only part.  A driver that is not built, or cannot start here, is skipped (77).
  */
 #include "world.h"
 
@@ -73,6 +73,8 @@ static void test_together(void)
         test_flood(ends, 3, scaled(100000)), ended("many packets, in both directions");
     if (is_asked("refusal"))
         test_refusal(ends, 3), ended("packets that the receiver rejects");
+    if (net.share && is_asked("absence"))
+        test_absence(ends, 3), ended("a port that makes no progress for a while");
     if (is_asked("waiting"))
         test_waiting(ends), ended("waiting for a descriptor");
     if (is_asked("onesided"))

@@ -52,6 +52,8 @@ static skua_status tcp_start(struct ski_net *net)
     if (!tcp_check_ports(net) || !tcp_check_interfaces(net))
         return SKUA_ERR_INVAL;
     snprintf(ski_tcp.text, sizeof ski_tcp.text, "TCP on %s", ski_tcp.interfaces);
+    snprintf(ski_tcp.shared_text, sizeof ski_tcp.shared_text,
+             "%s, connections shared by the PEs of a process", ski_tcp.text);
     return SKUA_OK;
 }
 

@@ -190,7 +190,7 @@ struct ski_tcp {
     const char     *interfaces;      /* the result of ski_netif_resolve()                        */
     _Atomic size_t  unauthenticated; /* of all ports                                             */
     _Atomic double  close_deadline;  /* shared by ports that are closed in a row; 0: none is     */
-    char            text[128];
+    char            text[128], shared_text[192]; /* what describe() returns                      */
 };
 
 extern struct ski_tcp ski_tcp;

@@ -183,8 +183,8 @@ static void hub_disarm(struct ski_port *handle)
     if (!port->armed)
         return;
     port->armed = false;
-    if (!atomic_exchange(&port->asleep, false))
-        eventfd_read(port->wakeup, &any);
+    atomic_store(&port->asleep, false);
+    eventfd_read(port->wakeup, &any); /* a thread that is about to write it wakes the next sleep */
     if (!port->watching)
         return;
     port->watching = false;
@@ -556,10 +556,7 @@ static skua_status hub_start(struct ski_net *net)
 
 static const char *hub_describe(void)
 {
-    static char text[sizeof ski_tcp.text + 32];
-
-    snprintf(text, sizeof text, "%s, a connection for two processes", ski_tcp.text);
-    return text;
+    return ski_tcp.shared_text;
 }
 
 const struct ski_driver ski_tcp_hub_driver = {
