@@ -6,7 +6,6 @@
 #include <time.h>
 
 #include "transport/netif.h"
-#include "transport/tcp/tcp_hub.h"
 
 #define TCP_EAGER_MAX        ((size_t)64 << 10) /* a packet that is copied on arrival */
 #define TCP_PREFERRED_PACKET ((size_t)256 << 10)

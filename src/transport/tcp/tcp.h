@@ -195,6 +195,9 @@ struct ski_tcp {
 
 extern struct ski_tcp ski_tcp;
 
+/** The driver whose ports share the connections of their process (tcp_hub.c). */
+extern const struct ski_driver ski_tcp_hub_driver;
+
 /** Returns a monotonic time in seconds, accurate to some milliseconds. */
 double ski_tcp_now(void);
 

@@ -137,8 +137,4 @@ bool ski_tcp_hub_wake(struct ski_tcp_hub_port *port);
 /** Wakes one of the other ports that sleep, which then watches the connections. */
 void ski_tcp_hub_wake_another(struct ski_tcp_hub *hub, unsigned than);
 
-/* ---- the driver (tcp_hub.c) -------------------------------------------------------------- */
-
-extern const struct ski_driver ski_tcp_hub_driver;
-
 #endif
