@@ -45,7 +45,7 @@
 #include "base/security.h"
 #include "transport/crypto.h"
 
-#define SKI_DRIVER_VERSION   6
+#define SKI_DRIVER_VERSION   7
 #define SKI_DRIVER_SYMBOL    "ski_driver"
 #define SKI_PACKET_MIN       32   /* bytes of a packet, at least                              */
 #define SKI_PORT_ADDRESS_MAX 2048 /* bytes of the address of a port, at most                  */
@@ -68,6 +68,7 @@ struct ski_net {
     const char *interfaces;   /* the setting: "auto", or network interfaces as in eth0,ib0    */
     const char *port_range;   /* the setting: "any", or 5000-5100                             */
     double      peer_timeout; /* seconds without an answer after which a peer is lost         */
+    bool        share;        /* the ports of a process share its connections, if they can    */
 
     /** Logs a line. */
     void (*log)(enum ski_log_level level, const char *format, ...)
@@ -209,6 +210,17 @@ struct ski_driver {
     /** Called before the runtime waits for wait_fd().  Returns whether that will become readable
      * with the next event; false: there is something to do now. */
     bool (*arm)(struct ski_port *port);
+
+    /** Whether wait_fd() also becomes readable when packets that were sent can go on, so that a
+     * port with such packets can sleep. */
+    bool wakes_for_sends;
+
+    /** Called when the wait that arm() prepared is over.  May be NULL: nothing is to be undone. */
+    void (*disarm)(struct ski_port *port);
+
+    /** The driver whose ports share the connections of their process, in the same module and
+     *  started with this one (net->share); NULL: there is none. */
+    const struct ski_driver *shared;
 
     /* -- one-sided, optional: all NULL, and the runtime sends requests instead ------ */
 

@@ -51,10 +51,12 @@ const struct ski_driver *ski_driver_load(const char *name, char *reason, size_t 
     return NULL;
 }
 
-const struct ski_driver *ski_driver_secure(const struct ski_driver *driver, struct ski_net *net)
+const struct ski_driver *ski_driver_variant(const struct ski_driver *driver, struct ski_net *net)
 {
     bool enough = net->security == SKI_SECURITY_JOB || driver->seals;
 
+    if (net->share && driver->shared)
+        driver = driver->shared;
     return enough ? driver : ski_seal_over(driver, net);
 }
 
@@ -83,7 +85,7 @@ const struct ski_driver *ski_driver_select(struct ski_net *net)
         net->last_error()[0] = '\0';
         driver               = ski_driver_load(name, net->last_error(), SKI_REASON_MAX);
         if (driver && driver->start(net) == SKUA_OK)
-            return ski_driver_secure(driver, net);
+            return ski_driver_variant(driver, net);
         n += (size_t)snprintf(tried + n, sizeof tried - n, "%s%s: %s", n ? "; " : "", name,
                               net->last_error());
     }

@@ -125,7 +125,7 @@ _Noreturn static void be_child(const char *name, int in, int out)
     driver      = ski_driver_load(name, net.last_error(), SKI_REASON_MAX);
     if (!driver || driver->start(&net) != SKUA_OK)
         _exit(2);
-    driver = ski_driver_secure(driver, &net);
+    driver = ski_driver_variant(driver, &net);
     if (driver->open(CHILD, &up, NULL, &port) != SKUA_OK ||
         driver->connect(port, 0, addr.raw, addr.bytes, &parent) != SKUA_OK)
         _exit(2);

@@ -4,9 +4,9 @@
  *
  * usage: drivers NAME [PART...]
  *
- * Parts: sizes split flood refusal waiting onesided threads crossing closing port strangers
- * tampering silence process; without an argument, all of them.  `bench' measures and must be the
- * only part.  A driver that is not built, or cannot start here, is skipped (77).
+ * Parts: sizes split flood refusal absence waiting onesided threads crossing closing port strangers
+ * tampering silence process; without an argument, all of them, absence only if ports share
+ * connections.  `bench' measures and must be the only part.  A driver that is not built, or cannot start here, is skipped (77).
  */
 #include "world.h"
 
@@ -30,6 +30,8 @@ struct ski_net net = {.processes    = 1,
                       .prove        = ski_secret_prove,
                       .derive       = ski_secret_derive,
                       .last_error   = ski_driver_last_error};
+
+#define HUB_PORTS 2 /* that share connections: of three ends, the first two */
 
 static char **parts;
 static int    part_count;
@@ -71,6 +73,8 @@ static void test_together(void)
         test_flood(ends, 3, scaled(100000)), ended("many packets, in both directions");
     if (is_asked("refusal"))
         test_refusal(ends, 3), ended("packets that the receiver rejects");
+    if (net.share && is_asked("absence"))
+        test_absence(ends, 3), ended("a port that makes no progress for a while");
     if (is_asked("waiting"))
         test_waiting(ends), ended("waits for a descriptor");
     if (is_asked("onesided"))
@@ -84,6 +88,8 @@ static void test_all(void)
     test_together();
     if (is_asked("threads"))
         test_threads(scaled(20000)), ended("a thread for each port");
+    if (net.share)
+        net.ports = 1; /* two ports are those of two processes */
     if (is_asked("crossing"))
         test_crossing(60), ended("ports that connect to each other at the same time");
     if (is_asked("closing"))
@@ -109,6 +115,9 @@ int main(int argc, char **argv)
     net.interfaces = ski_config.net_interfaces;
     net.port_range = ski_config.ports;
     net.security   = (enum ski_security)ski_config.security;
+    net.share      = ski_config.shared_connections > 0;
+    if (net.share)
+        net.ports = HUB_PORTS;
     if (ski_secret_begin(net.security, secret, &net.crypto) != SKUA_OK) {
         printf("1..0 # skip: no library for SKUA_SECURITY\n");
         return 77;
@@ -122,7 +131,7 @@ int main(int argc, char **argv)
         printf("1..0 # skip: %s: %s\n", argv[1], net.last_error());
         return 77;
     }
-    driver = ski_driver_secure(driver, &net);
+    driver = ski_driver_variant(driver, &net);
     printf("# %s\n", driver->describe());
     if (is_asked("bench"))
         bench();

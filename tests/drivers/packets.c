@@ -228,6 +228,32 @@ void test_threads(uint64_t packets)
     run_threads(one_thread, 3);
 }
 
+/* ---- absence ---------------------------------------------------------------------------- */
+
+#define ABSENT_PACKETS 60
+#define ABSENT_BYTES   ((size_t)1 << 20)
+#define ABSENT_PUMPS   2000
+
+/* One of the ports makes no progress for a while, the others do; then all that was sent to it
+ * arrives. */
+void test_absence(struct end *ends, int count)
+{
+    struct end *sender = &ends[count - 1];
+
+    for (int i = 0, sent = 0; i < ABSENT_PUMPS; i++) {
+        if (sent < ABSENT_PACKETS && try_send(sender, 1, ABSENT_BYTES) != SKUA_ERR_AGAIN)
+            sent++;
+        pump(&ends[0], 1);
+        pump(sender, 1);
+    }
+    while (sender->held[1]) {
+        try_send(sender, 1, ABSENT_BYTES);
+        pump(ends, count);
+    }
+    send_packet(ends, count, count - 1, 0, 100);
+    settle(ends, count);
+}
+
 /* ---- crossing --------------------------------------------------------------------------- */
 
 #define CROSSINGS 12 /* largest number of packets */

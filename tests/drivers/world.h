@@ -119,6 +119,7 @@ void test_sizes(struct end *ends, int count);
 void test_split(struct end *ends, int count);
 void test_flood(struct end *ends, int count, uint64_t packets);
 void test_refusal(struct end *ends, int count);
+void test_absence(struct end *ends, int count);
 void test_waiting(struct end *ends);
 void test_threads(uint64_t packets);
 void test_crossing(int rounds);

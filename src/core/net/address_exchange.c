@@ -2,6 +2,7 @@
 /* address_exchange.c - see address_exchange.h. */
 #include "core/net/address_exchange.h"
 
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,8 +14,9 @@
 #include "core/pe/handler.h"
 #include "core/data/msg.h"
 
-#define PORTS_KEY "skua.ports"
-#define NAMES_KEY "skua.names"
+#define PORTS_KEY        "skua.ports"
+#define NAMES_KEY        "skua.names"
+#define EXCHANGE_BUCKETS 256 /* of values of other processes */
 #define PORTS_A_VALUE                                                                              \
     ((int)((SKI_CONTROL_MAX - sizeof(struct exchange_header)) / (SKI_PORT_ADDRESS_MAX + 4)))
 
@@ -206,28 +208,103 @@ static const char *exchange_find_address(const char *blob, size_t bytes, uint32_
     }
 }
 
+/* ---- values of other processes ------------------------------------------------------- */
+
+/* A value that was fetched: the PEs of this process all need the addresses of the same ports. */
+struct exchange_value {
+    struct exchange_value *next;
+    int                    process, index;
+    size_t                 bytes;
+    char                   blob[];
+};
+
+static struct {
+    pthread_mutex_t        mutex;
+    struct exchange_value *bucket[EXCHANGE_BUCKETS];
+} exchange_cache = {.mutex = PTHREAD_MUTEX_INITIALIZER};
+
+static struct exchange_value **exchange_bucket(int process)
+{
+    return &exchange_cache.bucket[(unsigned)process % EXCHANGE_BUCKETS];
+}
+
+static struct exchange_value *exchange_cached(int process, int index)
+{
+    struct exchange_value *value = *exchange_bucket(process);
+
+    while (value && (value->process != process || value->index != index))
+        value = value->next;
+    return value;
+}
+
+void ski_exchange_forget(void)
+{
+    for (int i = 0; i < EXCHANGE_BUCKETS; i++)
+        while (exchange_cache.bucket[i]) {
+            struct exchange_value *value = exchange_cache.bucket[i];
+
+            exchange_cache.bucket[i] = value->next;
+            free(value);
+        }
+}
+
+/* Fetches and checks the value that has the port @p number of the process of @p pe. */
+static struct exchange_value *exchange_fetch(const struct ski_boot   *boot,
+                                             const struct ski_driver *driver, int pe, int number)
+{
+    int                    process = ski_job_process_of(boot->job, pe);
+    size_t                 bytes   = SKI_CONTROL_MAX;
+    struct exchange_value *value   = ski_malloc(sizeof *value + bytes), *shrunk;
+    char                   key[SKI_CONTROL_KEY];
+
+    exchange_key(key, number);
+    if (ski_boot_get(boot, process, key, value->blob, &bytes) != SKUA_OK)
+        ski_fatal("cannot find the network address of PE %d: process %d has not published one", pe,
+                  process);
+    value->process = process;
+    value->index   = number / PORTS_A_VALUE;
+    value->bytes   = bytes;
+    if (bytes >= sizeof(struct exchange_header))
+        exchange_compare(boot, (const struct exchange_header *)(void *)value->blob, driver,
+                         process);
+    shrunk = realloc(value, sizeof *value + bytes);
+    return shrunk ? shrunk : value;
+}
+
+/* Returns a value, fetched once.  With the mutex, which other PEs wait for: most need the same
+ * value. */
+static const struct exchange_value *exchange_get(const struct ski_boot   *boot,
+                                                 const struct ski_driver *driver, int pe,
+                                                 int number)
+{
+    int                    process = ski_job_process_of(boot->job, pe);
+    struct exchange_value *value   = exchange_cached(process, number / PORTS_A_VALUE);
+
+    if (value)
+        return value;
+    value                     = exchange_fetch(boot, driver, pe, number);
+    value->next               = *exchange_bucket(process);
+    *exchange_bucket(process) = value;
+    return value;
+}
+
 size_t ski_exchange_find(const struct ski_boot *boot, const struct ski_driver *driver, int pe,
                          void *to)
 {
-    int         process = ski_job_process_of(boot->job, pe);
-    int         number  = ski_exchange_port_number(boot->job, pe);
-    size_t      bytes   = SKI_CONTROL_MAX;
-    char       *blob    = ski_malloc(bytes);
-    const char *address = NULL;
-    uint32_t    length  = 0;
-    char        key[SKI_CONTROL_KEY];
+    int                          number  = ski_exchange_port_number(boot->job, pe);
+    const char                  *address = NULL;
+    const struct exchange_value *value;
+    uint32_t                     length = 0;
 
-    exchange_key(key, number);
-    if (ski_boot_get(boot, process, key, blob, &bytes) != SKUA_OK)
-        ski_fatal("cannot find the network address of PE %d: process %d has not published one", pe,
-                  process);
-    if (bytes >= sizeof(struct exchange_header)) {
-        exchange_compare(boot, (const struct exchange_header *)(void *)blob, driver, process);
-        address = exchange_find_address(blob, bytes, (uint32_t)(number % PORTS_A_VALUE), &length);
-    }
+    pthread_mutex_lock(&exchange_cache.mutex);
+    value = exchange_get(boot, driver, pe, number);
+    if (value->bytes >= sizeof(struct exchange_header))
+        address = exchange_find_address(value->blob, value->bytes,
+                                        (uint32_t)(number % PORTS_A_VALUE), &length);
     if (!address)
-        ski_fatal("process %d has published no usable network address of PE %d", process, pe);
+        ski_fatal("process %d has published no usable network address of PE %d",
+                  ski_job_process_of(boot->job, pe), pe);
     memcpy(to, address, length);
-    free(blob);
+    pthread_mutex_unlock(&exchange_cache.mutex);
     return length;
 }

@@ -26,14 +26,15 @@
 #include "transport/secret.h"
 #include "transport/select.h"
 
-#define NAP_NS      UINT64_C(200000)     /* sleep at most, if the driver cannot wake the PE      */
-#define FLIGHT_NS   UINT64_C(1000000)    /* ... while it holds packets of this PE                */
-#define LOOK_NS     UINT64_C(1000000000) /* ... to notice that a peer is lost                    */
-#define BURST_NS    UINT64_C(2000)       /* a packet that follows another so soon waits ...      */
-#define HOLD_NS     UINT64_C(10000)      /* ... so long for others to be coalesced with          */
-#define PATIENCE_NS UINT64_C(100000)     /* ... or so long, if its sender is in no hurry         */
-#define EXTEND_LOOK 16                   /* extensions of a packet between two looks at the clock */
-#define BURST_LEAST 8                    /* packets in a row that make a burst                    */
+#define NAP_NS          UINT64_C(200000)  /* sleep at most, if the driver cannot wake the PE      */
+#define FLIGHT_NS       UINT64_C(1000000) /* ... while it holds packets of this PE                */
+#define LOOK_NS         UINT64_C(1000000000) /* ... to notice that a peer is lost                    */
+#define BURST_NS        UINT64_C(2000)   /* a packet that follows another so soon waits ...      */
+#define HOLD_NS         UINT64_C(10000)  /* ... so long for others to be coalesced with          */
+#define PATIENCE_NS     UINT64_C(100000) /* ... or so long, if its sender is in no hurry         */
+#define EXTEND_LOOK     16               /* extensions of a packet between two looks at the clock */
+#define SHARE_PROCESSES 32               /* processes from which on PEs share connections         */
+#define BURST_LEAST     8                /* packets in a row that make a burst                    */
 
 static struct {
     const struct ski_driver *driver;
@@ -629,6 +630,17 @@ static void net_leave(struct ski_pe *self)
         net_ask_for_pass(self);
 }
 
+/* Sleeps until a message arrives within the host or the driver has something to do. */
+static void net_sleep_poll(struct ski_pe *self, struct ski_job *until_exit, uint64_t ns)
+{
+    struct ski_net_port *net = self->net;
+
+    ski_host_sleep_poll(self->host, until_exit, self->index, &self->reader, net->bell, net->wait_fd,
+                        ns);
+    if (here.driver->disarm)
+        here.driver->disarm(net->port);
+}
+
 void ski_net_sleep(struct ski_pe *self, uint64_t ns)
 {
     struct ski_net_port *net        = self->net;
@@ -636,16 +648,15 @@ void ski_net_sleep(struct ski_pe *self, uint64_t ns)
 
     if (net->waiting && ns > NAP_NS)
         ns = NAP_NS;
-    else if (net->in_flight && ns > FLIGHT_NS) /* the driver may want to go on with them */
-        ns = FLIGHT_NS;
+    else if (net->in_flight && !here.driver->wakes_for_sends && ns > FLIGHT_NS)
+        ns = FLIGHT_NS;                      /* the driver may want to go on with them */
     else if (net->count > 0 && ns > LOOK_NS) /* drivers look at their peers in progress() */
         ns = LOOK_NS;
     if (net->wait_fd < 0)
         ski_host_sleep(self->host, until_exit, self->index, &self->reader,
                        ns < NAP_NS ? ns : NAP_NS);
     else if (here.driver->arm(net->port))
-        ski_host_sleep_poll(self->host, until_exit, self->index, &self->reader, net->bell,
-                            net->wait_fd, ns);
+        net_sleep_poll(self, until_exit, ns);
 }
 
 static const struct ski_progress_source net_source = {net_pass, net_poll, net_leave, ski_net_sleep};
@@ -670,6 +681,14 @@ static skua_status net_open_port(struct ski_net_port *net, int pe)
     return net->wait_fd >= 0 && net->bell < 0 ? SKUA_ERR_SYSTEM : SKUA_OK;
 }
 
+/* Returns whether the PEs of a process share its connections.  All processes must decide alike. */
+static bool net_shares(const struct ski_job *job)
+{
+    if (ski_config.shared_connections >= 0)
+        return ski_config.shared_connections > 0;
+    return job->processes >= SHARE_PROCESSES && job->pes > job->processes;
+}
+
 static skua_status net_open(const struct ski_boot *boot)
 {
     struct ski_job   *job    = boot->job;
@@ -687,6 +706,7 @@ static skua_status net_open(const struct ski_boot *boot)
                                   .interfaces   = ski_config.net_interfaces,
                                   .port_range   = ski_config.ports,
                                   .peer_timeout = ski_config.peer_timeout,
+                                  .share        = net_shares(job),
                                   .log          = ski_log_write,
                                   .security     = (enum ski_security)ski_config.security,
                                   .prove        = ski_secret_prove,
@@ -747,6 +767,7 @@ void ski_net_close(void)
     }
     here.driver->stop();
     here.driver = NULL;
+    ski_exchange_forget();
     ski_environment_restore(&here.environment);
     free(here.port);
 }

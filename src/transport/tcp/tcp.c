@@ -51,10 +51,12 @@ static skua_status tcp_start(struct ski_net *net)
     if (!tcp_check_ports(net) || !tcp_check_interfaces(net))
         return SKUA_ERR_INVAL;
     snprintf(ski_tcp.text, sizeof ski_tcp.text, "TCP on %s", ski_tcp.interfaces);
+    snprintf(ski_tcp.shared_text, sizeof ski_tcp.shared_text,
+             "%s, connections shared by the PEs of a process", ski_tcp.text);
     return SKUA_OK;
 }
 
-static void tcp_stop(void)
+void ski_tcp_stop(void)
 {
 }
 
@@ -63,12 +65,12 @@ static const char *tcp_describe(void)
     return ski_tcp.text;
 }
 
-static size_t tcp_preferred_packet(void)
+size_t ski_tcp_preferred_packet(void)
 {
     return TCP_PREFERRED_PACKET;
 }
 
-static size_t tcp_eager_max(void)
+size_t ski_tcp_eager_max(void)
 {
     return TCP_EAGER_MAX;
 }
@@ -78,7 +80,7 @@ __attribute__((visibility("default"))) const struct ski_driver ski_driver = {
     .name             = "tcp",
     .seals            = true,
     .start            = tcp_start,
-    .stop             = tcp_stop,
+    .stop             = ski_tcp_stop,
     .describe         = tcp_describe,
     .open             = ski_tcp_open,
     .close            = ski_tcp_close,
@@ -88,7 +90,9 @@ __attribute__((visibility("default"))) const struct ski_driver ski_driver = {
     .send_split       = ski_tcp_send_split,
     .progress         = ski_tcp_progress,
     .wait_fd          = ski_tcp_wait_fd,
-    .preferred_packet = tcp_preferred_packet,
-    .eager_max        = tcp_eager_max,
+    .preferred_packet = ski_tcp_preferred_packet,
+    .eager_max        = ski_tcp_eager_max,
     .arm              = ski_tcp_arm,
+    .wakes_for_sends  = true,
+    .shared           = &ski_tcp_hub_driver,
 };

@@ -13,6 +13,7 @@
  *   tcp_send.c       sending, and the queues of packets that wait
  *   tcp_framing.c    packets in a stream of bytes
  *   tcp_record.c     authenticated and encrypted records, for security=auth and encrypt
+ *   tcp_hub.c        a port that the PEs of a process share, for connections=process (tcp_hub.h)
  *
  * A port has listening sockets, *listeners*, one for each address of the job's networks, and
  * connections with other ports.  Both directions of a connection are used, so that acknowledgements
@@ -113,7 +114,7 @@ struct ski_tcp_conn {
     double                started;    /* when the connection was made                           */
     double                deadline;   /* of the handshake                                       */
     size_t                addr_index; /* initiator: which address of the peer it connects to    */
-    struct ski_tcp_conn  *next;
+    struct ski_tcp_conn  *next, *next_in_bucket;
 };
 
 /* A packet that the kernel has not accepted completely. */
@@ -125,6 +126,8 @@ struct ski_tcp_send_req {
     size_t                   sent; /* bytes accepted, of the head and the parts                 */
     bool                     split;
     void                    *cookie; /* of done(), if split                                     */
+    struct ski_peer         *peer;   /* only of a request that another thread is to send        */
+    void                    *owner;  /* the port that is told of the end, if ports share one    */
 };
 
 /* A port that this port sends to. */
@@ -143,10 +146,11 @@ struct ski_peer {
     size_t                   next_addr; /* the first address not tried yet                       */
     int                      error;     /* errno of the last attempt; 0: another port answered  */
     int                      retries;   /* attempts that were repeated                           */
-    struct ski_peer         *next, *next_waiting;
+    struct ski_peer         *next, *next_waiting, *next_in_bucket;
 };
 
 #define SKI_TCP_SCRATCH    ((size_t)128 << 10) /* bytes that one call receives into `scratch` */
+#define SKI_TCP_BUCKETS    64
 #define SKI_TCP_HOT_MISSES 2 /* receives in a row from changing connections: others will follow */
 
 struct ski_port {
@@ -161,16 +165,23 @@ struct ski_port {
     struct ski_tcp_conn      *hot;    /* the connection that received last                      */
     unsigned                  hot_misses; /* receives in a row from another one than `hot`      */
     struct ski_peer          *peers;
-    struct ski_peer          *waiting; /* peers with packets in their send queues               */
+    struct ski_peer          *bucket[SKI_TCP_BUCKETS];      /* peers by their PEs               */
+    struct ski_tcp_conn      *conn_bucket[SKI_TCP_BUCKETS]; /* connections whose PE is known    */
+    struct ski_peer          *waiting; /* peers with packets that can be sent, or never can     */
+    unsigned                  unsent;  /* packets in all send queues                            */
     struct ski_tcp_send_req  *spare;
-    unsigned                  polls;               /* calls of progress() since epoll was polled */
-    unsigned                  refused;             /* connections refused                        */
-    unsigned                  unauthenticated;     /* accepted connections that are              */
-    bool                      accept_paused;       /* epoll does not report listeners ...        */
-    double                    accept_paused_until; /* ... until then                             */
-    bool                      short_of_files;      /* that was logged                            */
-    double                    checked_at;          /* when connections were last checked         */
-    char                     *scratch;             /* SKI_TCP_SCRATCH bytes                      */
+    void *const              *owners; /* by the number in a frame; NULL: frames have none        */
+    size_t                    owner_count;
+    void (*on_sent)(struct ski_tcp_send_req *out); /* takes over a request that is complete; NULL:
+                                                      sent() or done() is called */
+    unsigned polls;                                /* calls of progress() since epoll was polled */
+    unsigned refused;                              /* connections refused                        */
+    unsigned unauthenticated;                      /* accepted connections that are              */
+    bool     accept_paused;                        /* epoll does not report listeners ...        */
+    double   accept_paused_until;                  /* ... until then                             */
+    bool     short_of_files;                       /* that was logged                            */
+    double   checked_at;                           /* when connections were last checked         */
+    char    *scratch;                              /* SKI_TCP_SCRATCH bytes                      */
 };
 
 /* The process. */
@@ -179,10 +190,13 @@ struct ski_tcp {
     const char     *interfaces;      /* the result of ski_netif_resolve()                        */
     _Atomic size_t  unauthenticated; /* of all ports                                             */
     _Atomic double  close_deadline;  /* shared by ports that are closed in a row; 0: none is     */
-    char            text[128];
+    char            text[128], shared_text[192]; /* what describe() returns                      */
 };
 
 extern struct ski_tcp ski_tcp;
+
+/** The driver whose ports share the connections of their process (tcp_hub.c). */
+extern const struct ski_driver ski_tcp_hub_driver;
 
 /** Returns a monotonic time in seconds, accurate to some milliseconds. */
 double ski_tcp_now(void);
@@ -207,6 +221,15 @@ void ski_tcp_want_writable(struct ski_tcp_conn *conn, bool ask);
  *  memory is exhausted. */
 struct ski_tcp_conn *ski_tcp_conn_new(struct ski_port *port, int fd, int pe);
 
+/** Sets the PE at the other side of a connection, once it is known. */
+void ski_tcp_conn_set_pe(struct ski_tcp_conn *conn, int pe);
+
+/** Returns the connections of a port among which those to @p pe are. */
+static inline struct ski_tcp_conn **ski_tcp_conn_bucket(struct ski_port *port, int pe)
+{
+    return &port->conn_bucket[(unsigned)pe % SKI_TCP_BUCKETS];
+}
+
 /** Closes a connection; ski_tcp_conns_reap() frees it. */
 void ski_tcp_conn_close(struct ski_tcp_conn *conn);
 
@@ -224,6 +247,9 @@ void ski_tcp_conns_check(struct ski_port *port);
 
 /** Reports that a peer is lost, and completes all packets that wait for it. */
 void ski_tcp_peer_lost(struct ski_peer *peer, const char *reason);
+
+/** Adds a peer to a port. */
+void ski_tcp_peer_add(struct ski_port *port, struct ski_peer *peer);
 
 /** Returns the peer with the number @p pe, or NULL if the port has not connected to it. */
 struct ski_peer *ski_tcp_peer_find(const struct ski_port *port, int pe);
@@ -284,13 +310,31 @@ size_t ski_tcp_write(struct ski_tcp_conn *conn, struct iovec *part, size_t parts
 /** Sends from the queues of all peers.  Returns whether anything was sent. */
 bool ski_tcp_sendq_flush(struct ski_port *port);
 
+/** Sends a packet, or as much of it as the kernel accepts, and queues a copy of the request for the
+ *  rest.  Returns what send() of driver.h does. */
+skua_status ski_tcp_send_start(struct ski_peer *peer, struct ski_tcp_send_req *out);
+
+/** Sends a packet as ski_tcp_send_start() does, with less work if it is small. */
+skua_status ski_tcp_send_one(struct ski_peer *peer, struct ski_tcp_send_req *out);
+
+/** Queues a request from malloc(), whatever the length of the queue; the next flush sends it.  For
+ *  a lost peer it is completed at once. */
+void ski_tcp_sendq_append(struct ski_tcp_send_req *out);
+
 /** Makes epoll report when packets that wait can be sent. */
 void ski_tcp_want_writable_all(struct ski_port *port);
+
+/** Lets the next flush send the packets that wait for a peer, after its connection has changed. */
+void ski_tcp_sendq_list(struct ski_peer *peer);
 
 /** Completes all packets that wait for a peer without sending them. */
 void ski_tcp_sendq_clear(struct ski_peer *peer);
 
 /* ---- the calls of the driver ------------------------------------------------------ */
+
+/** Returns the deadline of close().  Ports that are closed in a row share it, so that a silent host
+ *  delays the process once. */
+double ski_tcp_close_deadline(void);
 
 skua_status ski_tcp_open(int pe, const struct ski_upcalls *up, void *owner, struct ski_port **out);
 void        ski_tcp_close(struct ski_port *port);
@@ -303,5 +347,8 @@ skua_status ski_tcp_send_split(struct ski_peer *peer, void *packet, size_t bytes
 unsigned    ski_tcp_progress(struct ski_port *port);
 int         ski_tcp_wait_fd(struct ski_port *port);
 bool        ski_tcp_arm(struct ski_port *port);
+void        ski_tcp_stop(void);
+size_t      ski_tcp_preferred_packet(void);
+size_t      ski_tcp_eager_max(void);
 
 #endif

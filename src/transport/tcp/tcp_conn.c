@@ -53,23 +53,62 @@ struct ski_tcp_conn *ski_tcp_conn_new(struct ski_port *port, int fd, int pe)
     }
     *conn = (struct ski_tcp_conn){.source      = {SKI_TCP_CONN, fd},
                                   .state       = SKI_TCP_HANDSHAKE,
-                                  .pe          = pe,
+                                  .pe          = -1,
                                   .port        = port,
                                   .on_readable = ski_tcp_on_handshake,
-                                  .in          = {.up = port->up, .owner = port->owner},
+                                  .in          = {.up          = port->up,
+                                                  .owner       = port->owner,
+                                                  .owners      = port->owners,
+                                                  .owner_count = port->owner_count},
                                   .started     = ski_tcp_now()};
     setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
     conn->next  = port->conns;
     port->conns = conn;
+    if (pe >= 0)
+        ski_tcp_conn_set_pe(conn, pe);
     return conn;
+}
+
+void ski_tcp_conn_set_pe(struct ski_tcp_conn *conn, int pe)
+{
+    struct ski_tcp_conn **bucket = ski_tcp_conn_bucket(conn->port, pe);
+
+    assert(conn->pe < 0 && pe >= 0);
+    conn->pe             = pe;
+    conn->next_in_bucket = *bucket;
+    *bucket              = conn;
+}
+
+/* Removes a connection from those whose PE is known. */
+static void tcp_conn_leave_bucket(struct ski_tcp_conn *conn)
+{
+    struct ski_tcp_conn **at = ski_tcp_conn_bucket(conn->port, conn->pe);
+
+    if (conn->pe < 0)
+        return;
+    while (*at != conn) {
+        assert(*at);
+        at = &(*at)->next_in_bucket;
+    }
+    *at = conn->next_in_bucket;
+}
+
+void ski_tcp_peer_add(struct ski_port *port, struct ski_peer *peer)
+{
+    struct ski_peer **bucket = &port->bucket[(unsigned)peer->pe % SKI_TCP_BUCKETS];
+
+    peer->next           = port->peers;
+    port->peers          = peer;
+    peer->next_in_bucket = *bucket;
+    *bucket              = peer;
 }
 
 struct ski_peer *ski_tcp_peer_find(const struct ski_port *port, int pe)
 {
-    struct ski_peer *peer = port->peers;
+    struct ski_peer *peer = port->bucket[(unsigned)pe % SKI_TCP_BUCKETS];
 
     while (peer && peer->pe != pe)
-        peer = peer->next;
+        peer = peer->next_in_bucket;
     return peer;
 }
 
@@ -93,6 +132,7 @@ void ski_tcp_conn_close(struct ski_tcp_conn *conn)
         assert(*at); /* a connection that is not closed is in the list of its port */
         at = &(*at)->next;
     }
+    tcp_conn_leave_bucket(conn);
     *at          = conn->next;
     conn->next   = port->closed;
     port->closed = conn;
@@ -125,8 +165,8 @@ void ski_tcp_conns_reap(struct ski_port *port)
 
 static void tcp_conns_close_to(struct ski_port *port, int pe)
 {
-    for (struct ski_tcp_conn *conn = port->conns, *next; conn; conn = next) {
-        next = conn->next;
+    for (struct ski_tcp_conn *conn = *ski_tcp_conn_bucket(port, pe), *next; conn; conn = next) {
+        next = conn->next_in_bucket;
         if (conn->pe == pe)
             ski_tcp_conn_close(conn);
     }
@@ -153,8 +193,10 @@ static void tcp_conn_end(struct ski_tcp_conn *conn, const char *reason)
         return;
     if (!ended)
         ski_tcp_peer_lost(peer, reason);
-    else if (peer->conn == conn)
+    else if (peer->conn == conn) {
         peer->conn = NULL; /* the peer closed its port; sending to it reports it as lost */
+        ski_tcp_sendq_list(peer);
+    }
 }
 
 /* ---- receiving ----------------------------------------------------------------------- */

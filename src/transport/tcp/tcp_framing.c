@@ -4,7 +4,8 @@
 
 #include <assert.h>
 
-#define FRAMING_PACKET_MAX ((uint64_t)1 << 48) /* of a packet */
+#define FRAMING_BYTES_MASK (((uint64_t)1 << SKI_FRAME_TARGET_SHIFT) - 1)
+#define FRAMING_PLAIN      ((uint64_t)SKI_FRAME_PACKET << 16) /* the kind, and no target */
 
 static size_t framing_min(size_t a, size_t b)
 {
@@ -92,6 +93,22 @@ static void framing_take_whole(struct ski_framing *s, const char *packet, size_t
     framing_take_part(s, packet, bytes);
 }
 
+/* Parses a head that is not that of a packet of a stream with one owner: the end, or a packet with
+ * a target, whose owner it finds.  Returns whether it is valid. */
+static __attribute__((noinline)) bool framing_read_rare(struct ski_framing *s, uint64_t head,
+                                                        uint64_t bytes)
+{
+    size_t target = head >> SKI_FRAME_TARGET_SHIFT & 0xffff;
+
+    s->ended = head == ski_frame_head(SKI_FRAME_END, 0);
+    if (s->ended)
+        return true;
+    if (!s->owners || target == 0 || target > s->owner_count || !s->owners[target - 1])
+        return false;
+    s->owner = s->owners[target - 1];
+    return head >> 56 == SKI_FRAME_PACKET && bytes >= SKI_PACKET_MIN;
+}
+
 /* Parses a complete head.  Returns whether it is valid. */
 static bool framing_read_head(struct ski_framing *s, uint64_t *bytes)
 {
@@ -100,10 +117,10 @@ static bool framing_read_head(struct ski_framing *s, uint64_t *bytes)
     assert(s->head_got == SKI_FRAME_HEAD && !s->ended);
     memcpy(&head, s->head, sizeof head);
     s->head_got = 0;
-    *bytes      = head & (((uint64_t)1 << 56) - 1);
-    s->ended    = head == ski_frame_head(SKI_FRAME_END, 0);
-    return s->ended || (head >> 56 == SKI_FRAME_PACKET && *bytes >= SKI_PACKET_MIN &&
-                        *bytes <= FRAMING_PACKET_MAX);
+    *bytes      = head & FRAMING_BYTES_MASK;
+    if (head >> SKI_FRAME_TARGET_SHIFT == FRAMING_PLAIN && !s->owners)
+        return *bytes >= SKI_PACKET_MIN;
+    return framing_read_rare(s, head, *bytes);
 }
 
 bool ski_framing_feed(struct ski_framing *s, const char *data, size_t bytes)

@@ -2,14 +2,15 @@
 /*
  * tcp_framing.h - finding packets in a stream of bytes that arrives in pieces of any length.
  *
- *      | head (8): kind (8 bits), bytes (56 bits) | packet | head | packet ...
+ *      | head (8): kind (8 bits), target (16 bits), bytes (40 bits) | packet | head | packet ...
  *
- * in the byte order of the machine.  A packet that lies whole in a piece is offered to the runtime
- * there.  The missing bytes of any other packet can be received straight into the memory that was
- * allocated for it, or where the runtime wants its data.  So behind a large packet only the
- * beginning of the next one is received at first, which is likely to be as large: the runtime then
- * says where the rest belongs (ski_framing_lead()).  Nothing follows a head of the kind END, which
- * has no bytes.
+ * in the byte order of the machine.  On a connection that several ports share (tcp_hub.h) the
+ * target is the number of the receiving port plus one; on any other it is 0.  A packet that lies
+ * whole in a piece is offered to the runtime there.  The missing bytes of any other packet can be
+ * received straight into the memory that was allocated for it, or where the runtime wants its data.
+ * So behind a large packet only the beginning of the next one is received at first, which is likely
+ * to be as large: the runtime then says where the rest belongs (ski_framing_lead()).  Nothing
+ * follows a head of the kind END, which has no bytes.
  */
 #ifndef SKI_TCP_FRAMING_H
 #define SKI_TCP_FRAMING_H
@@ -28,18 +29,29 @@ static inline uint64_t ski_frame_head(enum ski_frame_kind kind, size_t bytes)
     return (uint64_t)kind << 56 | bytes;
 }
 
+#define SKI_FRAME_TARGET_SHIFT 40
+
+/** Returns what is added to the head of a frame for the port with the number @p number of a shared
+ *  connection. */
+static inline uint64_t ski_frame_target(unsigned number)
+{
+    return (uint64_t)(number + 1) << SKI_FRAME_TARGET_SHIFT;
+}
+
 struct ski_framing {
     const struct ski_upcalls *up;
-    void                     *owner;
-    unsigned char             head[SKI_FRAME_HEAD]; /* as much as has come of it ... */
-    size_t                    head_got;
-    char                     *room;       /* of the packet that is coming; NULL: it is skipped */
-    size_t                    bytes, got; /* of it; 0: none is coming                          */
-    size_t                    kept;       /* of them, here, as the rest has its place          */
-    unsigned char             begin[SKI_DIRECT_HEAD];
-    bool                      ended;
-    size_t                    last;  /* bytes of the last packet                                 */
-    unsigned                  plain; /* large packets to come before the runtime is asked again  */
+    void                     *owner; /* of the packet that is coming, if the stream is shared    */
+    void *const  *owners;            /* by the number of the port; NULL: the stream is not shared */
+    size_t        owner_count;
+    unsigned char head[SKI_FRAME_HEAD]; /* as much as has come of it ... */
+    size_t        head_got;
+    char         *room;       /* of the packet that is coming; NULL: it is skipped */
+    size_t        bytes, got; /* of it; 0: none is coming                          */
+    size_t        kept;       /* of them, here, as the rest has its place          */
+    unsigned char begin[SKI_DIRECT_HEAD];
+    bool          ended;
+    size_t        last;  /* bytes of the last packet                                 */
+    unsigned      plain; /* large packets to come before the runtime is asked again  */
 };
 
 #define SKI_FRAMING_LARGE                                                                          \

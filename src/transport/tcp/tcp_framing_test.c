@@ -245,7 +245,7 @@ static bool framing_test_is_refused(uint64_t head)
 
 static void test_framing_heads(void)
 {
-    uint64_t long_one = ((uint64_t)1 << 48) + 1;
+    uint64_t long_one = (uint64_t)1 << SKI_FRAME_TARGET_SHIFT;
     unsigned bad      = 0;
 
     for (unsigned kind = 0; kind < 256; kind++)
@@ -448,6 +448,46 @@ static void test_framing_place_gone(void)
     free(data);
 }
 
+/* ---- targets ---------------------------------------------------------------------------- */
+
+static bool framing_test_count_inline(void *owner, const void *packet, size_t bytes)
+{
+    (void)packet, (void)bytes;
+    ++*(unsigned *)owner;
+    return true;
+}
+
+/* Feeds a packet of 100 bytes with @p target in its head to a stream of three ports, of which the
+ * second is not open.  Returns whether it is valid. */
+static bool framing_test_to_target(uint64_t target, unsigned count[3])
+{
+    static const struct ski_upcalls up = {.recv_inline = framing_test_count_inline};
+
+    void *const        owners[3]                  = {&count[0], NULL, &count[2]};
+    struct ski_framing s                          = {.up = &up, .owners = owners, .owner_count = 3};
+    uint64_t           head                       = ski_frame_head(SKI_FRAME_PACKET, 100) | target;
+    char               data[SKI_FRAME_HEAD + 100] = {0};
+
+    memcpy(data, &head, sizeof head);
+    return ski_framing_feed(&s, data, sizeof data);
+}
+
+static void test_framing_targets(void)
+{
+    unsigned count[3] = {0};
+    bool     sense;
+
+    sense = framing_test_to_target(ski_frame_target(2), count) &&
+            framing_test_to_target(ski_frame_target(0), count) &&
+            framing_test_to_target(ski_frame_target(2), count);
+    OK(sense && count[0] == 1 && count[2] == 2, "a packet goes to the port that its head names");
+    OK(!framing_test_to_target(ski_frame_target(1), count) &&
+           !framing_test_to_target(ski_frame_target(3), count) &&
+           !framing_test_to_target(ski_frame_target(65534), count),
+       "no packet is taken for a port that is not open");
+    OK(!framing_test_to_target(0, count) && count[0] + count[2] == 3, "nor one without a port");
+}
+
 int main(void)
 {
     random_state = tap_seed();
@@ -459,5 +499,6 @@ int main(void)
     test_framing_garbage();
     test_framing_lead();
     test_framing_place_gone();
+    test_framing_targets();
     return tap_end();
 }

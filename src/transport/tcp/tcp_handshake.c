@@ -11,10 +11,10 @@
  * Unauthenticated connections cannot exhaust what the job needs.  The kernel does not report a
  * connection before data has arrived, or a second has passed (TCP_DEFER_ACCEPT in tcp_port.c), so
  * those that send nothing, or are closed, cost no descriptor.  The number of others is bounded by
- * an eighth of the limit on descriptors, and they get none that is reserved (transport/fd_limit.h).
- * Where there is no room, the oldest one of the port is evicted if it has had its time, which is
- * long enough for a peer: first one that has not sent its hello, then one whose proof is awaited,
- * which has no other deadline.
+ * the ports of the job and an eighth of the limit on descriptors, and they get none that is
+ * reserved (transport/fd_limit.h). Where there is no room, the oldest one of the port is evicted if
+ * it has had its time, which is long enough for a peer: first one that has not sent its hello, then
+ * one whose proof is awaited, which has no other deadline.
  */
 #include <assert.h>
 #include <errno.h>
@@ -34,7 +34,7 @@
 #include "transport/sockaddr.h"
 #include "transport/tcp/tcp.h"
 
-#define TCP_UNAUTHENTICATED_MAX 256  /* unauthenticated connections of a process, at most */
+#define TCP_UNAUTHENTICATED_MAX 256  /* unauthenticated connections of a process in a small job */
 #define TCP_UNAUTHENTICATED_MIN 4    /* of a port, in any case */
 #define TCP_HELLO_SECONDS       10   /* for the hello of an accepted connection */
 #define TCP_HELLO_SECONDS_MIN   0.05 /* for the hello, at least, when there are many connections */
@@ -153,6 +153,8 @@ static void handshake_open(struct ski_tcp_conn *conn)
     assert(conn->pe >= 0 && conn->got == 0);
     conn->state       = SKI_TCP_OPEN;
     conn->on_readable = conn->records ? ski_tcp_on_records : ski_tcp_on_packets;
+    if (peer)
+        ski_tcp_sendq_list(peer);
     if (!peer || !peer->conn || peer->conn == conn)
         return;
     if (peer->conn->state == SKI_TCP_OPEN &&
@@ -252,12 +254,12 @@ static struct ski_tcp_conn *handshake_connect(struct ski_peer *peer)
 }
 
 /* Returns a connection to a PE in the given state, or NULL. */
-static struct ski_tcp_conn *handshake_find_conn(const struct ski_port *port, int pe, int state)
+static struct ski_tcp_conn *handshake_find_conn(struct ski_port *port, int pe, int state)
 {
-    struct ski_tcp_conn *conn = port->conns;
+    struct ski_tcp_conn *conn = *ski_tcp_conn_bucket(port, pe);
 
     while (conn && (conn->pe != pe || (int)conn->state != state))
-        conn = conn->next;
+        conn = conn->next_in_bucket;
     return conn;
 }
 
@@ -270,6 +272,7 @@ static bool handshake_try_next(struct ski_peer *peer)
         peer->conn = handshake_connect(peer);
     if (!peer->conn)
         peer->conn = handshake_find_conn(peer->port, peer->pe, SKI_TCP_HANDSHAKE);
+    ski_tcp_sendq_list(peer);
     return peer->conn != NULL;
 }
 
@@ -322,9 +325,8 @@ skua_status ski_tcp_connect(struct ski_port *port, int pe, const void *to, size_
         free(peer);
         return SKUA_ERR_UNREACH;
     }
-    peer->next  = port->peers;
-    port->peers = peer;
-    *out        = peer;
+    ski_tcp_peer_add(port, peer);
+    *out = peer;
     handshake_begin_soon(peer->conn);
     return SKUA_OK;
 }
@@ -354,14 +356,25 @@ static bool handshake_is_ready(const struct ski_tcp_conn *conn)
     return poll(&fd, 1, 0) == 1;
 }
 
+/* Returns how many unauthenticated connections the process may have: enough for all ports of the
+ * job to connect at the same time, if the limit on descriptors allows that. */
+static size_t tcp_unauthenticated_max(void)
+{
+    size_t all   = (size_t)ski_tcp.net->processes * (size_t)ski_tcp.net->ports;
+    size_t share = ski_fd_limit() / 8;
+
+    if (share < all && ski_fd_limit_raise())
+        share = ski_fd_limit() / 8;
+    if (all < TCP_UNAUTHENTICATED_MAX)
+        all = TCP_UNAUTHENTICATED_MAX;
+    return share < all ? share : all;
+}
+
 /* Returns whether the port may accept another unauthenticated connection. */
 static bool tcp_may_accept_more(const struct ski_port *port)
 {
-    size_t share = ski_fd_limit() / 8;
-    size_t most  = share < TCP_UNAUTHENTICATED_MAX ? share : TCP_UNAUTHENTICATED_MAX;
-
     return port->unauthenticated < TCP_UNAUTHENTICATED_MIN ||
-           atomic_load(&ski_tcp.unauthenticated) < most;
+           atomic_load(&ski_tcp.unauthenticated) < tcp_unauthenticated_max();
 }
 
 /* Returns the connection that is evicted first: the oldest one that has not sent its hello, or else
@@ -503,7 +516,7 @@ static void handshake_on_proof(struct ski_tcp_conn *conn)
         ski_tcp_conn_fail(conn, 0);
         return;
     }
-    conn->pe = conn->hello.from;
+    ski_tcp_conn_set_pe(conn, conn->hello.from);
     ski_tcp_count_unauthenticated(conn->port, -1);
     handshake_open(conn);
 }

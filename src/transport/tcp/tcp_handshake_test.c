@@ -281,18 +281,18 @@ static struct ski_peer *handshake_test_add_peer(struct ski_port *port, int pe,
     struct ski_peer *peer = calloc(1, sizeof *peer);
 
     CHECK(peer);
-    peer->port  = port;
-    peer->pe    = pe;
-    peer->last  = &peer->first;
-    peer->conn  = conn;
-    peer->next  = port->peers;
-    port->peers = peer;
+    peer->port = port;
+    peer->pe   = pe;
+    peer->last = &peer->first;
+    peer->conn = conn;
+    ski_tcp_peer_add(port, peer);
     return peer;
 }
 
 static void handshake_test_drop_peer(struct ski_peer *peer)
 {
-    peer->port->peers = peer->next;
+    peer->port->peers                                        = peer->next;
+    peer->port->bucket[(unsigned)peer->pe % SKI_TCP_BUCKETS] = peer->next_in_bucket;
     free(peer);
 }
 

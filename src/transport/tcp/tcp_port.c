@@ -140,7 +140,7 @@ static bool tcp_port_is_drained(const struct ski_port *port)
     for (const struct ski_tcp_conn *conn = port->conns; conn; conn = conn->next)
         if (!tcp_conn_is_drained(conn))
             return false;
-    return !port->waiting;
+    return port->unsent == 0;
 }
 
 /* Returns whether the end of the stream can be sent now. The other side has opened a connection
@@ -177,9 +177,7 @@ static void tcp_port_progress_or_yield(struct ski_port *port)
         sched_yield();
 }
 
-/* Returns the deadline of close(). Ports that are closed in a row share it, so that a silent host
- * delays the process once. */
-static double tcp_close_deadline(void)
+double ski_tcp_close_deadline(void)
 {
     double unset = 0, deadline = ski_tcp_now() + TCP_CLOSE_SECONDS;
 
@@ -191,9 +189,9 @@ static double tcp_close_deadline(void)
  * discard what was sent. A peer that connects only now is told of the end, too. */
 void ski_tcp_close(struct ski_port *port)
 {
-    double deadline = tcp_close_deadline();
+    double deadline = ski_tcp_close_deadline();
 
-    while (port->waiting && ski_tcp_now() < deadline)
+    while (port->unsent > 0 && ski_tcp_now() < deadline)
         tcp_port_progress_or_yield(port);
     tcp_port_send_end(port);
     while (!tcp_port_is_drained(port) && ski_tcp_now() < deadline) {

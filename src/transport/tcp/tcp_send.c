@@ -119,21 +119,27 @@ static void tcp_write_req(struct ski_tcp_conn *conn, struct ski_tcp_send_req *ou
 
 /* ---- queues ------------------------------------------------------------------------ */
 
-static void tcp_sendq_push(struct ski_peer *peer, struct ski_tcp_send_req *out)
+void ski_tcp_sendq_list(struct ski_peer *peer)
 {
     struct ski_port *port = peer->port;
 
+    if (peer->queued || !peer->first)
+        return;
+    peer->queued       = true;
+    peer->next_waiting = port->waiting;
+    port->waiting      = peer;
+}
+
+static void tcp_sendq_push(struct ski_peer *peer, struct ski_tcp_send_req *out)
+{
     assert(!peer->lost && !*peer->last);
     out->next   = NULL;
     *peer->last = out;
     peer->last  = &out->next;
     peer->waiting++;
     peer->waiting_bytes += tcp_send_req_bytes(out);
-    if (peer->queued)
-        return;
-    peer->queued       = true;
-    peer->next_waiting = port->waiting;
-    port->waiting      = peer;
+    peer->port->unsent++;
+    ski_tcp_sendq_list(peer);
 }
 
 static void tcp_sendq_pop(struct ski_peer *peer)
@@ -146,13 +152,26 @@ static void tcp_sendq_pop(struct ski_peer *peer)
     if (!peer->first)
         peer->last = &peer->first;
     peer->waiting--;
+    port->unsent--;
     assert(peer->waiting_bytes >= tcp_send_req_bytes(out));
     peer->waiting_bytes -= tcp_send_req_bytes(out);
+    if (port->on_sent) {
+        port->on_sent(out);
+        return;
+    }
     if (out->split)
         port->up->done(port->owner, out->cookie, SKUA_OK);
     else
         port->up->sent(port->owner, (void *)(uintptr_t)out->part[0]);
     free(out);
+}
+
+void ski_tcp_sendq_append(struct ski_tcp_send_req *out)
+{
+    if (out->peer->lost)
+        out->peer->port->on_sent(out);
+    else
+        tcp_sendq_push(out->peer, out);
 }
 
 void ski_tcp_sendq_clear(struct ski_peer *peer)
@@ -223,12 +242,12 @@ bool ski_tcp_sendq_flush(struct ski_port *port)
             any |= tcp_sendq_flush_peer(peer);
         if (peer->first && !peer->conn)
             ski_tcp_peer_lost(peer, "it has closed its port");
-        if (peer->first) {
+        if (peer->first && tcp_peer_is_open(peer)) {
             at = &peer->next_waiting;
             continue;
         }
-        assert(peer->queued && peer->waiting == 0 && peer->waiting_bytes == 0);
-        peer->queued = false;
+        assert(peer->queued && (peer->first || (peer->waiting == 0 && peer->waiting_bytes == 0)));
+        peer->queued = false; /* until its connection is open, if there is something to send */
         *at          = peer->next_waiting;
         if (tcp_peer_is_open(peer))
             ski_tcp_want_writable(peer->conn, false);
@@ -290,7 +309,7 @@ static skua_status tcp_send_slow_path(struct ski_peer *peer, struct ski_tcp_send
     return tcp_send_queue_rest(peer, out);
 }
 
-static skua_status tcp_send_req(struct ski_peer *peer, struct ski_tcp_send_req *out)
+skua_status ski_tcp_send_start(struct ski_peer *peer, struct ski_tcp_send_req *out)
 {
     if (peer->slow_path)
         return tcp_send_slow_path(peer, out);
@@ -313,7 +332,7 @@ static __attribute__((noinline)) skua_status tcp_send_packet(struct ski_peer *pe
                                    .bytes = {bytes},
                                    .sent  = sent};
 
-    return sent > 0 ? tcp_send_queue_rest(peer, &out) : tcp_send_req(peer, &out);
+    return sent > 0 ? tcp_send_queue_rest(peer, &out) : ski_tcp_send_start(peer, &out);
 }
 
 skua_status ski_tcp_send(struct ski_peer *peer, void *packet, size_t bytes)
@@ -328,6 +347,14 @@ skua_status ski_tcp_send(struct ski_peer *peer, void *packet, size_t bytes)
     return tcp_send_packet(peer, packet, bytes, sent);
 }
 
+skua_status ski_tcp_send_one(struct ski_peer *peer, struct ski_tcp_send_req *out)
+{
+    assert(out->sent == 0);
+    if (!out->split && tcp_send_is_quick(peer, out->bytes[0]))
+        out->sent = tcp_write_copy(peer->conn->source.fd, out->head, out->part[0], out->bytes[0]);
+    return out->sent > 0 ? tcp_send_queue_rest(peer, out) : ski_tcp_send_start(peer, out);
+}
+
 skua_status ski_tcp_send_split(struct ski_peer *peer, void *packet, size_t bytes, const void *rest,
                                size_t rest_bytes, void *cookie)
 {
@@ -337,5 +364,5 @@ skua_status ski_tcp_send_split(struct ski_peer *peer, void *packet, size_t bytes
                                    .split  = true,
                                    .cookie = cookie};
 
-    return tcp_send_req(peer, &out);
+    return ski_tcp_send_start(peer, &out);
 }
