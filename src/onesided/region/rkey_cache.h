@@ -17,21 +17,12 @@
 
 #include <skua/region.h>
 
+#include "onesided/region/rkey_table.h"
 #include "transport/driver.h"
 
 struct ski_pe;
 
 struct ski_region;
-
-/* What the owner replies about the piece of a PE. */
-struct ski_rkey_info {
-    uint64_t bytes, base;  /* of the piece, in its owner's address space                    */
-    uint64_t stride;       /* from the piece of a PE to that of the next ...                */
-    int32_t  first, count; /* ... of these PEs of the process, which have pieces of one size */
-    uint32_t key_bytes;    /* of the key to all of them; 0: the driver has none             */
-    uint32_t unused;
-    char     key[SKI_RKEY_MAX];
-};
 
 /* A cached entry. */
 struct ski_rkey {

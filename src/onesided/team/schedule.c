@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* schedule.c - schedules of collectives that move data (see schedule.h). */
 #include "onesided/team/schedule.h"
-#include "onesided/team/schedule_hosts.h"
 
 #include "core/collective/reduction_order.h"
 

@@ -14,8 +14,8 @@
  * FLUSH, which waits for the memory lent, or the end of the schedule, or if `copied` is set.
  *
  * Two members agree about the tags and sizes of their messages because they compute them from the
- * same values.  `large`, `near` and `hosts` are part of these: they must be the same on all members.
- * Members on several hosts go inside a host first (schedule_hosts.h).
+ * same values.  `large`, `near` and `hosts` are part of these: they must be the same on all
+ * members. Members on several hosts go inside a host first (schedule_hosts.h).
  */
 #ifndef SKI_SCHEDULE_H
 #define SKI_SCHEDULE_H
@@ -65,5 +65,33 @@ void ski_schedule_allreduce(struct ski_schedule *s, const struct ski_plan *plan)
 /** Adds a scan, or an exscan if @p exclusive: along a chain of up to 16 members, by recursive
  * doubling of more.  The order of operands depends on nothing but the number of members. */
 void ski_schedule_scan(struct ski_schedule *s, const struct ski_plan *plan, bool exclusive);
+
+/* ---- members on several hosts, some of which have several (schedule_hosts.h) --------- */
+
+/** Adds a barrier that goes inside a host first. */
+void ski_schedule_hosts_barrier(struct ski_schedule *s, const struct ski_plan *plan);
+
+/** Adds a broadcast that goes inside a host first. */
+void ski_schedule_hosts_broadcast(struct ski_schedule *s, const struct ski_plan *plan);
+
+/** Adds a gather of equal blocks that goes inside a host first.  False: it adds nothing. */
+bool ski_schedule_hosts_gather(struct ski_schedule *s, const struct ski_plan *plan);
+
+/** Adds a scatter of equal blocks that goes inside a host first.  False: it adds nothing. */
+bool ski_schedule_hosts_scatter(struct ski_schedule *s, const struct ski_plan *plan);
+
+/** Adds an allgather of equal blocks that goes inside a host first.  False: it adds nothing. */
+bool ski_schedule_hosts_allgather(struct ski_schedule *s, const struct ski_plan *plan,
+                                  const struct ski_blocks *to);
+
+/** Adds an all-to-all of equal blocks that goes inside a host first.  False: it adds nothing. */
+bool ski_schedule_hosts_alltoall(struct ski_schedule *s, const struct ski_plan *plan,
+                                 const struct ski_blocks *from);
+
+/** Adds a reduction to plan->root that goes inside a host first.  False: it adds nothing. */
+bool ski_schedule_hosts_reduce(struct ski_schedule *s, const struct ski_plan *plan);
+
+/** Adds a reduction to all members that goes inside a host first.  False: it adds nothing. */
+bool ski_schedule_hosts_allreduce(struct ski_schedule *s, const struct ski_plan *plan);
 
 #endif

@@ -65,30 +65,4 @@ struct ski_plan ski_part_entries(struct ski_schedule *s, struct ski_parts *parts
 /** Ends a part: the next steps have the ranks and buffers of the whole schedule. */
 void ski_part_end(struct ski_schedule *s);
 
-/** Adds a barrier. */
-void ski_schedule_hosts_barrier(struct ski_schedule *s, const struct ski_plan *plan);
-
-/** Adds a broadcast. */
-void ski_schedule_hosts_broadcast(struct ski_schedule *s, const struct ski_plan *plan);
-
-/** Adds a gather of equal blocks. */
-bool ski_schedule_hosts_gather(struct ski_schedule *s, const struct ski_plan *plan);
-
-/** Adds a scatter of equal blocks. */
-bool ski_schedule_hosts_scatter(struct ski_schedule *s, const struct ski_plan *plan);
-
-/** Adds an allgather of equal blocks. */
-bool ski_schedule_hosts_allgather(struct ski_schedule *s, const struct ski_plan *plan,
-                                  const struct ski_blocks *to);
-
-/** Adds an all-to-all of equal blocks. */
-bool ski_schedule_hosts_alltoall(struct ski_schedule *s, const struct ski_plan *plan,
-                                 const struct ski_blocks *from);
-
-/** Adds a reduction to plan->root. */
-bool ski_schedule_hosts_reduce(struct ski_schedule *s, const struct ski_plan *plan);
-
-/** Adds a reduction to all members. */
-bool ski_schedule_hosts_allreduce(struct ski_schedule *s, const struct ski_plan *plan);
-
 #endif

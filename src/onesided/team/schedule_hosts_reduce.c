@@ -319,7 +319,7 @@ static void hosts_exchange_entries(struct ski_schedule *s, const struct ski_part
 
 /* The slice of this member: the same part of the contributions on all hosts. */
 struct hosts_slice {
-    struct ski_plan     local; /* of the members of this host, who share a contribution */
+    struct ski_plan     local; /* of the members of this host, which share a contribution */
     struct ski_position input; /* this member's contribution */
     size_t              at, bytes;
     struct hosts_set    set;

@@ -8,7 +8,6 @@
  */
 #include "core/collective/reduction_order.h"
 #include "onesided/team/schedule.h"
-#include "onesided/team/schedule_hosts.h"
 
 void ski_step_combine(struct ski_schedule *s, struct ski_position at,
                              struct ski_position from, size_t bytes)
