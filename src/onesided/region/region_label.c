@@ -132,6 +132,7 @@ const char *ski_region_str(uint32_t id, char text[SKI_REGION_STR])
         ski_code_describe(label.site, ski_config.backtrace, site, sizeof site);
     snprintf(text, SKI_REGION_STR, "region %#x (%s%s%s%s%s)", id, label.name[0] ? "\"" : "",
              label.name, label.name[0] ? "\"" : "",
-             label.site ? (label.name[0] ? ", created by " : "created by ") : "", label.site ? site : "");
+             label.site ? (label.name[0] ? ", created by " : "created by ") : "",
+             label.site ? site : "");
     return text;
 }
