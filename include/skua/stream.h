@@ -109,7 +109,7 @@ typedef struct {
     skua_stream_dim   dim[SKUA_MESH_DIMS - 1]; /* the last dimension of the mesh first */
 } skua_stream_port;
 
-/** Returns the slot of the route to @p pe, which exists. */
+/** Returns the slot of the route to PE @p pe, which exists, in the @p port of a stream. */
 static inline uint32_t skua_stream_route(const skua_stream_port *port, uint32_t pe)
 {
     for (int k = 0; k < SKUA_MESH_DIMS - 1 && port->dim[k].inverse; k++) {
