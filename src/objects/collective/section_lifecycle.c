@@ -134,6 +134,7 @@ static bool section_lifecycle_packed_valid(const struct ski_collection *all, con
 
 static void section_lifecycle_unpack(struct ski_object *object, const void *from, size_t bytes)
 {
+    ski_assert(bytes % sizeof(struct section_packed) == 0);
     for (size_t at = 0; at < bytes; at += sizeof(struct section_packed))
         section_lifecycle_member_arrived(object, (const char *)from + at);
 }

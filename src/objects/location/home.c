@@ -43,6 +43,7 @@ struct ski_absent *ski_absent_enter(struct ski_collection *all, const skua_index
 {
     struct ski_absent *absent = all->spare;
 
+    ski_assert(!ski_absent_find(all, index));
     if (absent)
         all->spare = absent->spare;
     else

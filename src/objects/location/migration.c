@@ -154,8 +154,10 @@ static skua_msg *migration_pack_baggage(struct ski_object *object, unsigned flag
     skua_msg                 *msg;
     char                     *at;
 
-    for (int i = 0; (baggage = migration_next(&list)); i++)
+    for (int i = 0; (baggage = migration_next(&list)); i++) {
         bytes += head.bytes[i] = (uint32_t)baggage->bytes(object);
+        ski_assert(head.bytes[i] >= baggage->least);
+    }
     msg = skua_msg_alloc(sizeof head + bytes + migration_room(object, flags));
     at  = skua_msg_data(msg);
     memcpy(at, &head, sizeof head);

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/assert.h"
 #include "base/config.h"
 #include "base/memory.h"
 #include "base/sanitizer.h"
@@ -124,6 +125,7 @@ static bool thread_migration_threads_move(struct ski_object *object, uint32_t *c
     bool                       away  = ski_job_process_of(self->job, object->to) != self->process;
     bool                       far   = !thread_migration_is_local(self, object->to);
 
+    ski_assert(block && object->to != self->pe);
     *count = 0;
     for (struct skua_thread *thread = block->first; thread; thread = thread->sibling, ++*count)
         if (!ski_thread_can_move(thread) || !ski_thread_migration_list_moves(thread, object) ||
@@ -158,6 +160,7 @@ static uint8_t *thread_migration_code(struct ski_objects *objects, int process)
 {
     uint8_t *code = objects->slot[SKI_SLOT_THREAD_MIGRATION];
 
+    ski_assert((unsigned)process < (unsigned)objects->self->job->processes);
     if (!code) {
         code = ski_calloc((size_t)objects->self->job->processes, 1);
         objects->slot[SKI_SLOT_THREAD_MIGRATION] = code;
@@ -249,6 +252,7 @@ static void thread_migration_answer(struct ski_object *object, skua_status statu
 {
     struct skua_thread *thread = ski_object_block(object)->first;
 
+    ski_assert(status != SKUA_OK);
     for (; thread; thread = thread->sibling)
         if (thread->wait == SKI_THREAD_MIGRATES)
             ski_thread_answer_migrate(object->of->self, thread, status);

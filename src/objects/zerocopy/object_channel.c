@@ -269,6 +269,7 @@ static void object_end_create(struct ski_object_end *end)
 {
     skua_layout to = object_end_buffer(end);
 
+    ski_assert(!end->state.sends);
     if (skua_channel_create(&to, object_end_arrived, end, end->kind->name, &end->channel) !=
         SKUA_OK)
         ski_misuse("the buffer of channel end %s of %s cannot be used", end->kind->name,
@@ -383,6 +384,7 @@ static void object_end_sent(void *arg, const void *data, size_t bytes)
 /* Returns whether the put is locally complete. */
 static bool object_end_put(struct ski_object_end *end)
 {
+    ski_assert(end->state.sends && end->sender && !end->sending);
     end->state.puts++;
     if (SKI_UNLIKELY(ski_measure_counts(end->of->object->of->self)))
         ski_measure_count_put(end->of->object, &end->state.peer, end->bytes);

@@ -246,6 +246,7 @@ static void layout_append_level(skua_layout *layout, size_t count, ptrdiff_t str
     } else if (last >= 0 && stride == (ptrdiff_t)s->count[last] * s->stride[last]) {
         s->count[last] *= count;
     } else {
+        ski_assert(s->levels < SKUA_LAYOUT_LEVELS);
         s->count[s->levels]    = count;
         s->stride[s->levels++] = stride;
     }
@@ -279,6 +280,7 @@ skua_status ski_layout_check(const char *call, const skua_layout *layout, bool w
                           call);
     *bytes = extent.bytes;
     layout_simplify(layout, simple);
+    ski_assert(skua_layout_bytes(simple) == *bytes);
     return SKUA_OK;
 }
 
@@ -347,6 +349,7 @@ struct layout_rest {
 /* Splits @p count steps off, with their stride; false: the rest is not divisible. */
 static bool layout_take_level(struct layout_rest *rest, size_t count, ptrdiff_t *stride)
 {
+    ski_assert(count > 0 && rest->next <= rest->levels);
     if (rest->count == 1 && count > 1 && rest->next < rest->levels) {
         rest->count  = rest->of->strided.count[rest->next];
         rest->stride = rest->of->strided.stride[rest->next++];

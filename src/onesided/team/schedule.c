@@ -2,6 +2,7 @@
 /* schedule.c - schedules of collectives that move data (see schedule.h). */
 #include "onesided/team/schedule.h"
 
+#include "base/assert.h"
 #include "core/collective/reduction_order.h"
 
 #define SCHEDULE_DIRECT     4  /* members up to which an allgather inside a host is direct ... */
@@ -85,6 +86,7 @@ static void schedule_ring(struct ski_schedule *s, const struct ski_plan *plan, i
 {
     int next = ski_rank_after(plan, 1), previous = ski_rank_before(plan, 1);
 
+    ski_assert((unsigned)relative < (unsigned)plan->size);
     for (int i = 0; i + 1 < plan->size; i++) {
         int    sent     = (relative - i + plan->size) % plan->size;
         int    received = (sent - 1 + plan->size) % plan->size;
@@ -123,6 +125,7 @@ static void schedule_broadcast_slices(struct ski_schedule *s, const struct ski_p
 
 void ski_schedule_broadcast(struct ski_schedule *s, const struct ski_plan *plan)
 {
+    ski_assert((unsigned)plan->root < (unsigned)plan->size);
     if (plan->hosts)
         ski_schedule_hosts_broadcast(s, plan);
     else if (plan->large && plan->near)
@@ -188,6 +191,7 @@ static void schedule_gather_tree(struct ski_schedule *s, const struct ski_plan *
 void ski_schedule_gatherv(struct ski_schedule *s, const struct ski_plan *plan,
                           const struct ski_blocks *to)
 {
+    ski_assert((unsigned)plan->root < (unsigned)plan->size);
     if (plan->rank != plan->root) {
         ski_step_send(s, plan->root, (uint32_t)plan->rank, ski_position(SKI_FROM, 0), plan->bytes);
         return;

@@ -6,6 +6,7 @@
  * is the received contribution if that comes from lower ranks, so the partial result changes places
  * with what was received.
  */
+#include "base/assert.h"
 #include "core/collective/reduction_order.h"
 #include "onesided/team/schedule.h"
 
@@ -150,6 +151,7 @@ struct schedule_slices {
 /* Returns entry @p depth of the stack of partial results. */
 static struct ski_position schedule_stack(const struct schedule_slices *slices, int depth)
 {
+    ski_assert(depth >= 0);
     return ski_position(SKI_TEMP, slices->stack.at + slices->bytes * (size_t)depth);
 }
 
@@ -285,6 +287,7 @@ static void schedule_allreduce_slices(struct ski_schedule *s, const struct ski_p
 
 void ski_schedule_reduce(struct ski_schedule *s, const struct ski_plan *plan)
 {
+    ski_assert((unsigned)plan->root < (unsigned)plan->size);
     if (plan->hosts && ski_schedule_hosts_reduce(s, plan))
         return;
     if (plan->large && plan->element && plan->size > 1)
@@ -295,6 +298,7 @@ void ski_schedule_reduce(struct ski_schedule *s, const struct ski_plan *plan)
 
 void ski_schedule_allreduce(struct ski_schedule *s, const struct ski_plan *plan)
 {
+    ski_assert((unsigned)plan->rank < (unsigned)plan->size);
     if (plan->hosts && ski_schedule_hosts_allreduce(s, plan))
         return;
     if (plan->large && plan->element && plan->size > 1)

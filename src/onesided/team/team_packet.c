@@ -4,6 +4,7 @@
 
 #include <string.h>
 
+#include "base/assert.h"
 #include "core/message/message.h"
 #include "core/net/net.h"
 #include "core/pe/handler.h"
@@ -62,6 +63,7 @@ static void team_on_data(struct ski_pe *self, struct ski_team *team, skua_msg *m
         team_on_early(self, team, call, msg);
         return;
     }
+    ski_assert(call->team == team);
     ski_team_call_arrive(self, call, msg);
     ski_team_call_advance(self, call);
 }
@@ -79,6 +81,7 @@ static void team_on_answer(struct ski_pe *self, struct ski_team *team, skua_msg 
     if (head->packet == SKI_PACKET_REFUSED)
         ski_team_resend(self, call, head->tag, rank);
     skua_msg_free(msg);
+    ski_assert(call->lent > 0);
     call->lent--;
     ski_team_call_advance(self, call);
 }
