@@ -161,7 +161,7 @@ static void shutdown_until(struct ski_pe *self, bool (*condition)(const struct s
         bool moved = ski_net_progress(self);
 
         ski_layers_during_shutdown();
-        if (self->queue.attention & SKI_EVENT_BACKLOG)
+        if (self->queue.events & SKI_EVENT_BACKLOG)
             ski_send_backlog_flush(self);
         shutdown_run_messages(self);
         if (!moved && !condition(self))

@@ -333,7 +333,7 @@ static inline __attribute__((always_inline)) void net_send_or_keep(struct ski_ne
 /* Lets the next pass of the scheduler see to the port. */
 static void net_ask_for_pass(struct ski_pe *self)
 {
-    self->queue.attention |= SKI_EVENT_NET;
+    self->queue.events |= SKI_EVENT_NET;
 }
 
 /* Returns whether packets wait for room.  Those of a user thread wait for the scheduler, which then

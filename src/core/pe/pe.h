@@ -136,13 +136,13 @@ struct ski_pe {
 static inline void ski_pe_check_exit(struct ski_pe *self)
 {
     if (SKI_UNLIKELY(atomic_load_explicit(&self->job->exit, memory_order_relaxed) != 0))
-        self->queue.attention |= SKI_EVENT_EXIT;
+        self->queue.events |= SKI_EVENT_EXIT;
 }
 
 /** Returns whether this PE has noted that the job ends. */
 static inline bool ski_pe_exiting(const struct ski_pe *self)
 {
-    return self->queue.attention & SKI_EVENT_EXIT;
+    return self->queue.events & SKI_EVENT_EXIT;
 }
 
 /** Removes the doorbell that is next in the inbox, which has been answered.  It counts as a message

@@ -423,7 +423,7 @@ static void channel_on_own_doorbell(struct ski_pe *self)
     struct ski_channel        *channel;
 
     if (queue->first == queue->end)
-        self->queue.attention &= ~(uint32_t)SKI_EVENT_DOORBELLS;
+        self->queue.events &= ~(uint32_t)SKI_EVENT_DOORBELLS;
     self->stats.received++;
     self->queue.pushed++;
     self->queue.popped++;
