@@ -36,10 +36,11 @@ struct seal_range {
 /* A PE that sends to this port; created with its first authentic packet. */
 struct seal_source {
     struct seal_direction direction;
-    uint64_t              next;     /* all below have come      */
-    struct seal_range    *ranges;   /* ascending, with gaps     */
-    double                deadline; /* for `awaited', after a packet was dropped; 0: none was */
-    uint64_t              awaited;
+    uint64_t              next;   /* all numbers below have arrived */
+    struct seal_range    *ranges; /* ascending, with gaps     */
+    double deadline; /* by which number `awaited` must arrive, after a packet was dropped; 0: none
+                        was */
+    uint64_t awaited;
 };
 
 /* The port of this driver, with the port of the driver below. */
@@ -52,7 +53,7 @@ struct ski_port {
     size_t                    sources;
     struct ski_peer          *peers;
     unsigned                  dropped;
-    bool                      suspects; /* some source has `until' */
+    bool                      suspects; /* some source has a deadline */
     char                     *scratch;
     size_t                    scratch_bytes;
 };
