@@ -208,7 +208,7 @@ struct ski_driver {
     size_t (*eager_max)(void);
 
     /** Called before the runtime waits for wait_fd().  Returns whether that will become readable
-     * with the next event; false: there is something to do now. */
+     * with the next event. After false there is something to do now. */
     bool (*arm)(struct ski_port *port);
 
     /** Whether wait_fd() also becomes readable when packets that wait in the driver can be sent, so

@@ -36,11 +36,10 @@ struct seal_range {
 /* A PE that sends to this port; created with its first authentic packet. */
 struct seal_source {
     struct seal_direction direction;
-    uint64_t              next;   /* all numbers below have arrived */
-    struct seal_range    *ranges; /* ascending, with gaps     */
-    double deadline; /* by which number `awaited` must arrive, after a packet was dropped; 0: none
-                        was */
-    uint64_t awaited;
+    uint64_t              next;     /* all numbers below have arrived */
+    struct seal_range    *ranges;   /* ascending, with gaps     */
+    double                deadline; /* for `awaited`, after a packet was dropped; 0: none */
+    uint64_t              awaited;
 };
 
 /* The port of this driver, with the port of the driver below. */

@@ -148,7 +148,7 @@ static void reduction_msg_sent(struct ski_pe *self, void *owner)
 }
 
 /* Sends a partial result, which this PE still needs, from its message.  If the network has not read
- * it at the return, the reduction continues with a copy.  False: nothing has happened. */
+ * it at the return, the reduction continues with a copy.  Returns false if it has done nothing. */
 static bool reduction_send_in_place(struct ski_pe *self, struct ski_reduction *r, int pe,
                                     uint32_t handler, const struct ski_reduction_head *head)
 {

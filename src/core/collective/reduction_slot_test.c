@@ -59,7 +59,8 @@ static struct ski_job *slot_test_job(void)
     return job;
 }
 
-/* Sends @p value as the contribution to a round of a call.  False: there is no slot for it. */
+/* Sends @p value as the contribution to a round of a call.  Returns false if there is no slot for
+ * it. */
 static bool slot_test_send(struct ski_pe *sender, uint32_t round, uint64_t call, uint64_t value)
 {
     struct ski_reduction_slot *slot = ski_board_reserve(sender, RECEIVER, round, call);

@@ -62,8 +62,8 @@ static inline void ski_queue_push(struct ski_queue *queue, struct skua_msg *msg,
  * as far as priorities allow.  They count as never popped. */
 void ski_queue_put_back(struct ski_queue *queue, struct ski_list *list);
 
-/** Removes @p msg, of priority 0, from the queue.  False: it is not there.  The caller counts it in
- *  `popped`. */
+/** Removes @p msg, of priority 0, from the queue.  Returns false if it is not there.  The caller
+ * counts it in `popped`. */
 bool ski_queue_remove(struct ski_queue *queue, const struct skua_msg *msg);
 
 /** Calls @p fn for each message, in no particular order. */

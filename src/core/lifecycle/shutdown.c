@@ -58,7 +58,7 @@ static void shutdown_tell(struct ski_pe *self, int code)
         shutdown_send(self, 0, SKI_HANDLER_SHUTDOWN_EXIT, code);
 }
 
-/* skua_exit() on this host; false: another PE was first. */
+/* Begins skua_exit() on this host. Returns false if another PE was first. */
 static bool shutdown_exit_here(struct ski_pe *self, int code)
 {
     if (!ski_job_exit(self->job, code))

@@ -39,7 +39,7 @@ static bool backlog_push(struct ski_pe *self, int pe, struct skua_msg *msg)
     return ski_inbox_push(self, pe, msg->handler, msg);
 }
 
-/* Sends as many as there is room for; true: none is left. */
+/* Sends as many as there is room for. Returns true if none is left. */
 static bool backlog_flush(struct ski_pe *self, struct ski_backlog *backlog)
 {
     while (backlog->messages.first) {

@@ -134,8 +134,8 @@ bool ski_net_joins_burst(struct ski_pe *self, int pe);
 bool ski_net_waits(struct ski_pe *self, int pe, uint64_t *moved);
 
 /** Sends @p msg, whose last @p bytes of data are at @p rest instead of behind the others.
- *  done->fn() says when both are free again, perhaps before this returns.  False: that is not
- *  possible now, and nothing has happened.  Only if the driver has send_split(). */
+ *  done->fn() says when both are free again, perhaps before this returns.  Returns false if that is
+ * not possible now: nothing has happened.  Only if the driver has send_split(). */
 bool ski_net_send_split(struct ski_pe *self, int pe, struct skua_msg *msg, const void *rest,
                         size_t bytes, struct ski_net_done *done);
 
@@ -146,7 +146,7 @@ void ski_net_defer_ack(struct ski_pe *self, int pe, const struct ski_deferred_ac
 /** Says that the message which runs is a reply: acknowledgements wait for the one behind it. */
 void ski_net_reply_runs(struct ski_pe *self);
 
-/** Flushes backlogs and lets the driver make progress; true: something has happened. */
+/** Flushes backlogs and lets the driver make progress. Returns true if something has happened. */
 bool ski_net_progress(struct ski_pe *self);
 
 /** Returns whether the caller runs inside of ski_net_progress(). */

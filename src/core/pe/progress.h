@@ -40,7 +40,7 @@ struct ski_progress_source {
     /** Does what is due without a poll, in a pass with SKI_EVENT_NET; @p idle: no message waits.
      *  Returns whether the next pass is to call it again. */
     bool (*pass)(struct ski_pe *self, bool idle);
-    /** Polls the source; true: something has happened. */
+    /** Polls the source. Returns true if something has happened. */
     bool (*poll)(struct ski_pe *self);
     /** Does what cannot wait any longer when the scheduler returns to its caller. */
     void (*leave)(struct ski_pe *self);

@@ -201,7 +201,7 @@ static inline bool sched_has_rung(const struct ski_pe *self)
     return (self->queue.events & (SKI_EVENT_DOORBELLS | SKI_EVENT_EXIT)) == SKI_EVENT_DOORBELLS;
 }
 
-/* Runs the next message, of any priority; false: there is none. */
+/* Runs the next message, of any priority. Returns false if there is none. */
 static bool sched_run_waiting(struct ski_pe *self)
 {
     struct skua_msg *msg = self->queue.events & ~(uint32_t)SKI_EVENT_DOORBELLS
@@ -213,7 +213,8 @@ static bool sched_run_waiting(struct ski_pe *self)
     return msg != NULL;
 }
 
-/* Runs a message or answers a doorbell of this PE, whichever is next; false: there is neither. */
+/* Runs a message or answers a doorbell of this PE, whichever is next. Returns false if there is
+ * neither. */
 static __attribute__((noinline)) bool sched_run_either(struct ski_pe *self)
 {
     if ((!sched_has_rung(self) || sched_is_queues_turn(self)) && sched_run_waiting(self))
@@ -257,7 +258,7 @@ static __attribute__((noinline)) bool sched_run_attended(struct ski_pe *self)
     return true;
 }
 
-/* Runs the next message of the queue; false: there is none, or the job ends. */
+/* Runs the next message of the queue. Returns false if there is none, or the job ends. */
 static inline bool sched_run_queued(struct ski_pe *self)
 {
     struct skua_msg *msg;
@@ -305,7 +306,7 @@ static __attribute__((noinline)) bool sched_run_arrived(struct ski_pe *self)
     return true;
 }
 
-/* One pass; false: there was nothing to run, or the job ends. */
+/* Executes one pass. Returns false if there was nothing to run, or the job ends. */
 static inline bool sched_pass(struct ski_pe *self)
 {
     return ski_reader_ready_sc(&self->reader) ? sched_run_arrived(self) : sched_run_queued(self);
@@ -365,7 +366,7 @@ static void sched_sleep(struct ski_pe *self)
     self->idle->since = 0;
 }
 
-/* Polls the inbox for a moment; true: something has arrived. */
+/* Polls the inbox for a moment. Returns true if something has arrived. */
 static bool sched_poll_inbox(struct ski_pe *self)
 {
     uint64_t until = ski_ticks() + self->idle->look_ticks;
@@ -433,7 +434,7 @@ static SKI_COLD void sched_consider_sleep(struct ski_pe *self)
     self->idle->counted = now;
 }
 
-/* Called after a pass that ran nothing; false: the job ends. */
+/* Called after a pass that ran nothing. Returns false if the job ends. */
 static inline bool sched_idle(struct ski_pe *self)
 {
     if (SKI_UNLIKELY(ski_pe_exiting(self)))

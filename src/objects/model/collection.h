@@ -134,8 +134,8 @@ struct ski_collection *ski_collection_get(struct ski_objects *objects, const cha
                                           uint64_t id);
 
 /** Returns whether @p msg, which is being delivered, has to wait for the collection @p id, and is
- * kept until that exists; or is dropped, since the collection was deleted.  False: *all is the
- * collection. */
+ * kept until that exists; or is dropped, since the collection was deleted.  Returns false if *all
+ * is the collection. */
 bool ski_collection_awaited(struct ski_objects *objects, uint64_t id, skua_msg *msg,
                             struct ski_collection **all);
 

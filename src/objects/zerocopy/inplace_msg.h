@@ -23,15 +23,14 @@ struct ski_learned_channel;
 
 /* What a message for in-place delivery begins with. */
 struct ski_inplace {
-    int64_t  reference;
-    uint64_t bytes; /* bytes of data */
-    uint32_t head;  /* bytes of the head */
-    uint32_t apart; /* set by the receiver: the data is where the view says */
-    struct ski_learned_channel
-             *channel; /* inside a host: the channel that the message was sent on, or NULL */
-    uint64_t  number;  /* of the message on the channel, from 1 on */
-    int64_t   step;    /* from this reference to the next; 0: not known */
-    skua_msg *whole;   /* inside a host: a copy with the data, or NULL */
+    int64_t                     reference;
+    uint64_t                    bytes;   /* bytes of data */
+    uint32_t                    head;    /* bytes of the head */
+    uint32_t                    apart;   /* set by the receiver: the data is where the view says */
+    struct ski_learned_channel *channel; /* inside a host: that it was sent on, or NULL */
+    uint64_t                    number;  /* of the message on the channel, from 1 on */
+    int64_t                     step;    /* from this reference to the next; 0: not known */
+    skua_msg                   *whole;   /* inside a host: a copy with the data, or NULL */
 };
 
 _Static_assert(sizeof(struct ski_inplace) + 8 == SKI_CACHE_LINE, "see above");

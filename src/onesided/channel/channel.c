@@ -458,7 +458,8 @@ static bool channel_is_valid(const skua_msg *msg, const struct ski_channel_head 
     }
 }
 
-/* Brings the data of a message into the buffer; true: the put, or the reduction, is complete. */
+/* Brings the data of a message into the buffer. Returns true if the put, or the reduction, is
+ * complete. */
 static bool channel_deliver(struct ski_channel *channel, const struct ski_channel_head *head)
 {
     if (channel->reduces && head->kind == SKI_CHANNEL_DATA)

@@ -278,7 +278,7 @@ ski_channel_put_fn ski_channel_packet_path(const skua_sender *sender);
 bool ski_channel_packet_uncopied(const skua_sender *sender);
 
 /** Sends @p msg, which has a header of @p header bytes and room for a struct ski_zcopy_send, with
- * the data of a put at @p from.  False: that is not possible now; @p msg
+ * the data of a put at @p from.  Returns false if that is not possible now; @p msg
  * is freed. */
 bool ski_channel_send_uncopied(struct ski_pe *self, skua_sender *sender, skua_msg *msg,
                                size_t header, const char *from);
@@ -304,7 +304,7 @@ void ski_channel_local_complete(struct ski_pe *self);
 /** Releases the data of a zcopy put: the receiver does not read them any more. */
 void ski_zcopy_desc_release(struct ski_zcopy_desc *zcopy);
 
-/** Ends local completion for a sender that is closed; false: it is freed later. */
+/** Ends local completion for a sender that is closed. Returns false if it is freed later. */
 bool ski_channel_local_close(struct ski_pe *self, skua_sender *sender);
 
 /* ---- channels of other hosts (channel_net.c) --------------------------------------- */
@@ -341,7 +341,8 @@ void ski_sender_use_zcopy(struct ski_pe *self, skua_sender *sender,
 /** Does a put into a channel that reduces. */
 void ski_channel_put_reduce(skua_sender *sender, const char *from);
 
-/** Combines the data of a put, in one block, with the buffer; true: the reduction is complete. */
+/** Combines the data of a put, in one block, with the buffer. Returns true if the reduction is
+ * complete. */
 bool ski_channel_reduce(struct ski_channel *channel, const char *from);
 
 /** Sets the buffer to the identity of the operator, for the next reduction. */

@@ -22,7 +22,8 @@ struct ski_saved_region {
     struct ski_region_label label;   /* with the id                                             */
 };
 
-/** A function that gets a region of a PE, the list of its members or NULL, and the piece. */
+/** The type of a function that gets a region of a PE, the list of its members or NULL, and the
+ * piece. */
 typedef void (*ski_saved_region_fn)(const struct ski_saved_region *saved, const int32_t *list,
                                     const void *piece, void *arg);
 

@@ -24,7 +24,7 @@ enum {
     VOTE_GIVEN,   /* back: the id                                                   */
     VOTE_DOWN,    /* to a child: the outcome                                        */
     VOTE_FREED,   /* to the registrar: all members of a host have freed a region    */
-    VOTE_DESTROY, /* to each host: the members of all hosts have                    */
+    VOTE_DESTROY, /* to each host: the members of all hosts have freed a region      */
 };
 
 /* The message of this protocol; it fits into a cell. */
@@ -52,7 +52,7 @@ struct ski_vote_state {
     void                  *waiters;
 };
 
-/* The number of counter that some members have had. */
+/* How many rounds some members have had. */
 struct ski_vote_counter {
     struct ski_vote_counter *next;
     uint64_t                 key, count;

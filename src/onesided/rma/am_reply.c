@@ -60,7 +60,8 @@ static bool am_reply_ack(struct ski_pe *self, const struct ski_am_reply *reply, 
     return true;
 }
 
-/* Applies one record of a reply, whose head is followed by @p bytes; false: it fits no request. */
+/* Applies one record of a reply, whose head is followed by @p bytes. Returns false if it fits no
+ * request. */
 static bool am_reply_apply(struct ski_pe *self, const struct ski_am_reply *reply, const char *at,
                            size_t bytes)
 {

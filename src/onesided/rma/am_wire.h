@@ -132,9 +132,9 @@ struct ski_am_span {
     size_t      visible; /* of them at `at`: the others have not been received yet */
 };
 
-/** Decodes the request at the beginning of @p span, from PE @p origin for PE @p server.  False: it
- *  is malformed; *@p id is that of the request if it has one, else 0xffffffff, and request->length
- *  is 0 if that is not known either. */
+/** Decodes the request at the beginning of @p span, from PE @p origin for PE @p server.  Returns
+ * false if it is malformed; *@p id is that of the request if it has one, else 0xffffffff, and
+ * request->length is 0 if that is not known either. */
 bool ski_am_decode(struct ski_am_span span, int origin, int server, struct ski_am_request *request,
                    uint32_t *id);
 

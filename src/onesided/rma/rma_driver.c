@@ -115,7 +115,8 @@ static void rma_driver_count_part(struct ski_pe *self, struct ski_rma_request *r
     ski_net_op_begin(self);
 }
 
-/* Handles what the driver returned; false: it had no room, and the part is to be begun again. */
+/* Handles what the driver returned. Returns false if it had no room: the part is to be begun again.
+ */
 static bool rma_driver_accepted(struct ski_pe *self, struct ski_rma_request *req,
                                 skua_status status)
 {
@@ -415,7 +416,8 @@ static bool rma_driver_atomic_is_done(struct ski_rma_request *req)
     return false;
 }
 
-/* Advances an atomic, where messages may be sent and the driver called; true: it is done. */
+/* Advances an atomic, where messages may be sent and the driver called. Returns true if it is done.
+ */
 static bool rma_driver_advance_atomic(struct ski_pe *self, struct ski_rma_request *req)
 {
     struct ski_rma_atomic *a = req->atomic;

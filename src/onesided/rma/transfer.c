@@ -363,7 +363,7 @@ static skua_status transfer_accumulate(const char *call, skua_gaddr to,
     return transfer_perform(&op, params, blocking);
 }
 
-/* The fast path of one block; false: it is not possible. */
+/* The fast path of one block. Returns false if it is not possible. */
 static inline bool transfer_put_fast(skua_gaddr to, const void *from, size_t bytes)
 {
     char *at = ski_region_ptr(to, bytes);

@@ -498,7 +498,8 @@ static bool team_slots_poll(struct ski_pe *self)
     return true;
 }
 
-/* Requests a wakeup from each PE that a call waits for.  False: one of them has not begun. */
+/* Requests a wakeup from each PE that a call waits for.  Returns false if one of them has not
+ * begun. */
 static bool team_slot_call_arm(struct ski_pe *self, struct ski_team_slots *slots,
                                const struct team_slot_call *call)
 {
@@ -517,8 +518,9 @@ static bool team_slot_call_arm(struct ski_pe *self, struct ski_team_slots *slots
     return true;
 }
 
-/* Requests a wakeup from each PE that the first call waits for.  False: it can go on, or a fence
- * has failed, without which a PE that has raised a stamp may not see the request. */
+/* Requests a wakeup from each PE that the first call waits for.  Returns false if the call can
+ * continue, or a fence has failed, without which a PE that has raised a stamp may not see the
+ * request. */
 static bool team_slots_arm(struct ski_pe *self)
 {
     struct ski_team_slots       *slots = ski_onesided_pe(self)->team->slots;

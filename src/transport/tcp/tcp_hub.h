@@ -81,14 +81,13 @@ struct ski_tcp_hub_port {
 
 /* A port that this port sends to. */
 struct ski_tcp_hub_peer {
-    struct ski_tcp_hub_port *port;
-    struct ski_peer         *below;  /* the hub of the peer; NULL: it is our own                 */
-    struct ski_tcp_hub_port *inside; /* the port of the peer, if the hub is our own              */
-    uint64_t                 target; /* part of the heads of its frames                          */
-    struct ski_tcp_hub_event
-        *lost; /* event to be posted when the peer is lost; NULL: it was posted */
-    char why[SKI_REASON_MAX];
-    struct ski_tcp_hub_peer *next;
+    struct ski_tcp_hub_port  *port;
+    struct ski_peer          *below;  /* the hub of the peer; NULL: it is our own                 */
+    struct ski_tcp_hub_port  *inside; /* the port of the peer, if the hub is our own              */
+    uint64_t                  target; /* part of the heads of its frames                          */
+    struct ski_tcp_hub_event *lost;   /* posted when the peer is lost; NULL: it was */
+    char                      why[SKI_REASON_MAX];
+    struct ski_tcp_hub_peer  *next;
 };
 
 struct ski_tcp_hub {

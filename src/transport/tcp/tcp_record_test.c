@@ -124,7 +124,7 @@ static void test_record_whole(bool encrypts)
        hidden);
 }
 
-/* Changes one place of what is on the way; false: there is nothing to change. */
+/* Changes one place of what is on the way. Returns false if there is nothing to change. */
 static bool record_test_damage(int kind)
 {
     size_t at = record_test_draw(0, w.length - 1), n = record_test_draw(1, 100);
