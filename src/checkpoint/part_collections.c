@@ -223,7 +223,7 @@ const char *ski_part_collections_restore(struct ski_pe *self, struct ski_image_r
     return why;
 }
 
-/* ---- going on -------------------------------------------------------------------------- */
+/* ---- continuation ---------------------------------------------------------------------- */
 
 static void collections_moved(struct ski_object *object, void *arg)
 {

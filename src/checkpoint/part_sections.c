@@ -270,7 +270,7 @@ void ski_part_sections_placed(struct ski_object *object)
     ski_section_each_of(object, sections_tell_root, object->of->self);
 }
 
-/* ---- going on -------------------------------------------------------------------------- */
+/* ---- continuation ---------------------------------------------------------------------- */
 
 /* Returns whether a member still exists: a group may have fewer members now. */
 static bool sections_exists(const struct ski_collection *all, const skua_index *index)

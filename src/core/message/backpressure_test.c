@@ -136,7 +136,7 @@ static void backpressure_test_patience(struct ski_pe *self)
     self->backpressure.gave_up_on    = 1;
     self->backpressure.gave_up_moved = 1; /* what the first call of the peer says */
     ski_backpressure_wait(self, 1, backpressure_test_peer);
-    OK(backpressure_peer.turns == 1, "a PE that gave up goes on at once");
+    OK(backpressure_peer.turns == 1, "a PE that gave up continues at once");
     backpressure_test_begin(self);
     self->backpressure.gave_up_moved = 0;
     backpressure_peer.done_at        = 3;

@@ -133,7 +133,7 @@ bool ski_net_joins_burst(struct ski_pe *self, int pe);
  *  grows with each that leaves. */
 bool ski_net_waits(struct ski_pe *self, int pe, uint64_t *moved);
 
-/** Sends @p msg, whose last @p bytes of data are at @p rest instead of behind the others.
+/** Sends @p msg, whose last @p bytes of data are at @p rest instead of after the others.
  *  done->fn() says when both are free again, perhaps before this returns.  Returns false if that is
  * not possible now: nothing has happened.  Only if the driver has send_split(). */
 bool ski_net_send_split(struct ski_pe *self, int pe, struct skua_msg *msg, const void *rest,
@@ -143,7 +143,7 @@ bool ski_net_send_split(struct ski_pe *self, int pe, struct skua_msg *msg, const
  *  taken along by a packet, through @p calls (deferred_ack.h).  Only where the PE has a port. */
 void ski_net_defer_ack(struct ski_pe *self, int pe, const struct ski_deferred_ack_calls *calls);
 
-/** Says that the message which runs is a reply: acknowledgements wait for the one behind it. */
+/** Says that the message which runs is a reply: acknowledgements wait for the one after it. */
 void ski_net_reply_runs(struct ski_pe *self);
 
 /** Flushes backlogs and lets the driver make progress. Returns true if something has happened. */

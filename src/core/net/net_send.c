@@ -448,7 +448,7 @@ static inline __attribute__((always_inline)) bool net_send_to(struct ski_pe     
     if (!acks || !took)
         ski_deferred_ack_sent(&net->acks, self);
     else if (net->acks
-                 .oldest) /* acknowledgements for others wait through an absence that goes on */
+                 .oldest) /* acknowledgements for others wait through an absence that continues */
         ski_ack_policy_leave(&net->acks.policy, peer->sent_at);
     ski_progress_expect(&self->progress);
     net_ask_for_pass(self);

@@ -295,7 +295,7 @@ static void program_make_closed_table(void)
     for (uint32_t i = 0; i < SKI_HANDLERS_MOST; i++)
         closed[i] = i < SKI_HANDLERS && !ski_builtin_runs_program[i]
                         ? ski_builtin[i].fn
-                        : program_keep; /* an unknown number is reported behind the gate */
+                        : program_keep; /* an unknown number is reported after the gate */
 }
 
 static void program_close_gate(struct ski_pe *self)

@@ -130,7 +130,7 @@ void skua_nocopy_broadcast(skua_handler handler, skua_msg *msg)
     nocopy_to_all(SKI_SELF(), msg, &(struct ski_nocopy_route){.id = handler.id});
 }
 
-/* ---- behind a header of another module ------------------------------------------------------- */
+/* ---- after a header of another module -------------------------------------------------------- */
 
 skua_msg *ski_nocopy_prepend(const void *head, size_t bytes, skua_msg *msg)
 {

@@ -50,7 +50,7 @@
 
 /* The layout of a channel's buffer that is not one block. */
 struct ski_channel_layout {
-    skua_layout layout; /* simplified (layout.h); its list, if it has one, is behind this */
+    skua_layout layout; /* simplified (layout.h); its list, if it has one, follows this struct */
     struct ski_copy_plan unpack; /* from one block */
 };
 

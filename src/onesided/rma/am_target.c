@@ -582,7 +582,7 @@ size_t ski_am_target_recv_alloc(struct ski_pe *self, const skua_msg *msg, const 
 
     _Static_assert(SKI_AM_HEAD_MAX <= SKI_PLACE_DATA, "the driver shows all of it");
     if (!am_target_is_put(self, msg, data, SKI_PLACE_DATA, &request) ||
-        request.signal_bytes > 0 || /* they lie behind the data */
+        request.signal_bytes > 0 || /* they follow the data */
         !am_target_find_place(&request, &target))
         return 0;
     can = !target.counted;

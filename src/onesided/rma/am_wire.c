@@ -269,7 +269,7 @@ static bool am_wire_extent(struct ski_am_request *r)
     return r->total <= SKI_AM_DATA_MAX;
 }
 
-/* Finds blocks, data and signal behind the words; @p length is that of the request, of which
+/* Finds blocks, data and signal after the words; @p length is that of the request, of which
  * @p visible bytes can be read. */
 static bool am_wire_layout(struct ski_am_request *r, size_t at, size_t length, size_t visible,
                            const char *begin)

@@ -108,7 +108,7 @@ struct ski_am_encoded {
 };
 
 /** Encodes the head and words of @p request, of PE @p origin to PE @p server.  The request has
- *  `blocks` runs or offsets that the caller writes behind them. */
+ *  `blocks` runs or offsets that the caller writes after them. */
 void ski_am_encode(const struct ski_am_request *request, int origin, int server,
                    struct ski_am_encoded *encoded);
 

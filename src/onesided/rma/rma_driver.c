@@ -20,7 +20,7 @@
 /* What happens at the target after the data have been put, or fetched. */
 struct ski_rma_after {
     skua_gaddr      to;
-    skua_rma_params params; /* only what happens at the target; signal_data is behind this */
+    skua_rma_params params; /* only what happens at the target; signal_data follows this struct */
 };
 
 static bool rma_driver_advance_atomic(struct ski_pe *self, struct ski_rma_request *req);

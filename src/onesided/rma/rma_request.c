@@ -300,7 +300,7 @@ void ski_rma_flush(int pe)
 
 /* ---- fences ------------------------------------------------------------------------- */
 
-/* What an operation behind a fence waits for. */
+/* What an operation after a fence waits for. */
 struct rma_before {
     const struct ski_pe *self;
     int                  pe;

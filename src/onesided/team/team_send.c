@@ -35,7 +35,7 @@ static struct ski_team_head team_make_head(const struct ski_team_call *call, uin
                                   .kind   = call->kind};
 }
 
-/* Sends a packet with a few bytes behind its head. */
+/* Sends a packet with a few bytes after its head. */
 static void team_send_small(struct ski_pe *self, int pe, const struct ski_team_head *head,
                             const void *data, size_t bytes)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * record_test.c - streams in records: what was sealed comes out, however it is cut; and once a
- * byte was changed, left out, repeated or moved, nothing that comes behind it.
+ * byte was changed, left out, repeated or moved, nothing that comes after it.
  *
  * Without the library (skua-crypto.so) there is nothing to test.
  */
@@ -165,7 +165,7 @@ static void test_record_damage(bool encrypts)
         record_test_end();
     }
     OK(noticed == all && all > DAMAGE / 2, "%u of %u damages are noticed", noticed, all);
-    OK(good == all, "and nothing behind them is taken: %u", good);
+    OK(good == all, "and nothing after them is taken: %u", good);
 }
 
 /* Records of another link, of the other direction, and one that was there before. */
