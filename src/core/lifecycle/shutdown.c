@@ -24,7 +24,7 @@
 static _Atomic int  shutdown_threads;  /* that have stopped running messages                */
 static _Atomic int  shutdown_children; /* processes below this one that have stopped        */
 static _Atomic bool shutdown_begun;    /* a PE has left its scheduler                       */
-static _Atomic bool shutdown_released; /* RELEASE has come                                  */
+static _Atomic bool shutdown_released; /* RELEASE has arrived                                  */
 static _Atomic bool shutdown_over;     /* RELEASE has been sent on: ports may be closed     */
 
 /* ---- messages ------------------------------------------------------------------------ */
@@ -109,7 +109,7 @@ void ski_on_shutdown_release(skua_msg *msg)
     atomic_store(&shutdown_released, true);
 }
 
-/* Runs the messages above that have arrived, and frees all others, which have come too late. */
+/* Runs the messages above that have arrived, and frees all others, which have arrived too late. */
 static void shutdown_run_messages(struct ski_pe *self)
 {
     struct skua_msg *msg;

@@ -59,7 +59,7 @@ struct ski_placement {
      *  or &ski_net_nothing_left; NULL: the packet is received as any other.  NULL: place(), a copy
      *  and placed(). */
     struct skua_msg *(*take)(struct ski_pe *self, const struct skua_msg *head, const char *data);
-    /** Returns where the bytes of place() are to be received from now on, those that have come
+    /** Returns where the bytes of place() are to be received from now on, those that have arrived
      *  included; NULL: nowhere, and the rest of the packet is skipped.  Of the header it may read
      * the first half.  NULL: where place() said. */
     void *(*moved)(struct ski_pe *self, const struct skua_msg *head);

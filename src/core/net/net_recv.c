@@ -178,7 +178,7 @@ static void *recv_on_alloc(void *owner, size_t bytes)
     }
     room = ski_pool_alloc(&net->self->pool, bytes);
     if (!room) /* packets after it would wait for ever */
-        ski_fatal("no memory for a packet of %zu bytes that has come: the arena is full (do "
+        ski_fatal("no memory for a packet of %zu bytes that has arrived: the arena is full (do "
                   "messages come faster than they are run?); raise SKUA_ARENA_SIZE",
                   bytes);
     return room;
@@ -491,7 +491,7 @@ static void recv_on_arrived(void *owner, void *packet, size_t bytes)
 }
 
 /* Returns the peer of a packet whose turn it is, and copies its header to @p msg; NULL: its turn
- * has not come, or it is wrong. */
+ * has not arrived, or it is wrong. */
 static struct ski_net_peer *recv_peer_in_turn(struct ski_net_port *net, const char *packet,
                                               size_t bytes, size_t *head, struct skua_msg *msg)
 {

@@ -15,7 +15,7 @@
  *      ... and the source has been silent                           ever less often, up to 40 us
  *
  * The clock is read once in SKI_PROGRESS_MESSAGES messages or SKI_PROGRESS_PASSES empty passes, so
- * that a pass in between costs a comparison.  Time bounds the delay of what has come, messages
+ * that a pass in between costs a comparison.  Time bounds the delay of what has arrived, messages
  * bound the overhead: a flood of messages does not starve the source, nor the source the messages,
  * since a poll is followed by at least one pass.
  */

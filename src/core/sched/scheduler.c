@@ -109,7 +109,7 @@ static inline void sched_count_delivery(struct ski_pe *self)
         self->queue.events |= SKI_EVENT_NET;
 }
 
-/* Polls memory that other PEs write.  Returns whether something has come. */
+/* Polls memory that other PEs write.  Returns whether something has arrived. */
 static bool sched_poll_memory(struct ski_pe *self)
 {
     bool came = false;

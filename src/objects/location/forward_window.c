@@ -219,7 +219,7 @@ void ski_on_probed(skua_msg *msg)
 
 /* ---- at the home, with the element -------------------------------------------------- */
 
-/* The messages that wait at the home for an element which has come there. The record is the data
+/* The messages that wait at the home for an element which has arrived there. The record is the data
  * of a message from this PE to itself, the carrier, which is queued after each window of messages.
  */
 struct forward_backlog {

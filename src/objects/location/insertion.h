@@ -67,7 +67,7 @@ skua_msg *ski_insertion_msg(struct ski_pe *self, const skua_ref *ref, uint32_t h
 void ski_insertion_send(struct ski_pe *self, int home, const skua_ref *ref, int pe,
                         const struct ski_account *account, const void *data, size_t bytes);
 
-/** At the home of an element: send the order @p msg on to the PE that it names. */
+/** At the home of an element: sends the order @p msg on to the PE that it names. */
 void ski_insertion_forward(struct ski_collection *all, const skua_index *index, skua_msg *msg);
 
 /** The observer of this module (model/lifecycle.h): insertions that come after the deletion of

@@ -286,7 +286,7 @@ bool ski_channel_send_uncopied(struct ski_pe *self, skua_sender *sender, skua_ms
 /** How packets of puts are delivered in place. */
 extern const struct ski_placement ski_channel_placement;
 
-/** Handles the packet of a put that has come as a message. */
+/** Handles the packet of a put that has arrived as a message. */
 void ski_on_channel_put(skua_msg *msg);
 
 /* ---- local completion (channel_local.c) ----------------------------------------------------- */

@@ -18,7 +18,7 @@
 #define PIECE_MOST  ((size_t)400 << 10)
 #define DAMAGES     3000
 
-/* ---- what is sent, and what has come -------------------------------------------------- */
+/* ---- what is sent, and what has arrived -------------------------------------------------- */
 
 static uint64_t random_state;
 
@@ -28,7 +28,7 @@ struct framing_test_world {
     size_t size[PACKETS]; /* of the packets in it            */
     int    packets;
     bool   exact; /* the stream is unharmed: what comes is compared */
-    /* what has come */
+    /* what has arrived */
     int      next;
     unsigned rooms, filled, aborted, refused, inlined, wrong;
 };
@@ -374,7 +374,7 @@ static void test_framing_lead(void)
     OK(ski_framing_lead(&s) == 0, "but not if one has none");
     for (int i = 1; i < SKI_FRAMING_PLAINS; i++)
         framing_test_feed(&s, large, large);
-    OK(ski_framing_lead(&s) > 0, "until so many have come");
+    OK(ski_framing_lead(&s) > 0, "until so many have arrived");
 }
 
 /* What the runtime of the next test was told. */
