@@ -75,7 +75,7 @@ static int store_pack_all(struct ski_image_store *store, uint64_t generation, ui
     return last;
 }
 
-/* Whether the memfds have all images of a generation, with their contents. */
+/* Returns whether the memfds have all images of a generation, with their contents. */
 static bool store_has(const int fd[2], uint64_t generation)
 {
     struct ski_image_id     first;

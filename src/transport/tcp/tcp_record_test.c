@@ -84,7 +84,7 @@ static bool record_test_take(void *arg, const char *data, size_t bytes)
     return true;
 }
 
-/* Whether all of it was found to be genuine. */
+/* Opens all records. Returns whether all of them are genuine. */
 static bool record_test_open_all(void)
 {
     bool genuine = true;
