@@ -42,7 +42,7 @@ struct ski_store_file {
 struct ski_store_checkpoint {
     struct ski_manifest   manifest;
     int                   folder;  /* descriptor of the directory of the generation */
-    char                 *path;    /* of that directory                             */
+    char                 *path;    /* path of that directory                        */
     int32_t               process; /* whose file is open; -1: none                 */
     struct ski_image_file file;
 };

@@ -63,7 +63,7 @@ struct ski_driver_rkey; /* an rkey: the right to access registered memory of a p
 /* What a driver is told about the job when it starts. */
 struct ski_net {
     int         process, processes;
-    int         ports;        /* that this process has open at once, at most                  */
+    int         ports;        /* ports that this process has open at once, at most            */
     bool        one_host;     /* all processes are on this host: loopback is enough           */
     const char *interfaces;   /* the setting: "auto", or network interfaces as in eth0,ib0    */
     const char *port_range;   /* the setting: "any", or 5000-5100                             */

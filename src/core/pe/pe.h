@@ -115,7 +115,7 @@ struct ski_pe {
     struct ski_isomalloc       *iso;           /* isomalloc/isomalloc.c, or NULL           */
     struct ski_blocked         *blocked;       /* calls on the PE's own stack that wait */
     struct ski_completion_tags *tags;          /* completion.c                          */
-    struct ski_continuation    *continuations; /* that have not happened (future.c)   */
+    struct ski_continuation    *continuations; /* those that have not happened (future.c) */
     struct ski_future_use      *future_uses;   /* results of futures in use           */
     struct ski_collectives     *collectives;   /* collective/                           */
     struct ski_net_port        *net;           /* net/peer.h; NULL in a job on one host */

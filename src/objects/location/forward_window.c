@@ -26,7 +26,7 @@ struct ski_forward_window {
 
 /* The answer to a probe. */
 struct forward_probed {
-    uint32_t moves; /* that the probe named */
+    uint32_t moves; /* migrations that the probe named */
     uint32_t here;  /* 1: the element was on the PE that answers, else 0 */
 };
 

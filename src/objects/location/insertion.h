@@ -41,7 +41,7 @@
 
 /* The account of an element. */
 struct ski_account {
-    int32_t  pe;             /* that inserts the element, or SKI_NO_ACCOUNT                    */
+    int32_t  pe;             /* the PE that inserts the element, or SKI_NO_ACCOUNT             */
     uint32_t last_broadcast; /* the number of the last broadcast that is not the element's     */
     uint32_t next_reduction; /* the number of its first reduction                              */
     uint32_t sync_point;     /* the number of its first sync point (balance/)                  */

@@ -63,7 +63,7 @@ struct ski_collection {
     struct ski_object      **object; /* the elements here, with holes while `walking` */
     struct ski_element_load *load;   /* of each, if it is `measured` and there are any */
     uint32_t                 objects, object_room;
-    uint32_t                 live;       /* of them, without the holes                        */
+    uint32_t                 live;       /* number of them, without the holes                 */
     uint32_t                 walking;    /* loops over them that are under way                */
     uint32_t                 tombstones; /* records of deleted elements: location.c           */
     uint32_t                 hints;      /* records of locations that the home knows, as well */

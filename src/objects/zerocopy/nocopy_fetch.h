@@ -26,14 +26,14 @@ struct ski_nocopy_route {
 struct ski_nocopy_pending {
     skua_msg *msg;
     uint32_t  waiting; /* number of arguments, and 1 for ski_nocopy_fetched() */
-    uint32_t  fetches; /* that have begun */
+    uint32_t  fetches; /* fetches that have begun */
     void (*go_on)(struct ski_nocopy_pending *pending);
     union {
         skua_ref                ref;   /* the element that the message is for */
         struct ski_nocopy_route route; /* the PEs */
     } to;
     struct ski_object      *posted; /* the element, which data are fetched into; or NULL */
-    skua_entry              entry;  /* of that element */
+    skua_entry              entry;  /* the entry of that element */
     struct ski_buffer_fetch fetch[];
 };
 

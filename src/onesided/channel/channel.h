@@ -81,7 +81,7 @@ struct ski_channel {
     const skua_layout *view; /* the layout of the program, if senders may use zcopy; or NULL */
     const char        *name; /* in the arena, or NULL */
     int32_t            pe;
-    int32_t            process; /* that owns the buffer; -1: the arena */
+    int32_t            process; /* the process that owns the buffer; -1: the arena */
     int32_t            home;    /* process of the receiver */
     struct ski_channel_reduction reduction;
     uint32_t                     generation;
@@ -89,7 +89,7 @@ struct ski_channel {
     struct ski_channel *next, **link; /* in the list of this PE, or of free records */
 
     /* What senders write: in reductions, and in checked mode. */
-    _Alignas(SKI_CACHE_LINE) _Atomic uint64_t puts; /* that were begun, ever */
+    _Alignas(SKI_CACHE_LINE) _Atomic uint64_t puts; /* puts that were begun, ever */
     _Atomic uint32_t contributed;                   /* puts of the current reduction */
     _Atomic uint64_t ready;                         /* times that the receiver marked the buffer */
     _Atomic uint32_t freed;                         /* 1: the buffer has been freed */

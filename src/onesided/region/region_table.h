@@ -61,9 +61,9 @@ struct ski_region {
     uint32_t members;       /* PEs with a piece, on all hosts                   */
     int32_t *member_list;   /* ascending; NULL: they are 0 .. members-1, or `first` alone      */
     int32_t *local_list;    /* members on this host, if some are on others; else NULL          */
-    uint32_t local_members; /* and their number                                                */
-    int32_t  process;       /* that owns registered memory outside of the arena; else -1       */
-    int32_t  pid;           /* and its process id                                              */
+    uint32_t local_members; /* number of members on this host                                  */
+    int32_t  process; /* the process that owns registered memory outside of the arena; else -1 */
+    int32_t  pid;     /* process id of that process                                      */
 
     const struct ski_piece *pieces; /* of a varied region: those of this host; else NULL */
 

@@ -25,7 +25,7 @@
 
 struct registration {
     struct registration      *next;          /* in its bucket                            */
-    struct registration      *newer, *older; /* of those that are kept, by their last use */
+    struct registration      *newer, *older; /* kept registrations, by their last use */
     char                     *base;
     size_t                    bytes;
     struct ski_region        *region;

@@ -106,7 +106,7 @@ struct resolve_extent {
 /* What another host has of a region. */
 struct resolve_remote_piece {
     uint64_t bytes, base;
-    bool     unknown; /* and is not asked for */
+    bool     unknown; /* they are known on that host only, which was not asked */
 };
 
 /* Finds what is cached of a region of another host, or asks for it if @p query allows that. */

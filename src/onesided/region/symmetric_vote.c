@@ -155,7 +155,7 @@ struct vote_tree {
 
 /* The members of a vote, from the point of view of a host. */
 struct vote_hosts {
-    int  hosts;   /* that have members                                              */
+    int  hosts;   /* hosts that have members                                        */
     int  host;    /* rank of this one among them, in the order of their first ones  */
     int  members; /* on this host                                                   */
     int  rank;    /* of this PE among those                                         */

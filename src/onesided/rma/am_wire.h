@@ -84,7 +84,7 @@ struct ski_am_request {
     uint32_t          signal; /* a handler; 0: none */
     size_t            signal_bytes;
     size_t            total;      /* bytes of all blocks */
-    size_t            data_bytes; /* of them in the request: none of a get */
+    size_t            data_bytes; /* bytes of data in the request: 0 of a get */
     uint32_t          blocks;     /* runs or offsets; 0: one block of `total` bytes at `remote` */
     bool              is_offsets;
     uint32_t          block_bytes; /* of offsets: of each */

@@ -323,7 +323,7 @@ struct ski_rma_atomic {
     struct ski_peer       *peer;
     enum ski_net_op        op; /* of the driver                                            */
     bool                   loops, issued;
-    uint64_t               guess; /* that the word holds, in a loop                        */
+    uint64_t               guess; /* expected value of the word, in a loop                 */
     struct ski_rkey_info   info;
 };
 

@@ -37,7 +37,7 @@ enum ski_rma_protocol {
 struct ski_rma_request {
     struct ski_net_done     part; /* the driver says that a part is complete (rma_driver.c)   */
     struct ski_rma_pe      *rma;  /* of the origin                                            */
-    const char             *call; /* that began it; NULL: the runtime                         */
+    const char             *call; /* the function that began it; NULL: the runtime            */
     skua_gaddr              remote;
     struct ski_region      *region; /* retained until the end; NULL: of another host          */
     enum ski_rma_protocol   protocol;

@@ -139,7 +139,7 @@ struct ski_peer {
     bool                 slow_path; /* it is lost, or its connections have records          */
     struct ski_tcp_send_req *first, **last;
     unsigned                 waiting; /* packets in the send queue                              */
-    size_t                   waiting_bytes; /* of these packets                                 */
+    size_t                   waiting_bytes; /* bytes of these packets                           */
     unsigned                 stalls; /* flushes in a row that sent nothing                     */
     bool                     queued; /* in port->waiting                                       */
     struct ski_sockaddrs     addrs;

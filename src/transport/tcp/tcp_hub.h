@@ -67,7 +67,7 @@ struct ski_tcp_hub_port {
     void                     *owner;
     struct ski_tcp_hub_peer  *peers;   /* changes under the lock                                */
     struct ski_tcp_hub_event *rooms;   /* memory from alloc() that is being filled; likewise     */
-    _Atomic bool              closed;  /* likewise                                               */
+    _Atomic bool              closed;  /* changes under the lock                                 */
     unsigned                  pending; /* packets that were sent and not reported as complete    */
     int                       epoll;   /* the descriptor to wait for ...                         */
     int                       wakeup;  /* ... and what other threads write to                    */
