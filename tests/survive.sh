@@ -143,7 +143,7 @@ ok "skua_resize() is refused in a job that does not survive" \
 for shared in 1 0; do
   stays env ASK=100 RESIZE=3 SKUA_SHARED_MEMORY=$shared "$skuarun" -n 2 "$program" none "$steps" due
   resized 3
-  ok "a program asks to survive, and for 3 PEs (shared memory $shared)" has "$err" 'epoch 2, with 3 PE\(s\), resumed after'
+  ok "a program asks to survive, and for 3 PEs (shared memory $shared)" has "$err" 'epoch 2, with 3 PE\(s\), resumed'
   ok "its output comes once" test "$code" -eq 0 -a "$out" = "$expected"
 done
 run env ASK=100 timeout 60 "$skuarun" -n 2 --set=survive=0 "$program" none "$steps" due
