@@ -189,7 +189,7 @@ static void await(const struct onesided_access *a, uint64_t turn)
     skua_notify_wait((skua_notify *)(void *)(own + ONESIDED_FLAG), turn);
 }
 
-/* ---- gets behind pending puts ---------------------------------------------- */
+/* ---- gets after pending puts ----------------------------------------------- */
 
 static void put_ordered(const struct onesided_access *a, skua_order order)
 {

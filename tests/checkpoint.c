@@ -223,7 +223,7 @@ static void on_worker_add(void *self, const void *data, size_t bytes)
 /* ---- the boss ------------------------------------------------------------------------------ */
 
 struct boss {
-    int32_t  step, waiting, planted;
+    int32_t  step, waiting, submitted;
     uint64_t hash;
     int64_t  leaves;
 };
@@ -251,8 +251,8 @@ static void boss_begin_step(struct boss *boss)
     int64_t value = step + 1;
 
     boss->waiting = step + 1 == steps ? 3 : 2;
-    for (int i = 0; i < 3 && boss->planted < (save == DUE ? MANY : LEAVES); i++) {
-        int64_t key = boss->planted++;
+    for (int i = 0; i < 3 && boss->submitted < (save == DUE ? MANY : LEAVES); i++) {
+        int64_t key = boss->submitted++;
 
         skua_array_insert((skua_ref){leaves, leaf_index((int)key)}, (int)key % skua_pes(), &key,
                           sizeof key);

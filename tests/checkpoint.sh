@@ -45,7 +45,7 @@ ok "with its name" has "$err" "restart: $work/nothing"
 
 for threads in 1 4; do
   run timeout 60 "$skuarun" -n 4 -t $threads --pin=none "$refused" "$work/refused"
-  ok "what cannot be saved is refused, and the program goes on" test "$code" -eq 0
+  ok "what cannot be saved is refused, and the program continues" test "$code" -eq 0
   ok "an object is named" has "$err" "rock \\(0, 0, 0, 0\\) cannot be saved: its class has no .pup"
   ok "a user thread is named" has "$err" "user thread waiter cannot be saved"
   ok "a reduction is named" has "$err" "reduction 0 of item, which is under way, cannot be saved"

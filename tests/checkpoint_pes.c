@@ -8,7 +8,7 @@
  * All PEs split a team and create a region.  A group has a ring of channels; a first put has
  * arrived, and the receivers are not ready.  PE 0 makes a checkpoint, in memory with `die`, where
  * the process of the last PE then kills itself.  After the restart contents and counts are those of
- * before, the ring goes on, and the team has its ranks and a collective.  With `team` there is no
+ * before, the ring continues, and the team has its ranks and a collective.  With `team` there is no
  * ring, and the job may go on with other PEs; with `channel` PE 0 uses, after the restart, a
  * channel of a PE that it has created before.  With `reduce` PE 0 has called a collective of the
  * team, or of all PEs, that others have not: the checkpoint is refused, until they have.

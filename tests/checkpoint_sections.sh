@@ -10,7 +10,7 @@
 skuarun=$1 program=$2
 
 job 3 1 -- "$work/dir" stay
-ok "a job that makes a checkpoint goes on" test "$code" -eq 0
+ok "a job that makes a checkpoint continues" test "$code" -eq 0
 expected=$out
 ok "with a result" has "$expected" '^result [0-9a-f]{16}$'
 restarts 4 1 "" "" 4.1 3.1 1.1
@@ -26,7 +26,7 @@ restarts 4 1 "" "move leave" 4.1 4.1 4.2 7.1 4.1,shared_memory=0
 restarts 7 1 "" "move leave" 7.1 7.1 7.7
 expected=$all
 job 2 1 -- "$work/dir" stay callback
-ok "a reduction whose result goes to a function is refused, and the job goes on" \
+ok "a reduction whose result goes to a function is refused, and the job continues" \
   test "$code" -eq 0 -a "$out" = "$expected"
 ok "with the name of the section" \
   has "$err" "reduction 1 of section 1 of PE 0, which is under way, cannot be saved: its result goes to"

@@ -10,7 +10,7 @@
 skuarun=$1 program=$2
 
 job 3 1 -- "$work/dir" stay
-ok "a job that makes a checkpoint goes on" test "$code" -eq 0 -a "$out" = "result 3"
+ok "a job that makes a checkpoint continues" test "$code" -eq 0 -a "$out" = "result 3"
 restarts 4 1 "" "" 4.1 4.4 4.2
 restarts 4 2 shared_memory=0 "" 4.2,shared_memory=0
 restarts 1 1 "" "" 1.1

@@ -11,7 +11,7 @@ skuarun=$1 program=$2
 settings=--set=aslr=0
 
 job 3 1 -- "$work/dir" stay
-ok "a job whose threads are saved goes on" test "$code" -eq 0
+ok "a job whose threads are saved continues" test "$code" -eq 0
 expected=$out
 ok "with a result" has "$expected" '^result [0-9a-f]{16}$'
 if [ "${3:-}" = fewer ]; then
@@ -30,7 +30,7 @@ run timeout 60 "$skuarun" $settings --survive=100 -n 4 --pin=none --set=shared_m
 ok "4 hosts go on when one is lost" test "$code" -eq 0 -a "$out" = "$expected"
 
 job 2 1 -- "$work/dir" stay stuck
-ok "a thread that holds a mutex is refused, and the job goes on" \
+ok "a thread that holds a mutex is refused, and the job continues" \
   test "$code" -eq 0 -a "$out" = "$expected"
 ok "with the names of the thread and its object" \
   has "$err" "no checkpoint in .*: user thread stick of walker .6., in skua_future_wait.., cannot be saved: it holds a mutex"

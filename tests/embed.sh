@@ -16,7 +16,7 @@ export SKUA_PIN=none
 run "$program" twice
 ok "skua_init in a phase" has "$out" '^second: .*invalid'
 ok "is reported" has "$err" 'skua_init: called in a phase'
-ok "and the phase goes on" has "$code $out" 'end: '
+ok "and the phase continues" has "$code $out" 'end: '
 run env SKUA_ERRORS=fatal "$program" twice
 ok "SKUA_ERRORS=fatal ends the job" test "$code" = 134
 run "$program" after-main

@@ -76,7 +76,7 @@ test_launcher()
   ok "$launcher: and leaves nothing" none_left
   for n in 4 1 3; do
     run restart $n
-    ok "$launcher: it goes on with $n process(es)" test "$code" -eq 0 -a "$(result_of)" = "$expected"
+    ok "$launcher: it continues with $n process(es)" test "$code" -eq 0 -a "$(result_of)" = "$expected"
   done
   unset SKUA_CHECKPOINT_DIR SKUA_CHECKPOINT_EVERY
 }

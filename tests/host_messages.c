@@ -157,7 +157,7 @@ static void put_everywhere(skua_region region)
                            sizeof mine) == SKUA_OK);
 }
 
-/* Whether this PE has what the PEs of other hosts have stored. */
+/* Returns whether this PE has what the PEs of other hosts have stored. */
 static bool everything_arrived(skua_region region)
 {
     const int64_t *here = skua_region_local(region);

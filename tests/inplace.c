@@ -7,7 +7,7 @@
  *
  * Columns are delivered into one of two sets of ghost columns, used alternately.  At random, cells
  * refuse in-place delivery, migrate, withdraw a destination, use memory that only their own process
- * reaches, change the length of their columns, or keep ghost columns side by side or one behind
+ * reaches, change the length of their columns, or keep ghost columns side by side or one after
  * the other.  With `some` or `none`, some or no messages must have been delivered in place on PE 0.
  */
 #include <skua/skua.h>

@@ -20,7 +20,7 @@
  *
  * MODE is
  *   replace  a process is killed, and the launcher starts as many as before
- *   fewer    a process is killed, and the job goes on without it (--spare=0): COUNT is less than
+ *   fewer    a process is killed, and the job continues without it (--spare=0): COUNT is less than
  *            PROCESSES
  *   agents   each process has an agent (shared_memory=0); kill number 0, 2, 4 ... is that of the
  *            agent of the process.  The kills between these are at the beginning of a second

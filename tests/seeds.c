@@ -69,7 +69,7 @@ static void on_answer(void *self, const void *data, size_t bytes)
 
 static int trees;
 
-static void plant(void)
+static void submit_tree(void)
 {
     struct birth birth = {.depth = depth};
 
@@ -85,7 +85,7 @@ static void on_result(skua_msg *msg)
     CHECK(*(int64_t *)skua_msg_data(msg) == expected);
     skua_msg_free(msg);
     if (++trees < 5)
-        plant();
+        submit_tree();
     else
         skua_quiescence(skua_done_exit(0));
 }
@@ -94,7 +94,7 @@ static void start(int argc, char **argv)
 {
     (void)argc, (void)argv;
     if (skua_pe() == 0)
-        plant();
+        submit_tree();
 }
 
 int main(int argc, char **argv)

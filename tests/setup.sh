@@ -72,7 +72,7 @@ ok "installed packages are not named" test -z "$(echo "$out" | grep hwloc)"
 
 SETUP=no
 setup build
-ok "SETUP=no goes on" test "$code" = 0
+ok "SETUP=no continues" test "$code" = 0
 ok "and installs nothing new" test "$(cat "$work/called")" = "$called"
 rm "$work/called"
 setup build
@@ -89,7 +89,7 @@ ok "and sudo is named" has "$out" 'installed with sudo apt-get'
 # shellcheck disable=SC2086
 system plain apt $required libhwloc-dev
 setup build
-ok "without root: the build goes on" test "$code" = 0
+ok "without root: the build continues" test "$code" = 0
 ok "nothing is installed" test -z "$called"
 ok "the command for an administrator is printed" has "$err" \
   '^  apt-get update && apt-get install --no-install-recommends libxxhash-dev libzstd-dev libucx-dev libfabric-dev libssl-dev libscotch-dev libpmix-dev pkg-config gfortran python3$'

@@ -50,20 +50,20 @@ job 2 1 restart="$dir" --
 ok "a restart from it is refused, with the file" has "$code $err" 'gen-000002: image.0001: .*damaged'
 ok "and offers the one before" has "$err" 'checkpoint 1 of 20[^ ]*Z is intact: skuarun --restart .*/gen-000001'
 job 2 1 restart="$dir/gen-000001" --
-ok "from which the program goes on" test "$code" -eq 0 -a "$out" = "$result"
+ok "from which the program continues" test "$code" -eq 0 -a "$out" = "$result"
 job 2 1 restart="$work" --
 ok "a directory without checkpoints is refused" has "$code $err" 'no complete checkpoint'
 
 # An error while a checkpoint is written does not end the job.
 echo file >"$work/file"
 job 2 1 -- "$work/file/dir" 6 3
-ok "a directory that cannot be made: the job goes on" test "$code" -eq 0 -a "$out" = "$result"
+ok "a directory that cannot be made: the job continues" test "$code" -eq 0 -a "$out" = "$result"
 ok "with an error that names it" has "$err" "$work/file/dir: .*Not a directory"
 mkdir "$work/small"
 if mount -t tmpfs -o size=16k tmpfs "$work/small" 2>/dev/null; then # needs root
   job 2 1 -- "$work/small/dir" 6 3
   umount "$work/small"
-  ok "a disk that is full: the job goes on" test "$code" -eq 0 -a "$out" = "$result"
+  ok "a disk that is full: the job continues" test "$code" -eq 0 -a "$out" = "$result"
   ok "with an error that names the file" has "$err" 'gen-000001: image.000[01]: writing failed .*No space left'
 fi
 

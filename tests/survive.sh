@@ -131,7 +131,7 @@ done
 "${skuarun%run}" resize 2 "$(pgrep -P $parent -x skuarun)"
 ok "skua resize reaches the launcher" test $? -eq 0
 resized 2
-ok "the job goes on with 2 PEs" has "$err" 'epoch 2, with 2 PE'
+ok "the job continues with 2 PEs" has "$err" 'epoch 2, with 2 PE'
 ok "and has the same output" test "$code" -eq 0 -a "$out" = "$expected"
 # The program asks for it: it survives without an option, and changes its size.
 export SKUA_ERRORS=status

@@ -162,7 +162,7 @@ begin 0.05 --hosts=$a:1,$b:1,$c:0 -s peer_timeout=10
 vanish STOP $b
 end "a host is silent, and there is a spare one"
 ok "it is lost after the time-out of peers" has "$err" "lost the agent on host $b with 1 process"
-ok "and the job goes on" has "$err" 'with 2 PE\(s\), resumed after .* in memory'
+ok "and the job continues" has "$err" 'with 2 PE\(s\), resumed after .* in memory'
 back $b
 begin 0.05 --hosts=$a:1,$b:1,$c:1 --spare=0
 vanish KILL $c
@@ -193,7 +193,7 @@ vanish KILL $b
 vanish KILL $c
 kill -CONT $launcher
 end "buddies are lost together, with a checkpoint on disk"
-ok "from which the job goes on" has "$err" "resumed after .* from the checkpoint in $work/saved"
+ok "from which the job continues" has "$err" "resumed after .* from the checkpoint in $work/saved"
 back $b
 back $c
 
@@ -208,7 +208,7 @@ job -n 3 "$program" "$work/one" 8 4 stop
 job --hosts=$a:1,$b:1 --restart="$work/one" "$program"
 two=$(printf '%s\n' "$out" | grep '^result')
 job -n 1 "$program" "$work/none" 8
-ok "goes on on one, and one of one host on two" \
+ok "continues on one, and one of one host on two" \
   test -n "$one" -a "$one" = "$two" -a "$one" = "$(printf '%s\n' "$out" | grep '^result')"
 
 # ---- another number of PEs, and SIGUSR1.  The job waits in the middle, and makes checkpoints there.

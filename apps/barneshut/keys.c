@@ -20,7 +20,7 @@ struct cube cube_of(const struct bounds *bounds)
     return cube;
 }
 
-/* The inverse of morton_spread(). */
+/* Returns the inverse of morton_spread(). */
 static uint64_t keys_gather(uint64_t x)
 {
     x &= UINT64_C(0x1249249249249249);

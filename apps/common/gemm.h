@@ -17,16 +17,16 @@ struct gemm {
     double alpha, beta; /* beta 0: the contents of c are ignored */
 };
 
-/** The product of matrices of double. */
+/** Computes the product of matrices of double. */
 void gemm_double(const struct gemm *shape, const double *a, const double *b, double *c);
-/** The product of matrices of float. */
+/** Computes the product of matrices of float. */
 void gemm_float(const struct gemm *shape, const float *a, const float *b, float *c);
 
 /** Restricts a matrix product to the calling thread, since PEs compute in parallel. Each process
  *  calls it once before its PEs start. */
 void gemm_prepare(void);
 
-/** The name of the implementation. */
+/** Returns the name of the implementation. */
 const char *gemm_name(void);
 
 #endif

@@ -6,14 +6,14 @@
 #include <math.h>
 #include <stdint.h>
 
-/** The larger of two numbers; infinity if one of them is NaN. */
+/** Returns the larger of two numbers; infinity if one of them is NaN. */
 static inline double larger(double a, double b)
 {
     return isnan(a) || isnan(b) ? INFINITY : a > b ? a : b;
 }
 
-/** The logarithm of n!.  lgamma() is not used because it stores a sign in a global variable, which
- *  PEs that are threads share. */
+/** Returns the logarithm of n!.  lgamma() is not used because it stores a sign in a global
+ * variable, which PEs that are threads share. */
 static inline double log_factorial(int n)
 {
     int sign;
@@ -21,7 +21,7 @@ static inline double log_factorial(int n)
     return lgamma_r(n + 1, &sign);
 }
 
-/** A hash: the finaliser of splitmix64 (Sebastiano Vigna). */
+/** Returns a hash of @p x: the finaliser of splitmix64 (Sebastiano Vigna). */
 static inline uint64_t mix(uint64_t x)
 {
     x = (x ^ x >> 30) * UINT64_C(0xbf58476d1ce4e5b9);

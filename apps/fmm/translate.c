@@ -25,7 +25,7 @@
 
 /* ---- matrices ------------------------------------------------------------------------------- */
 
-/* The number of elements of blocks. */
+/* Returns the number of elements of blocks. */
 static size_t translate_elements(const struct translate_block *block, int blocks)
 {
     size_t sum = 0;
@@ -200,13 +200,13 @@ static const struct translate_rotation *translate_rotation_of(const struct trans
     return r;
 }
 
-/* The logarithm of n(l,m). */
+/* Returns the logarithm of n(l,m). */
 static double translate_norm(int l, int m)
 {
     return 0.5 * (log_factorial(l + m) + log_factorial(l - m));
 }
 
-/* The element of a matrix along z from degree k to degree l. */
+/* Returns the element of a matrix along z from degree k to degree l. */
 static double translate_element(const struct translate_shift *s, int l, int k, int m)
 {
     double d = log(s->distance), half = log(0.5);

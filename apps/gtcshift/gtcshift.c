@@ -35,7 +35,7 @@ int shift_owner(int domain)
     return domain % skua_pes();
 }
 
-/* The receive buffer of one side; pscw uses both as one buffer. */
+/* Returns the bytes of the receive buffer of one side; pscw uses both as one buffer. */
 static size_t shift_buffer_bytes(const struct shift *shift)
 {
     size_t particles =
@@ -53,7 +53,7 @@ static size_t shift_domain_bytes(const struct shift *shift)
     return (shift_field_offset(shift) + fields * sizeof(double) + 127) / 128 * 128;
 }
 
-/* The memory of a domain. */
+/* Returns the address of the memory of a domain. */
 static skua_gaddr shift_at(const struct shift *shift, int domain)
 {
     return skua_at(shift->region, shift_owner(domain),

@@ -8,7 +8,7 @@
  * the rounds: when one begins, all particles of the one before have arrived and been unpacked, so
  * one buffer for each direction suffices, at the sender as at the receiver.
  *
- *   messages    particles are packed into messages, and unpacked behind those of the domain;
+ *   messages    particles are packed into messages, and unpacked after those of the domain;
  *   pscw        numbers of particles are exchanged first, then their places in the receive buffer,
  *               which both neighbours share; puts between post, start, complete and wait follow;
  *   signal      a put and a notification into the receive buffer of this direction; the number of

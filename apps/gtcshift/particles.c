@@ -35,14 +35,14 @@ int64_t particles_plane(char class)
     return points;
 }
 
-/* The particles that cross one end of a domain in all rounds of a shift: 1.5 times their expected
- * number, 0.065 % of the particles for each domain of the torus. */
+/* Returns the number of particles that cross one end of a domain in all rounds of a shift: 1.5
+ * times their expected number, 0.065 % of the particles for each domain of the torus. */
 static int64_t particles_crossing(int64_t count, int domains)
 {
     return count * domains / 1000;
 }
 
-/* The free space on the left of the arrays; on the right there is twice as much. */
+/* Returns the free space on the left of the arrays; on the right there is twice as much. */
 static int64_t particles_margin(int64_t count, int domains)
 {
     int64_t crossing = particles_crossing(count, domains);

@@ -63,7 +63,7 @@ void Tile_on_fill(Tile *t, int round)
 
 /* ---- checks ---------------------------------------------------------------------------- */
 
-/* The vector of Freivalds' check. */
+/* Returns element i of the vector of Freivalds' check. */
 static double vector(int64_t i)
 {
     return number(77, 0, C, i, i) + 1.0 / 32; /* never 0 */

@@ -145,7 +145,7 @@ static void fetch_add(const struct onesided_access *a)
     complete(a);
 }
 
-/* ---- gets behind pending puts --------------------------------------------------- */
+/* ---- gets after pending puts ---------------------------------------------------- */
 
 /* MPI defines no order between a put and a get, so the program waits only for the get. */
 static void get_request(const struct onesided_access *a)

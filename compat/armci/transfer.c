@@ -31,7 +31,7 @@ static skua_status transfer_start(const struct ski_armci_op *op, skua_gaddr at,
     }
 }
 
-/* An operation on a process of another host. */
+/* Performs an operation on a process of another host. */
 static skua_status transfer_far(const struct ski_armci_op *op, skua_gaddr at,
                                 const skua_layout *remote, const skua_layout *local)
 {

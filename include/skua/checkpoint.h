@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * checkpoint.h - saving the state of a program, and going on from it in another job.
+ * checkpoint.h - saving the state of a program, and continuing from it in another job.
  *
  * A *checkpoint* holds the objects of a program with their control flow, its collections, the
  * read-only variables, reductions that some elements have contributed to, object channels, teams,
@@ -11,7 +11,7 @@
  * classes.
  *
  * @code
- *     // The target of a reduction, say: all elements wait.  next_step goes on with the program.
+ *     // The target of a reduction, say: all elements wait.  next_step continues with the program.
  *     static void step_done(skua_ref main, skua_entry next_step)
  *     {
  *         skua_checkpoint_if_due(skua_done_invoke(main, next_step));
@@ -25,7 +25,7 @@
  * A checkpoint cannot hold what belongs to a process: open files, addresses outside of what a `pup`
  * packs, counters, futures and callbacks of completions, other user threads and the stack of
  * `start`. What of this the runtime sees ends the checkpoint with an error that names it, and the
- * program goes on. Channels of PEs and timers are gone after a restart, and teams after one on
+ * program continues. Channels of PEs and timers are gone after a restart, and teams after one on
  * another number of PEs; the program makes them anew.
  */
 #ifndef SKUA_CHECKPOINT_H
@@ -63,8 +63,8 @@ typedef void (*skua_checkpoint_fn)(void *arg);
  * Makes a checkpoint in directory @p dir, which is created if it does not exist, or, if @p dir is
  * NULL, in memory alone, where it serves a job of `skuarun --survive`. The runtime waits for
  * quiescence and saves the state of all PEs. Then @p done happens, with a skua_checkpoint_result;
- * the files may still be written while the program goes on. A checkpoint that fails leaves an error
- * line and the checkpoints before it; the program goes on, and @p done is told the status.
+ * the files may still be written while the program continues. A checkpoint that fails leaves an error
+ * line and the checkpoints before it; the program continues, and @p done is told the status.
  *
  * @p done is part of the checkpoint, so it must be a value: it invokes an entry
  * (skua_done_invoke(), skua_done_invoke_all()), sends to a handler (skua_done_send()), or does

@@ -347,7 +347,7 @@ static SKI_COLD _Noreturn void balancer_no_strategy(const char *call, const char
                ski_strategy_explain(name, text));
 }
 
-/* Acts on a request at the root; true: all other PEs have to know. */
+/* Acts on a request at the root. Returns true if all other PEs have to know. */
 static bool balancer_take_request(struct ski_balance *balance, const struct balance_request *what)
 {
     if (what->kind == SKI_BALANCE_NOW) {

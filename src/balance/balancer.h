@@ -38,8 +38,8 @@ void ski_balancer_destroy(struct ski_balance *balance);
 /** At the root: begins the balancings of SKUA_BALANCE_PERIOD, once. */
 void ski_balancer_start_timer(struct ski_balance *balance);
 
-/* Called at the root at the end of a balancing at a sync point, before elements are resumed.  True:
- * they are resumed when the function calls ski_balancer_go_on(). */
+/* Called at the root at the end of a balancing at a sync point, before elements are resumed.
+ * Returns true if they are resumed when the function calls ski_balancer_go_on(). */
 typedef bool (*ski_balancer_hold_fn)(struct ski_balance *balance);
 
 /** Sets the function that may delay the end of balancings at sync points; NULL: there is none. */

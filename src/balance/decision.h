@@ -24,16 +24,16 @@ struct ski_decision {
     uint64_t moved, bytes;                /* objects, and their size */
 };
 
-/** Makes the problem of @p all, the loads of @p pes PEs, whose numbers are in range.  False: the
- * loads are not valid, an error was logged, and there is no problem to free. */
+/** Makes the problem of @p all, the loads of @p pes PEs, whose numbers are in range.  Returns false
+ * if the loads are not valid: an error was logged, and there is no problem to free. */
 bool ski_decision_init(struct ski_decision *decision, const struct ski_gathered *all, int pes,
                        uint64_t seed);
 
 /** Lets @p problem tell the hops between the hosts of this job, if they are known. */
 void ski_decision_use_hops(skua_strategy_problem *problem);
 
-/** Lets @p strategy decide.  False: what it returned was refused, an error was logged, and no
- * object moves. */
+/** Lets @p strategy decide.  Returns false if what it returned was refused: an error was logged,
+ * and no object moves. */
 bool ski_decision_run(struct ski_decision *decision, const skua_strategy *strategy);
 
 /** Frees the problem. */

@@ -113,7 +113,7 @@ static bool gather_valid(const struct ski_gathered *loads, int pes)
 }
 
 /* Reads a message of gather_pack(), which came from another PE: the arrays of @p loads point into
- * it.  False: it is not valid. */
+ * it.  Returns false if it is not valid. */
 static bool gather_unpack(const struct ski_balance *balance, skua_msg *msg,
                           struct ski_gathered *loads)
 {

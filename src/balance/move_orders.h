@@ -30,7 +30,7 @@ void ski_move_orders_arrived(struct ski_balance *balance);
 void ski_move_orders_void(struct ski_object *object);
 
 /** Lets the object of a number in the snapshot move to PE @p pe, now or at the end of its running
- * entries.  False: it is gone. */
+ * entries.  Returns false if it is gone. */
 bool ski_move_orders_follow(struct ski_balance *balance, uint32_t number, int pe);
 
 /** No more elements are expected here than moves.expected: this PE is done when they have arrived.

@@ -18,7 +18,7 @@ struct ski_strategy_choice {
     bool                 automatic; /* only where balancing pays */
 };
 
-/** Writes the choice of a name to @p choice.  False: there is no such strategy. */
+/** Writes the choice of a name to @p choice.  Returns false if there is no such strategy. */
 bool ski_strategy_choose(struct ski_strategy_choice *choice, const char *name);
 
 /** Returns whether a strategy moves nothing, so that no loads are gathered for it. */

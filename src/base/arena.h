@@ -96,7 +96,7 @@ struct ski_arena {
 skua_status ski_arena_create(size_t bytes, uintptr_t address, size_t keep, struct ski_arena **arena,
                              int *fd);
 
-/** Maps the arena behind the inherited descriptor @p fd.  Errors are logged: SKUA_ERR_INVAL if
+/** Maps the arena of the inherited descriptor @p fd.  Errors are logged: SKUA_ERR_INVAL if
  *  @p fd is not an arena, SKUA_ERR_ADDRESS if its address range is in use in this process. */
 skua_status ski_arena_attach(int fd, struct ski_arena **arena);
 

@@ -171,7 +171,7 @@ static void test_numa_front_free(void)
     ski_span_free(numa_arena, front);
     ski_arena_divide(numa_arena, numa, 2, range);
     OK(front && rest && numa_arena->ranges == 1 && range[0] == 0 && range[1] == 0,
-       "an arena with allocated spans behind free ones stays one range");
+       "an arena with allocated spans after free ones stays one range");
 }
 
 int main(void)

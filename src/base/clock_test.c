@@ -63,7 +63,7 @@ static void test_clock_set(void)
     ski_clock_set(&own);
     OK(ski_clock_get().origin == own.origin, "and the own one again");
     ski_clock_continue(5000);
-    OK(skua_time() >= 5000 && skua_time() < 6000, "the time of a restarted job goes on");
+    OK(skua_time() >= 5000 && skua_time() < 6000, "the time of a restarted job continues");
     for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
         ski_clock_continue(wrong[i]);
         OK(skua_time() >= 0 && skua_time() < 5000, "a time of %g seconds is ignored", wrong[i]);

@@ -18,7 +18,7 @@ static void test_config_bytes(void)
     OK(ski_config_parse_bytes("1t", &n) && n == (size_t)1 << 40, "t");
     OK(!ski_config_parse_bytes("", &n), "nothing is no size");
     OK(!ski_config_parse_bytes("12q", &n), "an unknown unit");
-    OK(!ski_config_parse_bytes("12kb", &n), "something behind the unit");
+    OK(!ski_config_parse_bytes("12kb", &n), "something after the unit");
     OK(!ski_config_parse_bytes("-1", &n), "a negative size");
     OK(!ski_config_parse_bytes("99999999t", &n), "more than a size_t holds");
     OK(n == (size_t)1 << 40, "failures leave the result alone");

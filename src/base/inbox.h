@@ -27,8 +27,8 @@
  * nothing extra.
  *
  * Prefetch.  Where the atomic add waits for earlier stores (x86-64), it would wait until the line
- * of the previous cell has come from the consumer's core, for every message.  A producer that sends
- * several in a row fetches the lines of cells ahead of their use (SKI_INBOX_AHEAD).
+ * of the previous cell has arrived from the consumer's core, for every message.  A producer that
+ * sends several in a row fetches the lines of cells ahead of their use (SKI_INBOX_AHEAD).
  *
  * Ordering.
  *   cell contents   stamp release (publish) -> stamp acquire (peek)

@@ -38,7 +38,7 @@
 struct ski_switch {
     char   *name;
     int32_t parent; /* another switch, or -1                         */
-    int32_t line;   /* that declares it; 0: no line has so far       */
+    int32_t line;   /* the line that declares it; 0: no line has so far */
     int32_t depth;  /* switches above it, once the file has been read */
 };
 
@@ -46,7 +46,7 @@ struct ski_switch {
 struct ski_node {
     char   *name;
     int32_t leaf; /* the switch that it is linked to, or -1 */
-    int32_t line; /* that names it */
+    int32_t line; /* the line that names it */
     int32_t coord[SKUA_TORUS_DIMS];
 };
 

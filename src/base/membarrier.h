@@ -13,12 +13,12 @@
 #include <stdatomic.h>
 #include <stdbool.h>
 
-/** Registers this process, whose threads may then use light fences.  False: the system does not
- *  support it. */
+/** Registers this process, whose threads may then use light fences.  Returns false if the system
+ * does not support it. */
 bool ski_membarrier_register(void);
 
-/** Executes a full fence here and on all CPUs that run registered processes.  False: the system
- * call has failed. */
+/** Executes a full fence here and on all CPUs that run registered processes.  Returns false if the
+ * system call has failed. */
 bool ski_membarrier_heavy(void);
 
 /** Orders a store before a load if this process is registered and the thread on the other side

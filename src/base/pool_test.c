@@ -163,7 +163,7 @@ static void test_pool_home(size_t bytes)
         ski_pool_free(here, pong);
         last = pong;
     }
-    OK(bad == 0, "blocks of %zu bytes stay with those who write them", bytes);
+    OK(bad == 0, "blocks of %zu bytes stay with the PEs that write them", bytes);
 }
 
 /* An arena that has room for blocks, but not for whole slabs of them. */

@@ -13,7 +13,7 @@
 #include "base/topology.h"
 
 struct ski_saved_state {
-    cpu_set_t             cpus; /* that the thread may use                     */
+    cpu_set_t             cpus; /* CPUs that the thread may use                */
     struct ski_time_slice slice;
     struct rlimit         files; /* descriptors that the process may have open  */
     bool                  has_cpus, has_files;

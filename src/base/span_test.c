@@ -25,7 +25,7 @@ static void *span_test_span(struct ski_arena *arena, size_t bytes)
     return memory;
 }
 
-/* Takes and touches a span, frees it again; true: it has kept its pages. */
+/* Takes and touches a span, frees it again. Returns true if it has kept its pages. */
 static bool span_test_stays(struct ski_arena *arena, int fd, size_t bytes)
 {
     char *large = span_test_span(arena, bytes);

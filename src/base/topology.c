@@ -289,7 +289,7 @@ struct topology_sched_attr {
     uint64_t runtime, deadline, period;
 };
 
-/* Reads the attributes of the calling thread; false: the user chose another policy. */
+/* Reads the attributes of the calling thread. Returns false if the user chose another policy. */
 static bool topology_get_sched_attr(struct topology_sched_attr *s)
 {
     *s = (struct topology_sched_attr){.size = sizeof *s};

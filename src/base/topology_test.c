@@ -32,7 +32,7 @@ static void test_topology_shared(void)
 
     OK(!ski_topology_cpus_shared(cpu, 7, 0, 2), "two PEs on one CPU that no other PE uses");
     OK(ski_topology_cpus_shared(cpu, 7, 0, 1) && ski_topology_cpus_shared(cpu, 7, 3, 2),
-       "PEs on a CPU that others use, before or behind them");
+       "PEs on a CPU that others use, before or after them");
     OK(!ski_topology_cpus_shared(cpu, 7, 3, 1) && !ski_topology_cpus_shared(cpu, 7, 6, 1),
        "a PE with a CPU of its own, and one that is not bound");
 }

@@ -31,7 +31,7 @@ void ski_boot_variable(char *text, size_t size, int arena_fd, int lifeline_fd, i
 }
 
 static struct ski_boot boot_launched; /* of a launched process that has joined; job is set */
-static uint32_t        boot_phases;   /* that this process has joined */
+static uint32_t        boot_phases;   /* phases that this process has joined */
 static int             boot_control_fd   = -1; /* to the launcher */
 static pthread_mutex_t boot_control_lock = PTHREAD_MUTEX_INITIALIZER;
 

@@ -42,7 +42,7 @@ struct ski_external_join {
     struct ski_arena                   *arena;
     struct ski_job                     *job;
     int                                 process;
-    uint32_t                            phase; /* that it joins, from 1 on */
+    uint32_t                            phase; /* the phase that it joins, from 1 on */
 };
 
 #define SKI_EXTERNAL_KEY 48

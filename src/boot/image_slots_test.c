@@ -50,7 +50,7 @@ static void test_image_slots_refused(void)
            bad[i]);
 }
 
-/* Whether each of 7 processes on three hosts has a buddy on the next host. */
+/* Each of 7 processes on three hosts has a buddy on the next host. */
 static void test_job_buddy(void)
 {
     static const int      leader[] = {0, 0, 0, 3, 3, 5, 5}, local[] = {0, 1, 2};

@@ -20,11 +20,11 @@
 struct ski_buddy_copy {
     struct ski_image_id          id;
     uint64_t                     kept;
-    const struct ski_image_span *image; /* of each PE of the process       */
+    const struct ski_image_span *image; /* images, one of each PE of the process */
     int                          to;    /* the PE that receives the pieces */
-    int32_t                      index; /* of the image of the next piece  */
+    int32_t                      index; /* index of the image of the next piece */
     size_t                       offset;
-    bool                         headers; /* only they are left          */
+    bool                         headers; /* only the headers are left to send */
     int                          open;    /* pieces without an answer    */
     skua_status                  status;
     ski_buddy_done_fn           *done;

@@ -43,9 +43,8 @@ struct ski_buddy_answer {
 #define SKI_BUDDY_ANSWER_LEAST sizeof(struct ski_buddy_answer)
 
 /** Sends the images of this process, all of which are complete in its store, to its buddy, and
- * calls
- *  @p done when that has them.  Returns false if the process needs no buddy: its job has one host,
- * or was not started by skuarun --survive. */
+ * calls @p done when the buddy has them.  Returns false if the process needs no buddy: its job has
+ * one host, or was not started by skuarun --survive. */
 bool ski_buddy_send(struct ski_pe *self, const struct ski_image_id *id, uint64_t kept,
                     ski_buddy_done_fn *done);
 

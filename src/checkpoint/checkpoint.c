@@ -32,7 +32,7 @@
 
 #define CHECKPOINT_SIGNAL_POLL 0.1  /* seconds between two checks for SIGUSR1 */
 #define CHECKPOINT_RETRY       1.0  /* seconds until a failed checkpoint is retried */
-#define CHECKPOINT_RETRY_MAX   60.0 /* at most, after many failures */
+#define CHECKPOINT_RETRY_MAX   60.0 /* seconds, at most, after many failures */
 
 /* A request at PE 0. */
 struct checkpoint_request {
@@ -46,12 +46,12 @@ struct checkpoint_request {
 /* The checkpoint in progress, at PE 0. */
 struct checkpoint_progress {
     enum ski_checkpoint_step step;
-    int                      open; /* PEs that have not reported on it */
+    int                      open; /* PEs that have not reported on the present step */
     struct ski_image_common  common;
     int64_t                  time_ns;
     bool                     saved; /* PEs were told to save */
     skua_status              status;
-    char                     why[SKI_CHECKPOINT_WHY]; /* of the first failure */
+    char                     why[SKI_CHECKPOINT_WHY]; /* the reason of the first failure */
     int                      where;                   /* the PE that failed   */
     uint64_t                 bytes;
     double                   started;
@@ -60,18 +60,18 @@ struct checkpoint_progress {
 /* The state of PE 0. */
 struct ski_checkpoint_root {
     struct checkpoint_request  *first, **last; /* requests; the first may be under way       */
-    struct checkpoint_progress *progress;      /* of the checkpoint in progress             */
+    struct checkpoint_progress *progress;      /* the checkpoint in progress, or NULL       */
     struct ski_commit           commit;        /* the files that are being written           */
-    uint64_t                    generation;    /* of the last checkpoint, or the one under way */
-    uint64_t                    kept;          /* of the last one that succeeded             */
-    uint64_t                    committed;     /* of the last one in a directory             */
-    uint32_t                    restarts;      /* between the first job and this one         */
-    skua_status                 written;       /* whether the last one for a directory is there */
-    double                      made_dir, made_memory; /* when, in a directory and in memory */
-    bool                        due; /* one was asked for                                    */
-    bool                        writing_asked; /* so was the one that is being written       */
-    double                      retry_at, retry_wait; /* one that was asked for and failed is made
-                                                         again then, and the wait doubles */
+    uint64_t    generation;            /* number of the last checkpoint, or of the one under way */
+    uint64_t    kept;                  /* generation of the last one that succeeded  */
+    uint64_t    committed;             /* generation of the last one in a directory  */
+    uint32_t    restarts;              /* between the first job and this one         */
+    skua_status written;               /* whether the last one for a directory is there */
+    double      made_dir, made_memory; /* when, in a directory and in memory */
+    bool        due;                   /* a checkpoint was asked for                           */
+    bool        writing_asked;         /* the one that is being written was asked for */
+    double      retry_at, retry_wait;  /* one that was asked for and failed is made
+                                          again then, and the wait doubles */
 };
 
 static volatile sig_atomic_t checkpoint_signalled; /* this process got SIGUSR1 */
@@ -170,7 +170,7 @@ static void checkpoint_log(const struct checkpoint_progress *progress, const cha
                        progress->why);
 }
 
-/* A requested checkpoint has failed. It stays due, but is delayed: a program that cannot be saved
+/* Delays a requested checkpoint that has failed. It stays due: a program that cannot be saved
  * would otherwise try it at each of its steps. */
 static void checkpoint_retry(struct ski_checkpoint_root *root)
 {
@@ -181,14 +181,14 @@ static void checkpoint_retry(struct ski_checkpoint_root *root)
     root->due      = true;
 }
 
-/* The next checkpoint that fails is retried after the shortest wait. */
+/* Resets the wait: the next checkpoint that fails is retried after the shortest one. */
 static void checkpoint_succeeded(struct ski_checkpoint_root *root)
 {
     root->retry_wait = 0;
     root->retry_at   = 0;
 }
 
-/* All PEs have completed the last step. */
+/* Ends a checkpoint: all PEs have completed its last step. */
 static void checkpoint_finish(struct ski_pe *self)
 {
     struct ski_checkpoint_root *root     = checkpoint_root(self);
@@ -241,7 +241,7 @@ static void checkpoint_fail(struct checkpoint_progress *progress, int pe, skua_s
     snprintf(progress->why, sizeof progress->why, "%.*s", (int)bytes, why);
 }
 
-/* All PEs can save their state: gives the checkpoint a number, and makes its directory. */
+/* Gives the checkpoint a number, and makes its directory: all PEs can save their state. */
 static void checkpoint_number(struct ski_pe *self)
 {
     struct ski_checkpoint_root *root                  = checkpoint_root(self);
@@ -261,7 +261,7 @@ static void checkpoint_number(struct ski_pe *self)
         checkpoint_fail(progress, self->pe, SKUA_ERR_SYSTEM, why, strlen(why));
 }
 
-/* All PEs have taken a step. */
+/* Begins the next step of the checkpoint: all PEs have taken the last one. */
 static void checkpoint_advance(struct ski_pe *self)
 {
     struct checkpoint_progress *progress = checkpoint_root(self)->progress;
@@ -330,7 +330,7 @@ void ski_on_checkpoint_report(skua_msg *msg)
 
 /* ---- files ------------------------------------------------------------------------------- */
 
-/* All processes have written their files, or failed. */
+/* Commits the generation whose files all processes have written, or drops it if one has failed. */
 static void checkpoint_commit(struct ski_pe *self)
 {
     struct ski_checkpoint_root *root                  = checkpoint_root(self);
@@ -446,7 +446,7 @@ static bool checkpoint_has_dir(void)
     return strcmp(ski_config.checkpoint_dir, "none") != 0;
 }
 
-/* The directory of the checkpoint that is due, "" in memory; NULL: none is. */
+/* Returns the directory of the checkpoint that is due, "" for one in memory; NULL: none is due. */
 static const char *checkpoint_due(const struct ski_checkpoint_root *root)
 {
     double now = skua_time();
@@ -461,7 +461,7 @@ static const char *checkpoint_due(const struct ski_checkpoint_root *root)
                                                                                             : NULL;
 }
 
-/* A checkpoint is requested: one that failed before does not delay it. */
+/* Makes a checkpoint due. One that failed before does not delay it. */
 static void checkpoint_make_due(struct ski_checkpoint_root *root)
 {
     root->due      = true;
@@ -501,7 +501,8 @@ void ski_on_checkpoint_request(skua_msg *msg)
     skua_msg_free(msg);
 }
 
-/* Elements wait at a sync point, and are resumed after a checkpoint if one is due. */
+/* Requests the checkpoint that is due, if one is, while elements wait at a sync point. Returns
+ * whether it has: the elements are then resumed after the checkpoint. */
 static bool checkpoint_at_sync(struct ski_balance *balance)
 {
     const char     *dir  = checkpoint_due(checkpoint_root(balance->self));
@@ -569,8 +570,8 @@ static struct ski_checkpoint_root *checkpoint_root_new(void)
     return root;
 }
 
-/* At the end of the job: a generation that is being written is completed, if it takes no longer
- * than a process may take to exit. */
+/* Frees the state of PE 0 at the end of the job, after completing a generation that is being
+ * written if that takes no longer than a process may take to exit. */
 static void checkpoint_root_free(struct ski_checkpoint_root *root)
 {
     char why[SKI_STORE_REASON] = "";

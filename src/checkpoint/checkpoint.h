@@ -23,7 +23,7 @@
 #include "checkpoint/checkpoint_msg.h"
 #include "core/pe/layer.h"
 
-/** At PE 0: this job was restarted from the checkpoint @p from; performs its completion. */
+/** Performs, at PE 0 of a restarted job, the completion of the checkpoint @p from. */
 void ski_checkpoint_restarted(struct ski_pe *self, const struct ski_image_common *from);
 
 /** The layer above all others. */

@@ -52,11 +52,12 @@ struct ski_checkpoint_report {
     uint64_t step;
     int32_t  status;
     uint32_t collections, sections, channels; /* of SKI_CHECKPOINT_PREPARE: see image_part.h */
-    uint32_t regions, teams;                  /* also of it */
-    /* Also of it: collectives that the PE has called, of SKUA_TEAM_ALL and of collective.h. */
+    uint32_t regions, teams;                  /* of SKI_CHECKPOINT_PREPARE */
+    /* Of SKI_CHECKPOINT_PREPARE: collectives that the PE has called, of SKUA_TEAM_ALL and of
+     * collective.h. */
     uint64_t team_calls, reductions;
     uint64_t chares;
-    uint64_t bytes; /* of SKI_CHECKPOINT_SAVE: of the image */
+    uint64_t bytes; /* of SKI_CHECKPOINT_SAVE: size of the image */
 };
 
 /* The report of a process on the file that it writes; the reason follows if it has failed. */
@@ -72,7 +73,7 @@ struct ski_checkpoint_written {
 #define SKI_CHECKPOINT_REPORT_LEAST  sizeof(struct ski_checkpoint_report)
 #define SKI_CHECKPOINT_WRITTEN_LEAST sizeof(struct ski_checkpoint_written)
 
-/** Returns whether @p msg has a string behind the first @p head bytes of its data, which ends with
+/** Returns whether @p msg has a string after the first @p head bytes of its data, which ends with
  *  the message. */
 static inline bool ski_checkpoint_has_string(skua_msg *msg, size_t head)
 {

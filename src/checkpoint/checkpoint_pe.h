@@ -16,20 +16,20 @@ struct ski_checkpoint {
 
     uint64_t writing; /* the generation whose file this PE reports on; 0: none (save_step.c) */
 
-    struct ski_buddy_copy *copy;       /* that is being sent to the buddy, or NULL (buddy.c) */
+    struct ski_buddy_copy *copy; /* the copy that is being sent to the buddy, or NULL (buddy.c) */
     uint64_t               copy_bytes; /* of the image of this PE, which reports with the copy */
 
     /* In a job that is restarted (restore.c). */
     struct ski_restart           *restart;     /* once the common parts have arrived, or NULL */
-    struct ski_list               early;       /* records that arrived before these           */
+    struct ski_list               early;       /* records that arrived before the common parts */
     int                           resumed_pes; /* at PE 0: PEs that have resumed       */
-    uint64_t                      images;      /* at PE 0: images that these have read */
+    uint64_t                      images;      /* at PE 0: images that these PEs have read */
     bool                          resumed;
     struct ski_section_members   *sections; /* whose root is here (part_sections.c) */
     struct ski_region_piece_kept *pieces;   /* of varied regions (part_regions.c) */
 };
 
-/** The checkpoints of a PE; NULL: on a progress thread. */
+/** Returns the checkpoints of a PE; NULL: on a progress thread. */
 static inline struct ski_checkpoint *ski_checkpoint_of(const struct ski_pe *self)
 {
     return self->objects->slot[SKI_SLOT_CHECKPOINT];

@@ -14,7 +14,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/** Tells whether this build has checksums. */
+/** Returns whether this build has checksums. */
 bool ski_checksum_available(void);
 
 /** Returns the checksum of @p bytes bytes at @p data, or 0 in a build without checksums. */

@@ -15,7 +15,7 @@ struct ski_commit {
     struct ski_store_file store;
     bool                  opened;
     bool                  writing;  /* a generation is prepared, and not committed */
-    struct ski_manifest   manifest; /* of it                                       */
+    struct ski_manifest   manifest; /* manifest of that generation                 */
     int32_t               missing;  /* files that processes have not written       */
     bool                  failed;   /* one of them has failed                      */
 };
@@ -39,7 +39,8 @@ bool ski_commit_add(struct ski_commit *commit, int32_t process, int32_t first_pe
 bool ski_commit_finish(struct ski_commit *commit, char *reason);
 
 /** At the end of the process: waits up to @p seconds for files that other processes are still
- *  writing, makes the generation valid if they come, and closes the directory.  Returns false with
+ *  writing, makes the generation valid if they appear, and closes the directory.  Returns false
+ * with
  *  @p reason written if a generation is lost. */
 bool ski_commit_close(struct ski_commit *commit, double seconds, char *reason);
 

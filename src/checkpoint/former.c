@@ -20,7 +20,7 @@ static struct {
     struct ski_store_checkpoint checkpoint;
 } former = {.mutex = PTHREAD_MUTEX_INITIALIZER};
 
-/* Whether the images are in memory that outlived the job before (boot/image_slots.h). */
+/* Returns whether the images are in memory that outlived the previous job (boot/image_slots.h). */
 static bool former_in_memory(void)
 {
     return strcmp(ski_config.restart, SKI_RESTART_MEMORY) == 0;

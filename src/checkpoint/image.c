@@ -5,7 +5,7 @@
 #include "checkpoint/parts.h"
 
 const struct ski_image_part ski_image_parts[] = {
-    /* Before all that names addresses in that range. */
+    /* First: other parts name addresses in the isomalloc range. */
     {"isomalloc", 1, true, ski_part_isomalloc_save, ski_part_isomalloc_restore},
     {"program", 2, true, ski_part_program_save, ski_part_program_restore},
     {"readonly", 1, true, ski_part_readonly_save, ski_part_readonly_restore},

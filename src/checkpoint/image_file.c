@@ -38,7 +38,7 @@ struct image_file_entry {
 struct image_file_head {
     uint64_t                magic;
     uint32_t                version;
-    uint32_t                count;    /* of entries: PEs of the process */
+    uint32_t                count;    /* number of entries: PEs of the process */
     uint64_t                bytes;    /* of the file                    */
     struct ski_image_id     id;       /* of the first image             */
     uint64_t                head_sum; /* of the head with this 0     */
@@ -320,7 +320,7 @@ void ski_image_file_close(struct ski_image_file *file)
 }
 
 /* Reads one block of a compressed image, of which @p left stored bytes are at @p at.  Returns the
- * stored bytes of it, or 0. */
+ * number of stored bytes of the block, or 0. */
 static uint64_t image_file_unpack_block(struct ski_image_file *file, uint64_t at, uint64_t left,
                                         struct ski_image_span        room,
                                         const struct ski_compressor *compressor, uint32_t *got,

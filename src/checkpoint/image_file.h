@@ -4,7 +4,7 @@
  *
  *     head      struct image_file_head of image_file.c, then for each PE: offset, stored bytes,
  *               bytes of the image, compressed or not
- *     images    one behind the other, without a gap; a compressed one in blocks
+ *     images    one after the other, without a gap; a compressed one in blocks
  *
  * The head has a checksum of its own, which the manifest repeats: a file of another checkpoint is
  * refused.  Images are covered by the checksums of image_format.h, which are checked when an image

@@ -94,8 +94,8 @@ static void image_sum_chunks(struct ski_image_writer *writer)
 
 /* Keeps the compiler from moving writes across.  An image is read by another process, after the one
  * that wrote it has died or ended.  A process dies between two instructions: what it wrote before
- * is all there, and nothing of what follows, as the agent that noticed the death goes on only when
- * the kernel has ended it.  So the order of the instructions is all that matters. */
+ * is all there, and nothing of what follows, as the agent that noticed the death continues only
+ * when the kernel has ended it.  So the order of the instructions is all that matters. */
 static inline void image_order_writes(void)
 {
     atomic_signal_fence(memory_order_acq_rel);
@@ -114,7 +114,7 @@ void ski_image_begin(struct ski_image_writer *writer, struct ski_image_memory *m
     image_order_writes(); /* before any byte of the new image */
 }
 
-/* For assertions. */
+/* Returns whether the image has a section of this name; for assertions. */
 static __attribute__((unused)) bool image_has_section(const struct ski_image_writer *writer,
                                                       const char                    *name)
 {
@@ -215,7 +215,7 @@ static void image_write_header(struct ski_image_writer *writer, size_t data_end)
     };
 
     header.header_sum = ski_checksum(&header, offsetof(struct image_header, header_sum));
-    image_order_writes(); /* behind all bytes of the image */
+    image_order_writes(); /* after all bytes of the image */
     memcpy(base + sizeof header.magic, (char *)&header + sizeof header.magic,
            sizeof header - sizeof header.magic);
     atomic_store_explicit((_Atomic uint64_t *)(void *)base, header.magic, memory_order_release);
@@ -329,7 +329,7 @@ static bool image_check_header(const struct image_header *header, char *reason)
     return true;
 }
 
-/* Bytes of directory and checksums. */
+/* Returns the bytes of directory and checksums. */
 static size_t image_index_bytes(const struct image_header *header)
 {
     size_t chunks =

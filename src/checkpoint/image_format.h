@@ -5,7 +5,7 @@
  * An image is contiguous in memory and in a file:
  *
  *     header      struct image_header of image_format.c, 128 bytes
- *     data        sections, one behind the other, each from a multiple of 16 on
+ *     data        sections, one after the other, each from a multiple of 16 on
  *     directory   one entry for each section: name, version, offset, bytes
  *     checksums   one for each chunk of 256 KiB of the data
  *
@@ -84,7 +84,7 @@ size_t ski_image_add_sums(void *image);
  *  not nest. */
 void ski_image_section_begin(struct ski_image_writer *writer, const char *name, uint32_t version);
 
-/** Returns room for @p bytes bytes behind what was written, to be filled by the caller before the
+/** Returns room for @p bytes bytes after what was written, to be filled by the caller before the
  *  next call with @p writer, or NULL if there is no memory: the image has then failed, and
  *  ski_image_finish() says so.  The address has no alignment but that of what was written before.
  */
@@ -93,7 +93,7 @@ void *ski_image_reserve(struct ski_image_writer *writer, size_t bytes);
 /** Appends @p bytes bytes to the section. */
 void ski_image_write(struct ski_image_writer *writer, const void *from, size_t bytes);
 
-/** Appends zeros up to a multiple of SKI_IMAGE_ALIGN; ski_image_read_align() passes over them. */
+/** Appends zeros up to a multiple of SKI_IMAGE_ALIGN; ski_image_read_align() skips them. */
 void ski_image_align(struct ski_image_writer *writer);
 
 /** Ends the section. */
@@ -124,15 +124,15 @@ bool ski_image_section_find(struct ski_image_reader *reader, const char *name, u
 /** Goes to section @p i, counted from 0, and returns its name, or NULL if the image has no more. */
 const char *ski_image_section_at(struct ski_image_reader *reader, size_t i, uint32_t *version);
 
-/** Returns the next @p bytes bytes of the section and goes on behind them, or NULL if the section
- *  is shorter. */
+/** Returns the next @p bytes bytes of the section and moves past them, or NULL if the section is
+ * shorter. */
 const void *ski_image_read(struct ski_image_reader *reader, size_t bytes);
 
 /** Copies the next @p bytes bytes of the section to @p to.  Returns false, with nothing copied, if
  *  the section is shorter. */
 bool ski_image_copy(struct ski_image_reader *reader, void *to, size_t bytes);
 
-/** Passes over what ski_image_align() has written. */
+/** Skips what ski_image_align() has written. */
 void ski_image_read_align(struct ski_image_reader *reader);
 
 /** Returns the bytes that are left of the present section. */

@@ -13,8 +13,8 @@
 struct image_store_set {
     int                      fd;         /* -1: anonymous memory */
     uint64_t                 generation; /* 0: none */
-    int32_t                  added;      /* complete images of it */
-    struct ski_image_id      id;         /* of one of them */
+    int32_t                  added;      /* complete images of the generation */
+    struct ski_image_id      id;         /* id of one of these images */
     struct ski_image_memory *memory;
     struct ski_image_span   *span;
 };

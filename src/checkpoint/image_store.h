@@ -5,7 +5,7 @@
  * With memfds (store_memory.h) images are packed into them: the checkpoint in memory is complete
  * when the last PE of the process is.  Without, they are packed into anonymous memory.  Either way
  * the packed images are then written to a directory, if one is wanted, by the writer thread while
- * the program goes on; the program stops for the packing alone.
+ * the program continues; the program stops for the packing alone.
  *
  * Memory is bounded: the packed state once, or twice with memfds.  It is kept from one checkpoint
  * to the next, so that only the first ones pay for page faults.
@@ -38,8 +38,8 @@ struct ski_image_memory *ski_image_store_memory(struct ski_image_store    *store
                                                 const struct ski_image_id *id, uint64_t kept);
 
 /** Records that the image @p id is complete, with @p bytes bytes.  Returns true if it is the last
- *  one of the process: the caller then goes on with ski_image_store_write(), or has it in memory
- *  alone. */
+ *  one of the process: the caller then calls ski_image_store_write(), unless the checkpoint stays
+ * in memory alone. */
 bool ski_image_store_add(struct ski_image_store *store, const struct ski_image_id *id,
                          size_t bytes);
 

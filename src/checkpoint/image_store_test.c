@@ -75,7 +75,7 @@ static int store_pack_all(struct ski_image_store *store, uint64_t generation, ui
     return last;
 }
 
-/* Whether the memfds have all images of a generation, with their contents. */
+/* Returns whether the memfds have all images of a generation, with their contents. */
 static bool store_has(const int fd[2], uint64_t generation)
 {
     struct ski_image_id     first;
@@ -138,7 +138,7 @@ static void test_killed(const int fd[2])
        "a process that is killed leaves the generation that it completed");
     store = ski_image_store_open(STORE_PES, fd);
     OK(store_pack_all(store, 6, 5, STORE_PES) == 1 && store_has(fd, 5) && store_has(fd, 6),
-       "its successor goes on from there");
+       "its successor continues from there");
     ski_image_store_close(store);
 }
 

@@ -2,7 +2,7 @@
 /*
  * manifest.c - see manifest.h.
  *
- * The checksum is looked at first, then the format, then each line.  Numbers are compared with what
+ * The checksum is checked first, then the format, then each line.  Numbers are compared with what
  * they count: each PE belongs to one image.
  */
 #include "checkpoint/manifest.h"
@@ -103,7 +103,7 @@ static bool manifest_check_end(const char *text, size_t bytes, char *reason)
     return true;
 }
 
-/* Reads the lines before the images and moves *@p text behind them. */
+/* Reads the lines before the images and moves *@p text past them. */
 static bool manifest_parse_head(struct ski_manifest *manifest, const char **text)
 {
     int64_t seconds, nanoseconds;

@@ -54,7 +54,7 @@ void ski_manifest_free(struct ski_manifest *manifest);
 /** Returns the text of a manifest, which the caller frees, and its length. */
 char *ski_manifest_text(const struct ski_manifest *manifest, size_t *bytes);
 
-/** Reads a manifest from @p text, which ends with a 0 behind @p bytes bytes.  Returns false, with
+/** Reads a manifest from @p text, which ends with a 0 after @p bytes bytes.  Returns false, with
  *  the reason in @p reason and nothing to free, if it is damaged or of another format. */
 bool ski_manifest_parse(struct ski_manifest *manifest, const char *text, size_t bytes,
                         char *reason);

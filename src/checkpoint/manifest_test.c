@@ -25,7 +25,8 @@ static void manifest_make(struct ski_manifest *manifest)
             (struct ski_manifest_image){3 * i, i < 2 ? 3 : 1, 1000u + (uint64_t)i, 5u};
 }
 
-/* Whether the text with @p from replaced by @p to, and a checksum that matches, is accepted. */
+/* Returns whether the text with @p from replaced by @p to, and a checksum that matches, is
+ * accepted. */
 static bool manifest_accepts(const char *text, const char *from, const char *to, char *reason)
 {
     const char         *at = strstr(text, from);

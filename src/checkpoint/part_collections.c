@@ -95,8 +95,8 @@ static void collections_refuse(struct ski_collection *all, void *arg)
     ski_array_reduction_each_saved(all, collections_refuse_partial, arg);
 }
 
-/* The first user thread that does not run for an element which has its stack saved with it; NULL:
- * there is none. */
+/* Returns the first user thread that does not run for an element which has its stack saved with it;
+ * NULL: there is none. */
 static const struct skua_thread *collections_own_thread(const struct ski_pe *self)
 {
     const struct skua_thread *thread = self->threads.first;
@@ -106,7 +106,7 @@ static const struct skua_thread *collections_own_thread(const struct ski_pe *sel
     return thread;
 }
 
-/* What runs on a stack that stays in its process. */
+/* Refuses what runs on a stack that stays in its process. */
 static void collections_refuse_stacks(const struct ski_pe *self, struct collections_refusal *to)
 {
     const struct skua_thread *thread = collections_own_thread(self);
@@ -178,7 +178,7 @@ static const char *collections_restore_head(struct ski_pe *self, struct ski_imag
     return NULL;
 }
 
-/* A collection that was deleted: calls with its id are errors, as before. */
+/* Restores a collection that was deleted: calls with its id are errors, as before. */
 static const char *collections_restore_ended(struct ski_pe                 *self,
                                              const struct collection_saved *saved)
 {
@@ -188,7 +188,7 @@ static const char *collections_restore_ended(struct ski_pe                 *self
         return "a deleted collection is not valid";
     all->class = ski_class_find(saved->class);
     all->state = SKI_ENDED;
-    if (ski_balance_of(self)->active) /* sync points wait for no elements of it */
+    if (ski_balance_of(self)->active) /* sync points wait for no elements of the collection */
         ski_sync_point_collection_populated(ski_balance_of(self));
     return NULL;
 }
@@ -223,7 +223,7 @@ const char *ski_part_collections_restore(struct ski_pe *self, struct ski_image_r
     return why;
 }
 
-/* ---- going on -------------------------------------------------------------------------- */
+/* ---- continuation ---------------------------------------------------------------------- */
 
 static void collections_moved(struct ski_object *object, void *arg)
 {

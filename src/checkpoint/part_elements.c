@@ -2,7 +2,7 @@
 /*
  * part_elements.c - parts `elements` and `deleted`.
  *
- *      elements   the record of each element (objects/model/saved_element.h), one behind the other
+ *      elements   the record of each element (objects/model/saved_element.h), one after the other
  *      deleted    of elements that were deleted and whose home the PE is: struct location_saved
  *
  * The home of an element has to know where it is, and how often elements of its index have
@@ -85,7 +85,7 @@ static bool elements_index_valid(const struct ski_collection *all, const skua_in
     return index->at.x[0] >= 0 && (uint32_t)index->at.x[0] < all->self->objects->creators;
 }
 
-/* A collection of the image and an index that may be in it; NULL: there is none. */
+/* Returns the collection @p id if it is in the image and the index may be in it; NULL otherwise. */
 static struct ski_collection *elements_collection(struct ski_pe *self, uint64_t id,
                                                   const skua_index *index)
 {

@@ -6,7 +6,7 @@
  *      readonly   the read-only variables, as objects/services/program.h packs them
  *
  * The names are those of all handlers, of the runtime and of the program, and so of classes and
- * entries, in the order of their numbers; that of a class has the size of its objects behind it.
+ * entries, in the order of their numbers; that of a class is followed by the size of its objects.
  * Messages in an image name handlers by number, so a program with other names is refused, and told
  * the first that differs.
  */
@@ -43,7 +43,7 @@ static uint32_t program_names(void)
 
 #define PROGRAM_NAME 256
 
-/* Name @p i of this program. */
+/* Returns name @p i of this program. */
 static const char *program_name(uint32_t i, char text[PROGRAM_NAME])
 {
     const struct ski_class *class;
@@ -69,7 +69,7 @@ static void program_save_names(struct ski_image_writer *to)
     }
 }
 
-/* What the first name that differs is; NULL: none does. */
+/* Returns which name is the first that differs; NULL: none does. */
 static const char *program_compare_names(struct ski_image_reader *from)
 {
     static _Thread_local char why[2 * PROGRAM_NAME + 80];
@@ -126,7 +126,7 @@ void ski_part_program_save(struct ski_pe *self, struct ski_image_writer *to,
     program_save_names(to);
 }
 
-#define PROGRAM_SECONDS 1e10 /* that no job takes */
+#define PROGRAM_SECONDS 1e10 /* more than any job takes */
 
 static bool program_common_valid(const struct ski_image_common *common)
 {

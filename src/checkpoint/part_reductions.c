@@ -5,7 +5,7 @@
  *      number of collections whose root the PE is | struct oldest_saved of each
  *      struct ski_saved_partial | its data | struct ski_saved_partial ...
  *
- * objects/collective/array_reduction_saved.h says how they go on.
+ * objects/collective/array_reduction_saved.h says how they continue.
  */
 #include "base/memory.h"
 #include "checkpoint/parts.h"

@@ -45,7 +45,7 @@ struct regions_id {
 
 static _Thread_local char regions_why[SKI_REGION_STR + 300];
 
-/* A refusal that names the region. */
+/* Returns a refusal that names the region. */
 static const char *regions_refuse(const struct ski_saved_region *saved, const char *why)
 {
     snprintf(regions_why, sizeof regions_why, "region %#x%s%s%s: %s", saved->label.id,
@@ -204,7 +204,7 @@ static void regions_send(struct ski_pe *self, int pe, const struct ski_saved_reg
 
 /* ---- another number of PEs ------------------------------------------------------------------- */
 
-/* Describes a region of blocks in this job.  False: it is too large. */
+/* Describes a region of blocks in this job. Returns false if it is too large. */
 static bool regions_divide(const struct ski_pe *self, const struct ski_restart *restart,
                            struct ski_saved_region *saved)
 {

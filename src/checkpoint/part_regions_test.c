@@ -64,7 +64,8 @@ static void part_make(void)
     part_add(varied, NULL);
 }
 
-/* Whether the regions that the part now describes are there, but for varied ones, which come later.
+/* Returns whether the regions that the part now describes are there, but for varied ones, which
+ * come later.
  */
 static bool part_is_there(const char *data, size_t bytes)
 {
@@ -127,7 +128,7 @@ static int part_fork(size_t bytes, size_t at, char flip, int former_pes)
     return WEXITSTATUS(status);
 }
 
-/* Whether no byte that is changed leads to something wrong; most that describe regions are
+/* Returns whether no byte that is changed leads to something wrong; most that describe regions are
  * refused. */
 static bool part_flips(char flip, int former_pes, size_t least)
 {

@@ -51,7 +51,7 @@ struct ski_section_members {
 
 /* ---- saving ---------------------------------------------------------------------------- */
 
-/* Whether a record is that of the generation in use, at a PE of its tree. */
+/* Returns whether a record is that of the generation in use, at a PE of its tree. */
 static bool sections_in_use(const struct ski_section *section)
 {
     return section->state == SKI_SECTION_JOINED && !section->switched && !section->over &&
@@ -88,7 +88,7 @@ static void sections_refuse(struct ski_hash_link *link, void *arg)
     to->refused = true;
     snprintf(to->why, to->room,
              "%s cannot be saved: a reduction is under way in a tree that was rebuilt meanwhile; "
-             "make the checkpoint when its result has come",
+             "make the checkpoint when its result has arrived",
              ski_section_text(text, section->id));
 }
 
@@ -142,13 +142,13 @@ void ski_part_sections_save(struct ski_pe *self, struct ski_image_writer *to,
 
 /* ---- restoring ------------------------------------------------------------------------- */
 
-/* The bytes that follow the head of a record. */
+/* Returns the number of bytes that follow the head of a record. */
 static size_t sections_bytes(const struct section_saved *saved)
 {
     return saved->count * sizeof(skua_index) + saved->partial_bytes;
 }
 
-/* Reads the head of a record, and what follows, which is returned; NULL: it is too short. */
+/* Reads the head of a record. Returns what follows it, or NULL if the record is too short. */
 static const void *sections_read(struct ski_image_reader *from, struct section_saved *saved)
 {
     if (!ski_image_get(from, saved) || saved->count > ski_image_left(from) / sizeof(skua_index) ||
@@ -174,8 +174,8 @@ const char *ski_part_sections_restore(struct ski_pe *self, struct ski_image_read
     return NULL;
 }
 
-/* The section that is being gathered here, which is added if it is new.  Messages to it wait from
- * now on until it is created. */
+/* Returns the section that is being gathered here, which is added if it is new.  Messages to it
+ * wait from now on until it is created. */
 static struct ski_section_members *sections_get(struct ski_pe *self, uint64_t id)
 {
     struct ski_section_members **at = &ski_checkpoint_of(self)->sections;
@@ -190,7 +190,7 @@ static struct ski_section_members *sections_get(struct ski_pe *self, uint64_t id
     return *at;
 }
 
-/* Whether all indices may be those of elements of a collection that was restored. */
+/* Returns whether all indices may be those of elements of a collection that was restored. */
 static bool sections_valid(struct ski_pe *self, const struct section_saved *saved,
                            const void *members)
 {
@@ -270,9 +270,9 @@ void ski_part_sections_placed(struct ski_object *object)
     ski_section_each_of(object, sections_tell_root, object->of->self);
 }
 
-/* ---- going on -------------------------------------------------------------------------- */
+/* ---- continuation ---------------------------------------------------------------------- */
 
-/* A member of a group that has fewer members now is not in the section any more. */
+/* Returns whether a member still exists: a group may have fewer members now. */
 static bool sections_exists(const struct ski_collection *all, const skua_index *index)
 {
     int most = all->kind == SKI_GROUP           ? all->self->pes
@@ -304,7 +304,7 @@ static void sections_add_partials(struct ski_section               *section,
         if (!ski_image_get(&rest, &partial) || !(data = ski_image_read(&rest, partial.bytes)) ||
             (why = ski_completion_restore(&partial.to)) ||
             (why = sections_add_partial(section, &partial, data)))
-            ski_fatal("restart on PE %d: a reduction of %s in progress cannot go on: %s",
+            ski_fatal("restart on PE %d: a reduction of %s in progress cannot continue: %s",
                       section->self->pe, ski_section_text(name, section->id), why);
     }
 }

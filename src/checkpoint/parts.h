@@ -3,7 +3,7 @@
  * parts.h - the functions of the parts of an image, which image.c and restore.c list in tables.
  *
  * Save and restore functions are those of struct ski_image_part (image_part.h).  A function that
- * takes a record in (record.h) returns NULL, or what is wrong with the record: it comes from a
+ * receives a record (record.h) returns NULL, or what is wrong with the record: it comes from a
  * file.
  */
 #ifndef SKI_PARTS_H

@@ -28,7 +28,7 @@
 /* What all PEs do, in this order. */
 enum restore_step { RESTORE_BEGIN, RESTORE_RESUME };
 
-/* A message of SKI_HANDLER_RESTORE_STEP begins with this; the common parts follow, each behind its
+/* A message of SKI_HANDLER_RESTORE_STEP begins with this; the common parts follow, each after its
  * length. */
 struct restore_order {
     uint64_t step;
@@ -68,7 +68,7 @@ static SKI_COLD _Noreturn void restore_fail(int former, const char *part, const 
               ski_self->pe, former, part, why);
 }
 
-/* A reader of @p bytes at @p data, which are no image but a part of one. */
+/* Returns a reader of @p bytes at @p data, which are no image but a part of one. */
 static struct ski_image_reader restore_reader(const void *data, size_t bytes)
 {
     return (struct ski_image_reader){.base = data, .end = bytes};
@@ -88,7 +88,7 @@ void ski_on_restore_record(skua_msg *msg)
         ski_net_drop(ski_self, msg);
         return;
     }
-    if (!state->restart) { /* the common parts come from another PE, by another way */
+    if (!state->restart) { /* the common parts come from another PE, and may arrive later */
         ski_msg_hold(ski_self, &state->early, msg);
         return;
     }
@@ -157,7 +157,7 @@ static void restore_read_common(struct ski_pe *self, struct ski_image_reader *fr
     }
 }
 
-/* A message with the common parts of the image of PE 0. */
+/* Returns a message with the common parts of the image of PE 0. */
 static skua_msg *restore_common_message(struct ski_image_reader *from)
 {
     struct restore_order         order = {RESTORE_BEGIN};
@@ -191,7 +191,7 @@ static skua_msg *restore_common_message(struct ski_image_reader *from)
 
 /* ---- steps --------------------------------------------------------------------------------- */
 
-/* All records have arrived. */
+/* Lets all PEs resume: all records have arrived. */
 static void restore_placed(void *arg, const void *data, size_t bytes)
 {
     struct restore_order order = {RESTORE_RESUME};

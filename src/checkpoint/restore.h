@@ -7,8 +7,8 @@
  * files PE p those of p, p + P, p + 2 P ..., of images in memory those that its host has and the
  * launcher has assigned to it.  All images are read, each once.  A PE sends every record to the PE
  * that it belongs to now.  At quiescence all of them have arrived, and PE 0 tells all PEs to
- * resume: collections exist, reductions go on, hooks of the program and `moved` of its classes are
- * called.  When all have done so, PE 0 performs the completion of the checkpoint.
+ * resume: collections exist, reductions continue, hooks of the program and `moved` of its classes
+ * are called.  When all have done so, PE 0 performs the completion of the checkpoint.
  *
  * Before that, no code of the program runs except `pup`, and no message of the program is sent:
  * messages to a collection that does not exist on a PE yet wait there.  Once a PE resumes, the

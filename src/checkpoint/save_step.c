@@ -113,7 +113,7 @@ static void save_step_prepare(struct ski_pe *self)
                      why);
 }
 
-/* What compresses files, by the settings; NULL: nothing does, or it is not installed. */
+/* Returns the compressor of files that the settings ask for; NULL: none, or it is not installed. */
 static const struct ski_compressor *save_step_compressor(void)
 {
     static _Atomic bool          warned;
@@ -142,7 +142,7 @@ struct ski_image_id ski_save_step_id(const struct ski_pe           *self,
                                  .process_pes = ski_job_pes_of(self->job, self->process)};
 }
 
-/* All PEs of the process have packed: lets the writer thread write its file. */
+/* Lets the writer thread write the file of the process, all of whose PEs have packed. */
 static void save_step_write(const struct ski_checkpoint_order *order)
 {
     if (!*order->dir)
@@ -152,7 +152,7 @@ static void save_step_write(const struct ski_checkpoint_order *order)
     atomic_store(&save_step_given, order->common.generation);
 }
 
-/* The buddy has a copy of the images of the process, or could not write it. */
+/* Reports that the buddy has a copy of the images of the process, or could not write it. */
 static void save_step_copied(struct ski_pe *self, skua_status status)
 {
     struct ski_checkpoint_report report = {.bytes = ski_checkpoint_of(self)->copy_bytes};
@@ -162,8 +162,8 @@ static void save_step_copied(struct ski_pe *self, skua_status status)
                                        : "its buddy has no memory for its image (or ulimit -f)");
 }
 
-/* The last PE of the process has packed.  Returns whether it reports later, when the buddy of the
- * process has a copy. */
+/* Completes the images of the process, whose last PE has packed. Returns whether it reports later,
+ * when the buddy of the process has a copy. */
 static bool save_step_complete(struct ski_pe *self, const struct ski_checkpoint_order *order,
                                const struct ski_image_id *id, size_t bytes)
 {
@@ -172,7 +172,7 @@ static bool save_step_complete(struct ski_pe *self, const struct ski_checkpoint_
     return ski_buddy_send(self, id, order->kept, save_step_copied);
 }
 
-/* Why an image was not packed, from the errno of its writer. */
+/* Returns why an image was not packed, from the errno of its writer. */
 static const char *save_step_reason(int error)
 {
     if (error == EFBIG)

@@ -93,7 +93,7 @@ void ski_store_file_remove(struct ski_store_file *store, uint64_t generation)
     if (fd < 0)
         return;
     if (unlinkat(fd, SKI_MANIFEST_NAME, 0) == 0)
-        fsync(fd); /* before any image goes */
+        fsync(fd); /* before any image is removed */
     folder = fdopendir(fd);
     while (folder && (entry = readdir(folder)))
         if (store_is_ours(entry->d_name))
@@ -105,7 +105,7 @@ void ski_store_file_remove(struct ski_store_file *store, uint64_t generation)
     unlinkat(store->fd, name, AT_REMOVEDIR);
 }
 
-/* Whether a generation was committed by the same program. */
+/* Returns whether a generation was committed by the same program. */
 static bool store_same_program(struct ski_store_file *store, uint64_t generation,
                                uint64_t fingerprint)
 {

@@ -42,7 +42,7 @@ struct ski_store_file {
 struct ski_store_checkpoint {
     struct ski_manifest   manifest;
     int                   folder;  /* descriptor of the directory of the generation */
-    char                 *path;    /* of that directory                             */
+    char                 *path;    /* path of that directory                        */
     int32_t               process; /* whose file is open; -1: none                 */
     struct ski_image_file file;
 };
@@ -98,7 +98,7 @@ bool ski_store_checkpoint_verify(struct ski_store_checkpoint *checkpoint, char *
 /** Closes a checkpoint. */
 void ski_store_checkpoint_close(struct ski_store_checkpoint *checkpoint);
 
-/** Writes, behind the refusal of the checkpoint in @p path, what there is instead: the sentence
+/** Writes, for the refusal of the checkpoint in @p path, what there is instead: the sentence
  *  names the newest older generation whose images are all intact and the command that restarts from
  *  it, or says that there is none.  It reads these images. */
 void ski_store_file_offer(const char *path, char *text, size_t size);

@@ -147,7 +147,7 @@ static int32_t store_process_of(const struct ski_manifest *manifest, int32_t pe)
     return process;
 }
 
-/* Whether a file is the one that the manifest lists for a process. */
+/* Returns whether a file is the one that the manifest lists for a process. */
 static bool store_file_belongs(const struct ski_manifest *manifest, int32_t process,
                                const struct ski_image_file *file)
 {

@@ -130,7 +130,8 @@ static bool image_right(struct ski_store_checkpoint *checkpoint, int32_t pe, siz
     return right;
 }
 
-/* Whether the checkpoint at @p where is generation @p generation and all its images are right. */
+/* Returns whether the checkpoint at @p where is generation @p generation and all its images are
+ * right. */
 static bool checkpoint_right(const char *where, uint64_t generation, size_t bytes, char *reason)
 {
     struct ski_store_checkpoint checkpoint;

@@ -19,7 +19,7 @@ static size_t store_memory_size(int fd, int32_t i, struct ski_image_id *id, char
     return ski_image_size(header, n < 0 ? 0 : (size_t)n, id, reason);
 }
 
-/* Whether two images belong to one process at one checkpoint. */
+/* Returns whether two images belong to one process at one checkpoint. */
 static bool store_memory_same(const struct ski_image_id *a, const struct ski_image_id *b)
 {
     return a->generation == b->generation && a->fingerprint == b->fingerprint &&

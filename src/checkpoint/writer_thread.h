@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * writer_thread.h - the thread of a process that writes its image file while the program goes on.
+ * writer_thread.h - the thread of a process that writes its image file while the program continues.
  *
  * There is one order at a time: a process holds one set of images that is being written, not a
  * queue of them.  The thread is made with the first order and sleeps between orders.  It blocks all
@@ -25,7 +25,7 @@ struct ski_write_order {
 struct ski_write_result {
     bool                          ok;
     uint64_t                      generation;
-    double                        seconds; /* that writing took              */
+    double                        seconds; /* seconds that writing took      */
     struct ski_image_file_written written;
     char                          reason[SKI_STORE_REASON]; /* unless ok */
 };

@@ -40,32 +40,22 @@
 /* The modules of this layer that observe it.  An event reaches them in this order:
  *   - channels first: no other PE writes to an element when others look at it;
  *   - broadcasts before reductions: a report of a reduction says which broadcasts were heard;
- *   - location behind those: the home of an element hears of its arrival or deletion when it is
+ *   - location after those: the home of an element hears of its arrival or deletion when it is
  *     counted everywhere else;
  *   - then threads that have arrived with an element: what they wait for may happen when a
- * reduction goes on;
+ * reduction continues;
  *   - termination before the services that register topics with it. */
 static const struct ski_lifecycle *const objects_modules[] = {
-    &ski_learned_channel_lifecycle,
-    &ski_object_channel_lifecycle,
-    &ski_thread_migration_lifecycle,
-    &ski_thread_saved_lifecycle,
-    &ski_array_broadcast_lifecycle,
-    &ski_array_reduction_lifecycle,
-    &ski_section_lifecycle,
-    &ski_section_multicast_lifecycle,
-    &ski_location_lifecycle,
-    &ski_migration_lifecycle,
-    &ski_closing_lifecycle,
-    &ski_insertion_lifecycle,
-    &ski_callback_lifecycle,
-    &ski_seed_lifecycle,
-    &ski_termination_lifecycle,
-    &ski_quiescence_lifecycle,
-    &ski_detector_lifecycle,
-    &ski_stream_lifecycle,
-    &ski_program_lifecycle,
-    &ski_idle_report_lifecycle,
+    &ski_learned_channel_lifecycle,  &ski_object_channel_lifecycle,
+    &ski_thread_migration_lifecycle, &ski_thread_saved_lifecycle,
+    &ski_array_broadcast_lifecycle,  &ski_array_reduction_lifecycle,
+    &ski_section_lifecycle,          &ski_section_multicast_lifecycle,
+    &ski_location_lifecycle,         &ski_migration_lifecycle,
+    &ski_closing_lifecycle,          &ski_insertion_lifecycle,
+    &ski_callback_lifecycle,         &ski_seed_lifecycle,
+    &ski_termination_lifecycle,      &ski_quiescence_lifecycle,
+    &ski_detector_lifecycle,         &ski_stream_lifecycle,
+    &ski_program_lifecycle,          &ski_idle_report_lifecycle,
     &ski_finalize_lifecycle,
 };
 

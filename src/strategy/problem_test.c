@@ -138,8 +138,7 @@ static void test_problem_several(void)
     OK(ski_problem_read(text, strlen(text), &at, &read, error) == 1 && read.problem.seed == 2,
        "the second");
     ski_problem_destroy(&read);
-    OK(ski_problem_read(text, strlen(text), &at, &read, error) == -1, "text behind them: %s",
-       error);
+    OK(ski_problem_read(text, strlen(text), &at, &read, error) == -1, "text after them: %s", error);
 }
 
 /* ---- arbitrary files ----------------------------------------------------------------------------

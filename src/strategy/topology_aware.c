@@ -80,7 +80,7 @@ static int32_t topology_pick(const struct topology_run *run, uint32_t i)
     return best;
 }
 
-/* One pass over all objects.  Returns how many have moved. */
+/* Makes one pass over all objects. Returns how many have moved. */
 static uint32_t topology_improve(struct topology_run *run)
 {
     uint32_t moved = 0;

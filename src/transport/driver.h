@@ -63,7 +63,7 @@ struct ski_driver_rkey; /* an rkey: the right to access registered memory of a p
 /* What a driver is told about the job when it starts. */
 struct ski_net {
     int         process, processes;
-    int         ports;        /* that this process has open at once, at most                  */
+    int         ports;        /* ports that this process has open at once, at most            */
     bool        one_host;     /* all processes are on this host: loopback is enough           */
     const char *interfaces;   /* the setting: "auto", or network interfaces as in eth0,ib0    */
     const char *port_range;   /* the setting: "any", or 5000-5100                             */
@@ -128,11 +128,11 @@ struct ski_upcalls {
      *  the bytes before them. */
     void (*recv_direct_done)(void *owner, const void *packet, size_t bytes, bool whole);
 
-    /** Returns whether the memory of recv_direct(), at *@p to, is still there, or that at another
-     *  *@p to, where the bytes are that have been received.  A driver calls it before each time
-     * that it writes to this memory in a later call of progress().  If not, the driver skips the
-     * other bytes of the packet, and then calls recv_direct_done() with false.  NULL: the memory
-     * stays. */
+    /** Returns whether the memory of recv_direct(), at *@p to, can still be written.  Sets *@p to
+     * if it has moved, with the bytes that have been received.  A driver calls this function in a
+     * later call of progress(), each time before it writes to the memory.  After false the driver
+     * skips the other bytes of the packet, and then calls recv_direct_done() with false.  NULL: the
+     * memory stays. */
     bool (*recv_direct_continues)(void *owner, const void *packet, void **to);
 };
 
@@ -208,11 +208,11 @@ struct ski_driver {
     size_t (*eager_max)(void);
 
     /** Called before the runtime waits for wait_fd().  Returns whether that will become readable
-     * with the next event; false: there is something to do now. */
+     * with the next event. After false there is something to do now. */
     bool (*arm)(struct ski_port *port);
 
-    /** Whether wait_fd() also becomes readable when packets that were sent can go on, so that a
-     * port with such packets can sleep. */
+    /** Whether wait_fd() also becomes readable when packets that wait in the driver can be sent, so
+     * that a port with such packets can sleep. */
     bool wakes_for_sends;
 
     /** Called when the wait that arm() prepared is over.  May be NULL: nothing is to be undone. */

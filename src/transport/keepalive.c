@@ -8,8 +8,9 @@
 #include <string.h>
 #include <sys/socket.h>
 
-#define KEEPALIVE_PROBES_MIN 3   /* questions that were not answered */
-#define KEEPALIVE_CHECKS     4.0 /* within the timeout               */
+#define KEEPALIVE_PROBES_MIN                                                                       \
+    3 /* unanswered probes or retransmissions of a dead connection, at least */
+#define KEEPALIVE_CHECKS 4.0 /* number of checks within the timeout */
 
 static bool keepalive_found_dead(int fd, double timeout)
 {

@@ -247,7 +247,8 @@ static void monitor_take_bytes(struct ski_monitor *monitor, const unsigned char 
 }
 
 /* Reads which ports the other process has closed.  Returns false if the connection is over; errno
- * is then 0 or tells why.  No byte stays in the socket, which would hide the end behind it. */
+ * is then 0 or tells why.  No byte stays in the socket: it would hide the end of the stream after
+ * it. */
 static bool monitor_read_notes(struct ski_monitor *monitor, int fd)
 {
     unsigned char bytes[LIVENESS_NOTES];

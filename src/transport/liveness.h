@@ -12,13 +12,13 @@
  *
  *   - Probes that stay without an answer for net->peer_timeout: the host is silent.
  *   - A connection that is reset or refused: the process has ended.
- *   - A process that closes a port and goes on sends the number of the PE, 4 bytes, on the monitors
- *     that it has accepted.
+ *   - A process that closes a port and continues sends the number of the PE, 4 bytes, on the
+ * monitors that it has accepted.
  *
  * A monitor tries all addresses of the other process at once and keeps the first that answers.  An
  * address that this host has too, as that of a bridge for containers, is left out unless there is
- * no other.  The accepting end trusts no connection: it reads and drops what arrives, and closes the
- * oldest connection when it has more than the job can need; that monitor is then opened again.
+ * no other.  The accepting end trusts no connection: it reads and drops what arrives, and closes
+ * the oldest connection when it has more than the job can need; that monitor is then opened again.
  *
  * All functions may be called by any thread; none blocks, apart from ski_liveness_start().
  */

@@ -122,7 +122,7 @@ static void test_liveness_partial_note(void)
     close(listener);
     close(fd);
     OK(liveness_test_becomes(monitor, 8, SKI_LIVENESS_CLOSED),
-       "its end is seen behind a part of one");
+       "its end is seen after a part of one");
     ski_liveness_unmonitor(monitor);
 }
 

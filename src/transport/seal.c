@@ -36,9 +36,9 @@ struct seal_range {
 /* A PE that sends to this port; created with its first authentic packet. */
 struct seal_source {
     struct seal_direction direction;
-    uint64_t              next;     /* all below have come      */
+    uint64_t              next;     /* all numbers below have arrived */
     struct seal_range    *ranges;   /* ascending, with gaps     */
-    double                deadline; /* for `awaited', after a packet was dropped; 0: none was */
+    double                deadline; /* for `awaited`, after a packet was dropped; 0: none */
     uint64_t              awaited;
 };
 
@@ -52,7 +52,7 @@ struct ski_port {
     size_t                    sources;
     struct ski_peer          *peers;
     unsigned                  dropped;
-    bool                      suspects; /* some source has `until' */
+    bool                      suspects; /* some source has a deadline */
     char                     *scratch;
     size_t                    scratch_bytes;
 };

@@ -242,7 +242,7 @@ static void test_seal_order(enum ski_security security)
     OK(seal_test_count_arrived(1) == PACKETS && lines == 10,
        "and none of them twice; ten are told of");
     seal_test_wait_for_suspects();
-    OK(lost == 0, "who misses nothing is not lost");
+    OK(lost == 0, "a source that misses nothing is not lost");
     seal_test_end();
 }
 

@@ -29,7 +29,7 @@ static double element(int i, int j)
     return sin(i) + 0.01 * j;
 }
 
-/* The sum of squares of all elements. */
+/* Returns the sum of squares of all elements. */
 static double norm(int array)
 {
     return GA_Ddot(array, array);

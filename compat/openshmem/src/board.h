@@ -15,8 +15,8 @@
  * passed, and a stamp that is larger than the expected one counts as seen: the last call of a team
  * is a synchronisation, after which no member reads data of it.
  *
- * A member that has returned leaves its board as it is. The end of
- * the job is no such call: there flags are used, which a member reads in its own memory.
+ * A member that has returned leaves its board as it is. The end of the job does not use boards but
+ * flags, which a member reads in its own memory.
  *
  * Active sets share a slot and are no teams; only those of all PEs, which have a slot of their own,
  * use boards.
@@ -45,7 +45,7 @@ void shmemi_board_reduce(const struct shmemi_set *set, void *dest, const void *s
 /** Returns a number that is not below any that this PE has used in a free slot. */
 uint64_t shmemi_board_last_number(void);
 
-/** Begins a new team in @p slot; its calls have numbers behind @p last. */
+/** Begins a new team in @p slot; its calls have numbers above @p last. */
 void shmemi_board_begin(int slot, uint64_t last);
 
 #endif

@@ -23,7 +23,7 @@
 
 /* ---- the words of the library ------------------------------------------- */
 
-/* Where the board begins (board.h), behind the exit word (job_exit.h). */
+/* Where the board begins (board.h), after the exit word (job_exit.h). */
 #define COLLECTIVE_BOARD_AT 128
 
 /* The words of a PE, which follow the board, in this order; `n` is the number of PEs. */

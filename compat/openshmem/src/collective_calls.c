@@ -86,7 +86,7 @@ static int collective_team_broadcast(const char *call, shmem_team_t team, void *
 typedef void (*collective_blocks_fn)(const char *call, const struct shmemi_set *set, void *dest,
                                      const void *source, size_t bytes);
 
-/* A collective of blocks of one size. */
+/* Runs a collective of blocks of one size. */
 static int collective_team_blocks(const char *call, collective_blocks_fn run, shmem_team_t team,
                                   void *dest, const void *source, size_t bytes)
 {

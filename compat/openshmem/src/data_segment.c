@@ -28,7 +28,7 @@ struct data_segment_range {
     uintptr_t readonly;   /* end of its read-only part */
 };
 
-/* A callback of dl_iterate_phdr(), which begins with the executable; a nonzero result ends the
+/* The callback of dl_iterate_phdr(), which begins with the executable; a nonzero result ends the
  * iteration. */
 static int data_segment_scan(struct dl_phdr_info *info, size_t size, void *arg)
 {

@@ -22,7 +22,8 @@ static int lock_home(const long *lock)
     return s ? (int)(((uintptr_t)lock - s->base) / sizeof *lock % (size_t)shmemi_job.pes) : 0;
 }
 
-/* The two halves as 32-bit words, whose increments do not carry into each other. */
+/* Returns one of the two halves of a lock, 32-bit words whose increments do not carry into each
+ * other. */
 static uint32_t *lock_half(long *lock, bool holder)
 {
     bool upper_first = __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__;

@@ -2,7 +2,7 @@
 /*
  * broadcast.c - a message to every PE, down a spanning tree (tree.h).
  *
- * Each PE gets a message of its own: the data of the user and behind it, hidden from the handler, a
+ * Each PE gets a message of its own: the data of the user and after it, hidden from the handler, a
  * *tail* with what forwarding needs.  A PE sends copies of the message to its children, then runs
  * the handler on it.
  *
@@ -43,7 +43,7 @@ uint32_t ski_broadcast_handler(skua_msg *msg)
     return ski_broadcast_tail_of(msg)->handler;
 }
 
-/* Writes @p tail behind the data of @p msg, which has room for it, and addresses @p msg to
+/* Writes @p tail after the data of @p msg, which has room for it, and addresses @p msg to
  * ski_on_broadcast(). */
 static void broadcast_set_tail(skua_msg *msg, const struct ski_broadcast_tail *tail)
 {

@@ -40,7 +40,7 @@ struct ski_broadcast_tail {
 };
 
 _Static_assert(sizeof(struct ski_broadcast_tail) == SKI_MSG_TAIL_BYTES,
-               "a tail fits behind a message");
+               "a tail fits after a message");
 
 /** Returns the tail of @p msg, of SKI_HANDLER_BROADCAST. */
 static inline struct ski_broadcast_tail *ski_broadcast_tail_of(skua_msg *msg)

@@ -184,8 +184,8 @@ static const char *segment_data(const struct ski_transfer *t, const struct ski_s
     return (const char *)skua_msg_data(t->msg) + segment->offset;
 }
 
-/* Sends a segment that the network reads from the message of its transfer.  False: the network
- * cannot take it now. */
+/* Sends a segment that the network reads from the message of its transfer.  Returns false if the
+ * network cannot take it now. */
 static bool segment_send_in_place(struct ski_pe *self, struct ski_transfer *t, int pe,
                                   const struct ski_segment *segment)
 {

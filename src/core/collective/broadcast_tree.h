@@ -64,7 +64,7 @@ static inline int ski_broadcast_level_parent(const struct ski_broadcast_level *t
 struct ski_broadcast_tree {
     const struct ski_job *job;   /* NULL: the tree has one level, `local`, of PEs              */
     int                   root;  /* the PE that broadcasts                                     */
-    int                   arity; /* that the root has chosen                                   */
+    int                   arity; /* arity that the root has chosen                             */
     int                   children;
     struct ski_broadcast_level hosts; /* over hosts; its children come before those of `local` */
     struct ski_broadcast_level local; /* over the local indices of the PEs of this host */

@@ -6,7 +6,8 @@
 
 #include "tests/tap.h"
 
-/* Counts @p pe as a child of its parent in the tree of @p root; false: the parent denies it. */
+/* Counts @p pe as a child of its parent in the tree of @p root. Returns false if the parent denies
+ * it. */
 static bool tree_test_parent_agrees(int pe, int pes, int root, int arity)
 {
     struct ski_broadcast_level tree   = ski_broadcast_level_at(pe, pes, root, arity);

@@ -57,7 +57,7 @@ struct ski_transfer;
 /* The flow control of calls that begin in the order in which they are made: those over all PEs, or
  * those of a team. */
 struct ski_window {
-    uint64_t              bytes;     /* that may be in flight */
+    uint64_t              bytes;     /* bytes that may be in flight */
     uint64_t              in_flight; /* bytes of calls in flight */
     uint32_t              draining;  /* calls of ski_window_open() that begin deferred calls */
     struct skua_thread   *drainer;   /* the thread of the last one, or NULL ... */

@@ -21,7 +21,8 @@ struct ski_collective_packet {
 };
 
 /** Sends @p packet to @p pe, of another host.  Its `sent` is called once, perhaps before the call
- *  returns.  False: the network cannot take the packet in this way now, and nothing has happened.
+ *  returns.  Returns false if the network cannot take the packet in this way now: nothing has
+ * happened.
  */
 bool ski_collective_send(struct ski_pe *self, int pe, const struct ski_collective_packet *packet);
 

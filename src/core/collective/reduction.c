@@ -148,7 +148,7 @@ static void reduction_msg_sent(struct ski_pe *self, void *owner)
 }
 
 /* Sends a partial result, which this PE still needs, from its message.  If the network has not read
- * it at the return, the reduction continues with a copy.  False: nothing has happened. */
+ * it at the return, the reduction continues with a copy.  Returns false if it has done nothing. */
 static bool reduction_send_in_place(struct ski_pe *self, struct ski_reduction *r, int pe,
                                     uint32_t handler, const struct ski_reduction_head *head)
 {
@@ -424,18 +424,18 @@ static bool reduction_poll_slots(struct ski_pe *self)
     return true;
 }
 
-/* Requests a wakeup for each small call in flight.  False: a slot is filled already. */
-static bool reduction_doze_slots(struct ski_pe *self)
+/* Requests a wakeup for each small call in flight.  Returns false if a slot is filled already. */
+static bool reduction_arm_slots(struct ski_pe *self)
 {
     const struct ski_collectives *c = self->collectives;
 
     for (struct ski_reduction *r = c->small; r && reduction_slot_allowed(c, r); r = r->small_next)
-        if (!ski_board_doze(self, r->round, r->small_call))
+        if (!ski_board_arm(self, r->round, r->small_call))
             return false;
     return true;
 }
 
-const struct ski_polled ski_reductions_polled = {reduction_poll_slots, reduction_doze_slots};
+const struct ski_polled ski_reductions_polled = {reduction_poll_slots, reduction_arm_slots};
 
 /* ---- packets --------------------------------------------------------------- */
 

@@ -138,7 +138,7 @@ char *ski_split_place(const struct ski_pe *self, const struct ski_split *split,
                       const struct ski_reduction_head *head);
 
 /** Sends a partial result or result with @p head, which lies in the buffer of a split call at @p
- *  elements, to @p pe.  False: it must be copied, and nothing has happened. */
+ *  elements, to @p pe.  Returns false if it must be copied: nothing has happened. */
 bool ski_split_send(struct ski_pe *self, struct ski_split *split, int pe, uint32_t handler,
                     const struct ski_reduction_head *head, const char *elements);
 

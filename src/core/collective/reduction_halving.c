@@ -265,8 +265,8 @@ static bool halving_expects(const struct ski_pe *self, const struct ski_reductio
            bytes == halving_range_after(self, head, self->pe, (int)round).bytes;
 }
 
-/* Stores the result of the range of the sender in the buffer.  False: this PE does not wait for
- * it. */
+/* Stores the result of the range of the sender in the buffer.  Returns false if this PE does not
+ * wait for it. */
 static bool halving_on_result(struct ski_pe *self, struct ski_reduction *r, skua_msg *msg,
                               size_t bytes)
 {
@@ -287,7 +287,7 @@ static bool halving_on_result(struct ski_pe *self, struct ski_reduction *r, skua
     return true;
 }
 
-/* Takes a packet of another PE.  False: it is not valid, or not expected. */
+/* Takes a packet of another PE.  Returns false if it is not valid, or not expected. */
 static bool halving_on_packet(struct ski_pe *self, skua_msg *msg)
 {
     const struct ski_reduction_head *head = ski_reduction_head_of(msg);

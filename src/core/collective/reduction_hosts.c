@@ -133,8 +133,8 @@ static const char *reduction_hosts_partials(skua_msg *msg, size_t bytes, size_t 
     return (char *)(ski_reduction_head_of(msg) + 1) + *count * sizeof(struct ski_set_block);
 }
 
-/* Adds the blocks of @p msg to the set of @p r and frees the message.  False: they are not blocks
- * that this PE lacks, and the message was dropped.  Those before a wrong one stay. */
+/* Adds the blocks of @p msg to the set of @p r and frees the message.  Returns false if they are
+ * not blocks that this PE lacks: the message was dropped.  Those before a wrong one stay. */
 static bool reduction_hosts_add(struct ski_pe *self, struct ski_reduction *r, skua_msg *msg)
 {
     const struct ski_set_block *block = (struct ski_set_block *)(ski_reduction_head_of(msg) + 1);

@@ -54,7 +54,7 @@ void ski_reduction_link_small(struct ski_pe *self, struct ski_reduction *r, uint
     c->small_end   = &r->small_next;
     c->small_begun = call + 1;
     if (c->board)
-        self->queue.attention |= SKI_EVENT_POLLED_0;
+        self->queue.events |= SKI_EVENT_POLLED_0;
 }
 
 /* Removes @p r from the small calls in flight.  The oldest of them bounds the slots that senders
@@ -70,7 +70,7 @@ static void reduction_unlink_small(struct ski_pe *self, struct ski_reduction *r)
     else
         c->small_end = r->small_link;
     if (!c->small)
-        self->queue.attention &= ~(uint32_t)SKI_EVENT_POLLED_0;
+        self->queue.events &= ~(uint32_t)SKI_EVENT_POLLED_0;
     if (c->board)
         ski_board_finish(self, ski_collectives_low(c));
 }

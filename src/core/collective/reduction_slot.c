@@ -156,7 +156,7 @@ void ski_board_finish(struct ski_pe *self, uint64_t low)
     atomic_store_explicit(&c->board->low, low, memory_order_release);
 }
 
-bool ski_board_doze(struct ski_pe *self, uint32_t round, uint64_t small_call)
+bool ski_board_arm(struct ski_pe *self, uint32_t round, uint64_t small_call)
 {
     struct ski_reduction_slot *slot = board_slot(self->collectives->board, round, small_call);
 

@@ -104,8 +104,8 @@ void ski_board_count(struct ski_pe *self);
  *  half of the slots can be reused. */
 void ski_board_finish(struct ski_pe *self, uint64_t low);
 
-/** Requests a wakeup for when the slot of a round of a small call is filled.  False: it is filled
- *  already. */
-bool ski_board_doze(struct ski_pe *self, uint32_t round, uint64_t small_call);
+/** Requests a wakeup for when the slot of a round of a small call is filled.  Returns false if it
+ * is filled already. */
+bool ski_board_arm(struct ski_pe *self, uint32_t round, uint64_t small_call);
 
 #endif

@@ -59,7 +59,8 @@ static struct ski_job *slot_test_job(void)
     return job;
 }
 
-/* Sends @p value as the contribution to a round of a call.  False: there is no slot for it. */
+/* Sends @p value as the contribution to a round of a call.  Returns false if there is no slot for
+ * it. */
 static bool slot_test_send(struct ski_pe *sender, uint32_t round, uint64_t call, uint64_t value)
 {
     struct ski_reduction_slot *slot = ski_board_reserve(sender, RECEIVER, round, call);
@@ -110,24 +111,24 @@ static void slot_test_publish(struct ski_pe *receiver, struct ski_pe *sender)
        "a contribution that is read counts as a message of the receiver to itself");
 }
 
-static void slot_test_doze(struct ski_pe *receiver, struct ski_pe *sender)
+static void slot_test_arm(struct ski_pe *receiver, struct ski_pe *sender)
 {
     const struct ski_cell *cell;
 
-    OK(!ski_board_doze(receiver, 0, 0), "a filled slot keeps the receiver awake");
+    OK(!ski_board_arm(receiver, 0, 0), "a filled slot keeps the receiver awake");
     OK(slot_test_has(receiver, 0, 0, 17), "and stays filled");
     OK(slot_test_send(sender, 0, 1, 21) && !ski_reader_peek_sc(&receiver->reader),
        "a receiver that is awake gets no wakeup");
-    OK(ski_board_doze(receiver, 0, 2) && !ski_board_find(receiver, 0, 2),
+    OK(ski_board_arm(receiver, 0, 2) && !ski_board_find(receiver, 0, 2),
        "an empty slot lets the receiver sleep and stays empty");
-    OK(ski_board_doze(receiver, 0, 2), "the receiver may doze again");
+    OK(ski_board_arm(receiver, 0, 2), "the receiver may arm the slot again");
     OK(slot_test_send(sender, 0, 2, 22) && slot_test_has(receiver, 0, 2, 22),
        "a sleeping receiver gets the contribution");
     cell = ski_reader_peek_sc(&receiver->reader);
     OK(cell && cell->flags & SKI_MSG_WAKEUP, "and a wakeup in its inbox");
     ski_reader_advance_sc(&receiver->reader);
     OK(slot_test_send(sender, 1, 2, 23) && !ski_reader_peek_sc(&receiver->reader),
-       "one doze leads to one wakeup");
+       "an armed slot leads to one wakeup");
 }
 
 /* Calls 0 to 2 have been sent. */
@@ -164,7 +165,7 @@ int main(void)
     struct ski_pe    *sender   = slot_test_pe(job, SENDER);
 
     slot_test_publish(receiver, sender);
-    slot_test_doze(receiver, sender);
+    slot_test_arm(receiver, sender);
     slot_test_reuse(receiver, sender);
     slot_test_pe_free(sender);
     slot_test_pe_free(receiver);

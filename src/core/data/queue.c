@@ -4,7 +4,7 @@
 
 void ski_queue_init(struct ski_queue *queue)
 {
-    *queue = (struct ski_queue){.attention = 0};
+    *queue = (struct ski_queue){.events = 0};
     ski_list_init(&queue->plain);
     ski_list_init(&queue->expedited);
     ski_prioq_init(&queue->heap);
@@ -17,7 +17,7 @@ void ski_queue_destroy(struct ski_queue *queue)
 
 void ski_queue_push_special(struct ski_queue *queue, struct skua_msg *msg)
 {
-    queue->attention |= SKI_EVENT_PRIORITY;
+    queue->events |= SKI_EVENT_PRIORITY;
     ski_assert(msg->flags & SKI_MSG_SPECIAL);
     if (msg->flags & SKI_MSG_EXPEDITED)
         ski_list_push(&queue->expedited, msg);
@@ -43,7 +43,7 @@ struct skua_msg *ski_queue_pop_special(struct ski_queue *queue)
     if (!msg)
         msg = ski_prioq_pop(&queue->heap);
     if (!queue->expedited.first && queue->heap.count == 0)
-        queue->attention &= ~(uint32_t)SKI_EVENT_PRIORITY;
+        queue->events &= ~(uint32_t)SKI_EVENT_PRIORITY;
     return msg;
 }
 

@@ -5,7 +5,7 @@
  * Three queues: expedited messages; messages of priority 0, nearly all of them; the others in a
  * heap. Order of service: expedited, heap items below 0, priority 0, the rest of the heap.
  *
- * The event mask `attention` is 0 as long as messages of priority 0 are all there is, so that the
+ * The event mask `events` is 0 as long as messages of priority 0 are all there is, so that the
  * common case reads one word and one queue.  The scheduler keeps its other reasons for a slow pass
  * in the same mask.
  */
@@ -32,7 +32,7 @@ enum {
 
 struct ski_queue {
     struct ski_list  plain;
-    uint32_t         attention;
+    uint32_t         events;         /* SKI_EVENT_... */
     uint64_t         pushed, popped; /* messages since the PE began */
     struct ski_list  expedited;
     struct ski_prioq heap;
@@ -62,8 +62,8 @@ static inline void ski_queue_push(struct ski_queue *queue, struct skua_msg *msg,
  * as far as priorities allow.  They count as never popped. */
 void ski_queue_put_back(struct ski_queue *queue, struct ski_list *list);
 
-/** Removes @p msg, of priority 0, from the queue.  False: it is not there.  The caller counts it in
- *  `popped`. */
+/** Removes @p msg, of priority 0, from the queue.  Returns false if it is not there.  The caller
+ * counts it in `popped`. */
 bool ski_queue_remove(struct ski_queue *queue, const struct skua_msg *msg);
 
 /** Calls @p fn for each message, in no particular order. */
@@ -73,7 +73,7 @@ void ski_queue_each(const struct ski_queue *queue, void (*fn)(struct skua_msg *m
 /** Removes and returns the next message; NULL: there is none.  The caller counts it in `popped`. */
 static inline struct skua_msg *ski_queue_pop(struct ski_queue *queue)
 {
-    if (queue->attention & SKI_EVENT_PRIORITY)
+    if (queue->events & SKI_EVENT_PRIORITY)
         return ski_queue_pop_special(queue);
     return ski_list_pop(&queue->plain);
 }

@@ -50,7 +50,7 @@ static bool queue_test_in_order(void)
         last = msg;
     }
     return queue_tested.pushed == queue_tested.popped &&
-           !(queue_tested.attention & SKI_EVENT_PRIORITY);
+           !(queue_tested.events & SKI_EVENT_PRIORITY);
 }
 
 /* Takes the first @p count messages and puts them back. */
@@ -92,7 +92,7 @@ int main(void)
     ski_queue_init(&queue_tested);
     for (int i = 0; i < MESSAGES; i++)
         queue_test_push(i, 0);
-    OK(queue_tested.attention == 0, "messages of priority 0 set no event");
+    OK(queue_tested.events == 0, "messages of priority 0 set no event");
     OK(queue_test_in_order(), "and leave in the order of coming");
     for (int i = 0; i < MESSAGES; i++)
         queue_test_push(i, (int)(tap_random(&seed) % 4) - 1);

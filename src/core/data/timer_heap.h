@@ -36,12 +36,12 @@ struct ski_timer_heap {
 uint64_t ski_timer_heap_add(struct ski_timer_heap *heap, uint64_t deadline, uint64_t period,
                             skua_completion done);
 
-/** Removes the timer of that id; false: there is none. */
+/** Removes the timer of that id. Returns false if there is none. */
 bool ski_timer_heap_remove(struct ski_timer_heap *heap, uint64_t id);
 
-/** Takes the earliest timer that is due at @p now; false: none is.  *@p done is its completion.  A
- *  periodic timer stays, with its next deadline after @p now: periods that were missed are
- *  skipped. */
+/** Takes the earliest timer that is due at @p now. Returns false if none is.  *@p done is its
+ * completion.  A periodic timer stays, with its next deadline after @p now: periods that were
+ * missed are skipped. */
 bool ski_timer_heap_fire(struct ski_timer_heap *heap, uint64_t now, skua_completion *done);
 
 /** Returns the earliest deadline.  There is a timer. */

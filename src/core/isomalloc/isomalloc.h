@@ -52,7 +52,7 @@ struct ski_iso_block {
 #define SKI_ISO_FREE (-1)
 
 /** Maps the range in this process, for the PEs of @p job, with slots of at least @p slot_bytes
- * above their guards.  False: it cannot be mapped here. */
+ * above their guards.  Returns false if it cannot be mapped here. */
 bool ski_isomalloc_open(const struct ski_job *job, size_t slot_bytes);
 
 /** Forgets the range, at the end of a phase. */

@@ -24,7 +24,7 @@
 static _Atomic int  shutdown_threads;  /* that have stopped running messages                */
 static _Atomic int  shutdown_children; /* processes below this one that have stopped        */
 static _Atomic bool shutdown_begun;    /* a PE has left its scheduler                       */
-static _Atomic bool shutdown_released; /* RELEASE has come                                  */
+static _Atomic bool shutdown_released; /* RELEASE has arrived                                  */
 static _Atomic bool shutdown_over;     /* RELEASE has been sent on: ports may be closed     */
 
 /* ---- messages ------------------------------------------------------------------------ */
@@ -58,7 +58,7 @@ static void shutdown_tell(struct ski_pe *self, int code)
         shutdown_send(self, 0, SKI_HANDLER_SHUTDOWN_EXIT, code);
 }
 
-/* skua_exit() on this host; false: another PE was first. */
+/* Begins skua_exit() on this host. Returns false if another PE was first. */
 static bool shutdown_exit_here(struct ski_pe *self, int code)
 {
     if (!ski_job_exit(self->job, code))
@@ -109,7 +109,7 @@ void ski_on_shutdown_release(skua_msg *msg)
     atomic_store(&shutdown_released, true);
 }
 
-/* Runs the messages above that have arrived, and frees all others, which have come too late. */
+/* Runs the messages above that have arrived, and frees all others, which have arrived too late. */
 static void shutdown_run_messages(struct ski_pe *self)
 {
     struct skua_msg *msg;
@@ -161,7 +161,7 @@ static void shutdown_until(struct ski_pe *self, bool (*condition)(const struct s
         bool moved = ski_net_progress(self);
 
         ski_layers_during_shutdown();
-        if (self->queue.attention & SKI_EVENT_BACKLOG)
+        if (self->queue.events & SKI_EVENT_BACKLOG)
             ski_send_backlog_flush(self);
         shutdown_run_messages(self);
         if (!moved && !condition(self))

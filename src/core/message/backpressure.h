@@ -53,7 +53,7 @@ static inline bool ski_backpressure_receiver(const struct ski_pe *self)
     return SKI_UNLIKELY(ski_arena_pressed(self->pool.arena)) && ski_backpressure_behind(self);
 }
 
-/** Counts a send without room of the handler that runs; true: these are a burst. */
+/** Counts a send without room of the handler that runs. Returns true if these are a burst. */
 SKI_COLD bool ski_backpressure_burst(struct ski_pe *self);
 
 /** Returns whether a sender of a message for @p handler that finds no room is to wait. */

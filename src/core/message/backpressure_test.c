@@ -27,7 +27,7 @@ static bool backpressure_test_peer(struct ski_pe *self, int pe, uint64_t *moved)
     if (turn == backpressure_peer.relief_at)
         atomic_store(&self->pool.arena->pressure, 0);
     if (turn == backpressure_peer.exit_at)
-        self->queue.attention |= SKI_EVENT_EXIT;
+        self->queue.events |= SKI_EVENT_EXIT;
     return turn < backpressure_peer.done_at;
 }
 
@@ -99,7 +99,7 @@ static void backpressure_test_ends(struct ski_pe *self)
     backpressure_peer.exit_at = WAIT_TURNS;
     ski_backpressure_wait(self, 1, backpressure_test_peer);
     OK(backpressure_peer.turns == WAIT_TURNS, "or the job ends");
-    self->queue.attention &= ~(uint32_t)SKI_EVENT_EXIT;
+    self->queue.events &= ~(uint32_t)SKI_EVENT_EXIT;
 
     backpressure_test_begin(self);
     cell          = ski_inbox_reserve(core_pe[2], self->pe, &tail);
@@ -136,7 +136,7 @@ static void backpressure_test_patience(struct ski_pe *self)
     self->backpressure.gave_up_on    = 1;
     self->backpressure.gave_up_moved = 1; /* what the first call of the peer says */
     ski_backpressure_wait(self, 1, backpressure_test_peer);
-    OK(backpressure_peer.turns == 1, "a PE that gave up goes on at once");
+    OK(backpressure_peer.turns == 1, "a PE that gave up continues at once");
     backpressure_test_begin(self);
     self->backpressure.gave_up_moved = 0;
     backpressure_peer.done_at        = 3;

@@ -58,8 +58,8 @@ static inline void ski_inbox_publish(struct ski_pe *self, int pe, struct ski_cel
         ski_inbox_wake(self, pe);
 }
 
-/** Puts the address of @p msg into the inbox of @p pe; false: the inbox is full.  @p handler is the
- *  one in the header of @p msg, which need not be waited for. */
+/** Puts the address of @p msg into the inbox of @p pe. Returns false if the inbox is full.  @p
+ * handler is the one in the header of @p msg, which need not be waited for. */
 static inline bool ski_inbox_push(struct ski_pe *self, int pe, uint32_t handler,
                                   struct skua_msg *msg)
 {
@@ -83,7 +83,7 @@ static inline bool ski_inbox_push(struct ski_pe *self, int pe, uint32_t handler,
 }
 
 /** Puts @p bytes of data, at most SKI_CELL_DATA, into the inbox of @p pe as a message with
- *  @p flags; false: the inbox is full. */
+ *  @p flags. Returns false if the inbox is full. */
 static inline bool ski_inbox_push_inline(struct ski_pe *self, int pe, uint32_t handler,
                                          unsigned flags, const void *data, size_t bytes,
                                          int32_t priority)

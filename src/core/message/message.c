@@ -13,7 +13,7 @@ bool ski_msg_try_small(struct ski_pe *self, int pe, uint32_t handler, unsigned f
                        const void *data, size_t bytes)
 {
     return pe != self->pe && ski_inbox_is_near(self, pe) &&
-           !(self->queue.attention & SKI_EVENT_BACKLOG) &&
+           !(self->queue.events & SKI_EVENT_BACKLOG) &&
            ski_inbox_push_inline(self, pe, handler, flags, data, bytes, 0);
 }
 
@@ -25,7 +25,7 @@ bool ski_msg_try_tailed(struct ski_pe *self, int pe, uint32_t handler, const str
     struct ski_cell *cell;
 
     if (offset + SKI_MSG_TAIL_BYTES > SKI_CELL_DATA || msg->flags || msg->bit_room ||
-        pe == self->pe || !ski_inbox_is_near(self, pe) || self->queue.attention & SKI_EVENT_BACKLOG)
+        pe == self->pe || !ski_inbox_is_near(self, pe) || self->queue.events & SKI_EVENT_BACKLOG)
         return false;
     cell = ski_inbox_reserve(self, pe, &ticket);
     if (!cell)
@@ -57,7 +57,7 @@ __attribute__((noinline)) void ski_msg_send_away(struct ski_pe *self, int pe, ui
     ski_assert(msg->handler == handler);
     if (SKI_UNLIKELY(!ski_inbox_is_near(self, pe) && ski_job_index(self->job, pe) < 0))
         ski_msg_send_remote(self, pe, handler, msg);
-    else if (SKI_UNLIKELY(self->queue.attention & SKI_EVENT_BACKLOG) ||
+    else if (SKI_UNLIKELY(self->queue.events & SKI_EVENT_BACKLOG) ||
              !ski_inbox_push(self, pe, handler, msg))
         ski_send_backlog_add(self, pe, msg);
 }
@@ -122,7 +122,7 @@ static inline void message_send_copy(struct ski_pe *self, int pe, skua_handler h
     struct skua_msg *msg;
 
     if (bytes <= SKI_CELL_DATA && pe != self->pe && ski_inbox_is_near(self, pe) &&
-        !(self->queue.attention & SKI_EVENT_BACKLOG) &&
+        !(self->queue.events & SKI_EVENT_BACKLOG) &&
         ski_inbox_push_inline(self, pe, handler.id, priority ? SKI_MSG_INT : 0, data, bytes,
                               priority))
         return;

@@ -145,7 +145,7 @@ void ski_ownership_free(struct ski_pe *self, enum ski_release_call giver, skua_m
 {
     struct ski_block_record *record = ski_pool_record(&self->pool, msg);
 
-    if (record && record->state == SKI_BLOCK_SENT && self->queue.attention & SKI_EVENT_EXIT)
+    if (record && record->state == SKI_BLOCK_SENT && self->queue.events & SKI_EVENT_EXIT)
         return; /* at the end of the job, queued messages are freed where they are */
     record        = ownership_check(self, givers[giver], msg);
     record->call  = (uint8_t)giver;

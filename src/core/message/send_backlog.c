@@ -39,7 +39,7 @@ static bool backlog_push(struct ski_pe *self, int pe, struct skua_msg *msg)
     return ski_inbox_push(self, pe, msg->handler, msg);
 }
 
-/* Sends as many as there is room for; true: none is left. */
+/* Sends as many as there is room for. Returns true if none is left. */
 static bool backlog_flush(struct ski_pe *self, struct ski_backlog *backlog)
 {
     while (backlog->messages.first) {
@@ -74,7 +74,7 @@ void ski_send_backlog_add(struct ski_pe *self, int pe, struct skua_msg *msg)
     ski_list_push(&backlog->messages, msg);
     self->backlog.waiting++;
     self->stats.backlogged++;
-    self->queue.attention |= SKI_EVENT_BACKLOG;
+    self->queue.events |= SKI_EVENT_BACKLOG;
     if (ski_backpressure_sender(self, msg->handler))
         ski_backpressure_wait(self, pe, backlog_waits);
 }
@@ -94,7 +94,7 @@ void ski_send_backlog_flush(struct ski_pe *self)
     }
     ski_assert(!self->backlog.first == (self->backlog.waiting == 0));
     if (!self->backlog.first)
-        self->queue.attention &= ~(uint32_t)SKI_EVENT_BACKLOG;
+        self->queue.events &= ~(uint32_t)SKI_EVENT_BACKLOG;
 }
 
 void ski_send_backlog_destroy(struct ski_send_backlog *all)

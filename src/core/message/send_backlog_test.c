@@ -46,7 +46,7 @@ static bool backlog_test_random(struct ski_pe *self)
         if (tap_random(&random) % 16 == 0)
             ski_send_backlog_flush(self);
         waited |= backlog_test_waiting(self) > 0;
-        if (backlog_test_waiting(self) > 0 && !(self->queue.attention & SKI_EVENT_BACKLOG))
+        if (backlog_test_waiting(self) > 0 && !(self->queue.events & SKI_EVENT_BACKLOG))
             return false; /* no pass would flush them */
     }
     for (int turn = 0; backlog_test_waiting(self) > 0 && turn < MESSAGES; turn++) {
@@ -58,7 +58,7 @@ static bool backlog_test_random(struct ski_pe *self)
     backlog_test_run(1, MESSAGES);
     backlog_test_run(2, MESSAGES);
     return waited && backlog_test_in_order && backlog_test_next[1] == sent[1] &&
-           backlog_test_next[2] == sent[2] && !(self->queue.attention & SKI_EVENT_BACKLOG);
+           backlog_test_next[2] == sent[2] && !(self->queue.events & SKI_EVENT_BACKLOG);
 }
 
 /* A PE whose inbox is full holds up messages to itself alone. */
@@ -76,7 +76,7 @@ static void backlog_test_separate(struct ski_pe *self)
     OK(backlog_test_waiting(self) > 0, "a flush changes nothing while the inbox is full");
     ski_send_backlog_destroy(&self->backlog); /* at the end of the job: they go with the arena */
     self->backlog = (struct ski_send_backlog){NULL, 0};
-    self->queue.attention &= ~(uint32_t)SKI_EVENT_BACKLOG;
+    self->queue.events &= ~(uint32_t)SKI_EVENT_BACKLOG;
 }
 
 int main(void)

@@ -3,7 +3,7 @@
  * address_exchange.h - how processes learn the network addresses of each other's ports.
  *
  * A process puts a value (boot/boot.h): a header that says what it runs, then the address of each
- * of its ports behind its length.  A process with many PEs puts several values, each with as many
+ * of its ports after its length.  A process with many PEs puts several values, each with as many
  * ports as surely fit.
  *
  *      | struct exchange_header | bytes (4), address | bytes (4), address | ...

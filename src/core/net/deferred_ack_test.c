@@ -60,7 +60,7 @@ static void ack_test_test_expected(void)
     OK(ack_test_times_until_expected() == 8, "after eight short absences a ninth is expected");
     OK(sent == 0 && ack.calls, "nothing is sent before such a call returns");
     ack_test_come_back();
-    OK(sent == 1 && !ack.calls, "it is sent behind the next packet");
+    OK(sent == 1 && !ack.calls, "it is sent after the next packet");
     ack_test_come_back();
     OK(sent == 1, "and once");
     OK(!ack_test_sends_before_leaving(), "the next absence is expected as well");
@@ -92,7 +92,7 @@ static void ack_test_test_pass(void)
     ski_deferred_ack_pass(&ack, NULL, false);
     OK(sent == 0, "a reply does not count");
     ski_deferred_ack_pass(&ack, NULL, false);
-    OK(sent == 1, "the message behind it does");
+    OK(sent == 1, "the message after it does");
     sent      = 0;
     ack.calls = &ack_test_calls;
     ski_deferred_ack_pass(&ack, NULL, true);

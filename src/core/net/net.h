@@ -59,7 +59,7 @@ struct ski_placement {
      *  or &ski_net_nothing_left; NULL: the packet is received as any other.  NULL: place(), a copy
      *  and placed(). */
     struct skua_msg *(*take)(struct ski_pe *self, const struct skua_msg *head, const char *data);
-    /** Returns where the bytes of place() are to be received from now on, those that have come
+    /** Returns where the bytes of place() are to be received from now on, those that have arrived
      *  included; NULL: nowhere, and the rest of the packet is skipped.  Of the header it may read
      * the first half.  NULL: where place() said. */
     void *(*moved)(struct ski_pe *self, const struct skua_msg *head);
@@ -133,9 +133,9 @@ bool ski_net_joins_burst(struct ski_pe *self, int pe);
  *  grows with each that leaves. */
 bool ski_net_waits(struct ski_pe *self, int pe, uint64_t *moved);
 
-/** Sends @p msg, whose last @p bytes of data are at @p rest instead of behind the others.
- *  done->fn() says when both are free again, perhaps before this returns.  False: that is not
- *  possible now, and nothing has happened.  Only if the driver has send_split(). */
+/** Sends @p msg, whose last @p bytes of data are at @p rest instead of after the others.
+ *  done->fn() says when both are free again, perhaps before this returns.  Returns false if that is
+ * not possible now: nothing has happened.  Only if the driver has send_split(). */
 bool ski_net_send_split(struct ski_pe *self, int pe, struct skua_msg *msg, const void *rest,
                         size_t bytes, struct ski_net_done *done);
 
@@ -143,10 +143,10 @@ bool ski_net_send_split(struct ski_pe *self, int pe, struct skua_msg *msg, const
  *  taken along by a packet, through @p calls (deferred_ack.h).  Only where the PE has a port. */
 void ski_net_defer_ack(struct ski_pe *self, int pe, const struct ski_deferred_ack_calls *calls);
 
-/** Says that the message which runs is a reply: acknowledgements wait for the one behind it. */
+/** Says that the message which runs is a reply: acknowledgements wait for the one after it. */
 void ski_net_reply_runs(struct ski_pe *self);
 
-/** Flushes backlogs and lets the driver make progress; true: something has happened. */
+/** Flushes backlogs and lets the driver make progress. Returns true if something has happened. */
 bool ski_net_progress(struct ski_pe *self);
 
 /** Returns whether the caller runs inside of ski_net_progress(). */

@@ -5,7 +5,7 @@
  * Nothing of a packet is trusted before the token of its sender, its lengths and its handler are
  * checked (packet.h).  A packet that is wrong is counted, logged while there have been few, and
  * dropped.  If its token is right its sequence number is used up all the same, or the packets
- * behind it would wait for ever.
+ * after it would wait for ever.
  *
  * Packets of a peer are queued in the order of their sequence numbers; one that comes early is
  * kept. A packet whose turn it is may deliver its data in place (struct ski_placement).  A small
@@ -81,7 +81,7 @@ static void recv_deliver(struct ski_net_port *net, struct skua_msg *msg)
     ski_queue_push(&net->self->queue, msg, msg->flags);
 }
 
-/* Keeps a packet until those before it have arrived; false: it is kept already. */
+/* Keeps a packet until those before it have arrived. Returns false if it is kept already. */
 static bool recv_keep_early(struct ski_net_peer *peer, struct skua_msg *msg, uint32_t sequence)
 {
     struct ski_early_packet **at = &peer->early, *early;
@@ -177,8 +177,8 @@ static void *recv_on_alloc(void *owner, size_t bytes)
         return NULL;
     }
     room = ski_pool_alloc(&net->self->pool, bytes);
-    if (!room) /* packets behind it would wait for ever */
-        ski_fatal("no memory for a packet of %zu bytes that has come: the arena is full (do "
+    if (!room) /* packets after it would wait for ever */
+        ski_fatal("no memory for a packet of %zu bytes that has arrived: the arena is full (do "
                   "messages come faster than they are run?); raise SKUA_ARENA_SIZE",
                   bytes);
     return room;
@@ -251,7 +251,7 @@ static struct skua_msg *recv_take(struct ski_pe *self, const struct skua_msg *he
 }
 
 /* Delivers a packet in the driver's memory in place, if its turn has come and its handler does
- * that; false: nothing has happened. */
+ * that. Returns false if it has done nothing. */
 static bool recv_take_packet_inplace(struct ski_net_port *net, const struct skua_msg *head,
                                      const char *data, size_t bytes)
 {
@@ -267,7 +267,7 @@ static bool recv_take_packet_inplace(struct ski_net_port *net, const struct skua
 }
 
 /* Delivers a packet of any size in the driver's memory in place: its handler wants small ones, too,
- * it has its short form, and its turn has come.  False: nothing has happened. */
+ * it has its short form, and its turn has come.  Returns false if it has done nothing. */
 static bool recv_take_small(struct ski_net_port *net, const struct skua_msg *half,
                             const char *packet, size_t bytes)
 {
@@ -303,7 +303,7 @@ static void recv_copy(struct ski_net_port *net, const char *packet, size_t bytes
     recv_accept(net, msg, whole);
 }
 
-/* Copies the header of a packet to @p msg; false: the packet is wrong. */
+/* Copies the header of a packet to @p msg. Returns false if the packet is wrong. */
 static bool recv_check_head(const struct ski_net_port *net, const char *packet, size_t bytes,
                             size_t head, struct skua_msg *msg)
 {
@@ -336,8 +336,8 @@ static inline void recv_copy_data(void *to, const char *from, size_t bytes)
         memcpy(to, from, bytes);
 }
 
-/* The fast path: copies a plain packet, with @p head bytes of its header, whose turn it is.  False:
- * nothing has happened. */
+/* The fast path: copies a plain packet, with @p head bytes of its header, whose turn it is. Returns
+ * false if it has done nothing. */
 static inline __attribute__((always_inline)) bool recv_take_plain(struct ski_net_port   *net,
                                                                   const struct skua_msg *half,
                                                                   const char *packet, size_t head)
@@ -371,7 +371,8 @@ static bool recv_take_plain_object(struct ski_net_port *net, const struct skua_m
            recv_take_plain(net, half, packet, sizeof *half);
 }
 
-/* The fast path of packets in the driver's memory, aligned or not.  False: nothing has happened. */
+/* The fast path of packets in the driver's memory, aligned or not.  Returns false if it has
+ * done nothing. */
 static inline bool recv_take_short(struct ski_net_port *net, const char *packet, size_t bytes)
 {
     struct skua_msg half;
@@ -426,7 +427,7 @@ static void recv_split(struct ski_net_port *net, const struct skua_msg *head, co
                       "it is a coalesced packet, but not of packets");
 }
 
-/* Splits a packet if it is a coalesced one; false: it is not. */
+/* Splits a packet if it is a coalesced one. Returns false if it is not. */
 static bool recv_take_coalesced(struct ski_net_port *net, const char *packet, size_t bytes,
                                 size_t head)
 {
@@ -441,7 +442,7 @@ static bool recv_take_coalesced(struct ski_net_port *net, const char *packet, si
     return true;
 }
 
-/* The slow path of a packet in the driver's memory; false: the driver is to copy it. */
+/* The slow path of a packet in the driver's memory. Returns false if the driver is to copy it. */
 static __attribute__((noinline)) bool recv_take_any(struct ski_net_port *net, const char *packet,
                                                     size_t bytes)
 {
@@ -490,7 +491,7 @@ static void recv_on_arrived(void *owner, void *packet, size_t bytes)
 }
 
 /* Returns the peer of a packet whose turn it is, and copies its header to @p msg; NULL: its turn
- * has not come, or it is wrong. */
+ * has not arrived, or it is wrong. */
 static struct ski_net_peer *recv_peer_in_turn(struct ski_net_port *net, const char *packet,
                                               size_t bytes, size_t *head, struct skua_msg *msg)
 {
@@ -532,8 +533,8 @@ static bool recv_on_continues(void *owner, const void *packet, void **to)
     return *to != NULL;
 }
 
-/* It is still the turn of the packet: those behind it are kept.  If it was skipped since the job
- * ends, its sequence number is used up: packets that end the job come behind it. */
+/* It is still the turn of the packet: those after it are kept.  If it was skipped since the job
+ * ends, its sequence number is used up: packets that end the job come after it. */
 static void recv_on_placed(void *owner, const void *packet, size_t bytes, bool whole)
 {
     struct ski_net_port *net = owner;

@@ -149,7 +149,7 @@ static SKI_COLD bool net_prepare(struct ski_net_port *net, struct ski_net_peer *
     return !peer->lost;
 }
 
-/* Sends a packet; false: there is no room. */
+/* Sends a packet. Returns false if there is no room. */
 static bool net_try_send(struct ski_net_port *net, struct ski_net_peer *peer, struct skua_msg *msg)
 {
     bool        coalesced = msg->handler == SKI_HANDLER_COALESCED; /* its packets have numbers */
@@ -248,7 +248,7 @@ static void net_coalesce(struct ski_net_port *net, struct ski_net_peer *peer)
         peer->backlog.last = &made->link;
 }
 
-/* Sends the backlog of a peer; true: nothing is left of it. */
+/* Sends the backlog of a peer. Returns true if nothing is left of it. */
 static bool net_flush(struct ski_net_port *net, struct ski_net_peer *peer)
 {
     struct skua_msg *msg;
@@ -333,7 +333,7 @@ static inline __attribute__((always_inline)) void net_send_or_keep(struct ski_ne
 /* Lets the next pass of the scheduler see to the port. */
 static void net_ask_for_pass(struct ski_pe *self)
 {
-    self->queue.attention |= SKI_EVENT_NET;
+    self->queue.events |= SKI_EVENT_NET;
 }
 
 /* Returns whether packets wait for room.  Those of a user thread wait for the scheduler, which then
@@ -397,7 +397,7 @@ bool ski_net_joins_burst(struct ski_pe *self, int pe)
 }
 
 /* Sends a small packet with the acknowledgements for its receiver: coalesced, they cost no system
- * call of their own.  False: there are none, and nothing has been sent. */
+ * call of their own.  Returns false if there are none: nothing has been sent. */
 static bool net_send_with_acks(struct ski_net_port *net, struct ski_net_peer *peer,
                                struct skua_msg *msg)
 {
@@ -448,7 +448,7 @@ static inline __attribute__((always_inline)) bool net_send_to(struct ski_pe     
     if (!acks || !took)
         ski_deferred_ack_sent(&net->acks, self);
     else if (net->acks
-                 .oldest) /* acknowledgements for others wait through an absence that goes on */
+                 .oldest) /* acknowledgements for others wait through an absence that continues */
         ski_ack_policy_leave(&net->acks.policy, peer->sent_at);
     ski_progress_expect(&self->progress);
     net_ask_for_pass(self);

@@ -56,7 +56,7 @@ struct ski_net_port {
     int                     wait_fd, bell; /* -1: the driver cannot wake the PE             */
     struct ski_net_peer   **table;         /* by PE, open addressing                        */
     uint32_t                room, count;
-    struct ski_net_peer    *last_target;   /* that a packet was sent to last, or NULL       */
+    struct ski_net_peer    *last_target;   /* the peer that a packet was sent to last, or NULL */
     struct ski_net_peer    *last_source;   /* of the last plain packet received, or NULL    */
     struct ski_net_peer    *waiting;       /* peers with a backlog                          */
     uint64_t                waiting_since; /* ticks                                         */

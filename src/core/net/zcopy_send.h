@@ -32,8 +32,8 @@ bool ski_zcopy_send_takes(size_t bytes);
 
 /** Sends @p msg, whose header is @p header bytes and which has room for a struct ski_zcopy_send
  * after them, and @p bytes of @p data to @p pe.  @p fn(self, arg), if not NULL, runs when the data
- * may change, perhaps before this returns.  False: not possible now, @p msg is still the caller's
- * and nothing has happened. */
+ * may change, perhaps before this returns.  Returns false if that is not possible now: @p msg is
+ * still the caller's and nothing has happened. */
 bool ski_zcopy_send(struct ski_pe *self, int pe, struct skua_msg *msg, size_t header,
                     const void *data, size_t bytes, ski_zcopy_send_fn fn, void *arg);
 

@@ -105,12 +105,13 @@ HANDLER(SKI_HANDLER_COLLECTION_CREATE, "skua.collection-create", ski_on_create, 
         SKI_HANDLES_PROGRAM)
 HANDLER(SKI_HANDLER_COLLECTION_ADOPT, "skua.collection-adopt", ski_on_adopt, SKI_NEVER_REMOTE, 0)
 HANDLER(SKI_HANDLER_SEED, "skua.seed", ski_on_seed, SKI_INSERT_LEAST, SKI_HANDLES_OBJECT)
-HANDLER(SKI_HANDLER_SEED_CREATE, "skua.seed-create", ski_on_seed_grow, SKI_NEVER_REMOTE,
+HANDLER(SKI_HANDLER_SEED_CREATE, "skua.seed-create", ski_on_seed_create, SKI_NEVER_REMOTE,
         SKI_HANDLES_PROGRAM)
-HANDLER(SKI_HANDLER_SEED_REQUEST, "skua.seed-request", ski_on_seed_ask, SKI_SEED_ASK_LEAST, 0)
+HANDLER(SKI_HANDLER_SEED_REQUEST, "skua.seed-request", ski_on_seed_request, SKI_SEED_REQUEST_LEAST,
+        0)
 HANDLER(SKI_HANDLER_SEED_NONE, "skua.seed-none", ski_on_seed_none, 0, 0)
 HANDLER(SKI_HANDLER_SEED_KNOWN, "skua.seed-known", ski_on_seed_known, 0, 0)
-HANDLER(SKI_HANDLER_SEED_CREATED, "skua.seed-created", ski_on_seed_grew, SKI_LOCATED_LEAST,
+HANDLER(SKI_HANDLER_SEED_CREATED, "skua.seed-created", ski_on_seed_created, SKI_LOCATED_LEAST,
         SKI_HANDLES_OBJECT)
 
 /* objects: location */

@@ -27,7 +27,7 @@ struct ski_malloc_hooks {
     void *(*alloc)(size_t bytes);
     /** Returns the usable bytes of a block of the arena; 0: it is not from the arena. */
     size_t (*bytes)(const void *block);
-    /** Frees a block of the arena; false: it is not from the arena. */
+    /** Frees a block of the arena. Returns false if it is not from the arena. */
     bool (*free)(void *block);
 };
 
@@ -39,8 +39,8 @@ typedef void ski_malloc_set_hooks_fn(const struct ski_malloc_hooks *hooks);
 /** Connects skua-malloc.so, if it is loaded and the setting asks for it.  Before PEs begin. */
 void ski_malloc_arena_open(const struct ski_host *host);
 
-/** Returns whether ski_malloc_arena_open() has connected it: blocks of the arena may be in use for as
- *  long as the process lives. */
+/** Returns whether ski_malloc_arena_open() has connected it: blocks of the arena may be in use for
+ * as long as the process lives. */
 bool ski_malloc_arena_in_use(void);
 
 #endif

@@ -115,7 +115,7 @@ struct ski_pe {
     struct ski_isomalloc       *iso;           /* isomalloc/isomalloc.c, or NULL           */
     struct ski_blocked         *blocked;       /* calls on the PE's own stack that wait */
     struct ski_completion_tags *tags;          /* completion.c                          */
-    struct ski_continuation    *continuations; /* that have not happened (future.c)   */
+    struct ski_continuation    *continuations; /* those that have not happened (future.c) */
     struct ski_future_use      *future_uses;   /* results of futures in use           */
     struct ski_collectives     *collectives;   /* collective/                           */
     struct ski_net_port        *net;           /* net/peer.h; NULL in a job on one host */
@@ -136,13 +136,13 @@ struct ski_pe {
 static inline void ski_pe_check_exit(struct ski_pe *self)
 {
     if (SKI_UNLIKELY(atomic_load_explicit(&self->job->exit, memory_order_relaxed) != 0))
-        self->queue.attention |= SKI_EVENT_EXIT;
+        self->queue.events |= SKI_EVENT_EXIT;
 }
 
 /** Returns whether this PE has noted that the job ends. */
 static inline bool ski_pe_exiting(const struct ski_pe *self)
 {
-    return self->queue.attention & SKI_EVENT_EXIT;
+    return self->queue.events & SKI_EVENT_EXIT;
 }
 
 /** Removes the doorbell that is next in the inbox, which has been answered.  It counts as a message

@@ -15,7 +15,7 @@
  *      ... and the source has been silent                           ever less often, up to 40 us
  *
  * The clock is read once in SKI_PROGRESS_MESSAGES messages or SKI_PROGRESS_PASSES empty passes, so
- * that a pass in between costs a comparison.  Time bounds the delay of what has come, messages
+ * that a pass in between costs a comparison.  Time bounds the delay of what has arrived, messages
  * bound the overhead: a flood of messages does not starve the source, nor the source the messages,
  * since a poll is followed by at least one pass.
  */
@@ -40,7 +40,7 @@ struct ski_progress_source {
     /** Does what is due without a poll, in a pass with SKI_EVENT_NET; @p idle: no message waits.
      *  Returns whether the next pass is to call it again. */
     bool (*pass)(struct ski_pe *self, bool idle);
-    /** Polls the source; true: something has happened. */
+    /** Polls the source. Returns true if something has happened. */
     bool (*poll)(struct ski_pe *self);
     /** Does what cannot wait any longer when the scheduler returns to its caller. */
     void (*leave)(struct ski_pe *self);

@@ -87,10 +87,10 @@ static void sched_progress(struct ski_pe *self)
     bool                 idle     = self->queue.pushed == self->queue.popped;
 
     progress->empty += idle;
-    if (self->queue.attention & SKI_EVENT_NET) {
-        self->queue.attention &= ~(uint32_t)SKI_EVENT_NET;
+    if (self->queue.events & SKI_EVENT_NET) {
+        self->queue.events &= ~(uint32_t)SKI_EVENT_NET;
         if (progress->source->pass(self, idle))
-            self->queue.attention |= SKI_EVENT_NET;
+            self->queue.events |= SKI_EVENT_NET;
     }
     if (idle ? ski_progress_wanted_idle(progress, self->queue.pushed)
              : ski_progress_wanted_busy(progress, self->queue.popped))
@@ -106,42 +106,42 @@ static inline bool sched_has_source(const struct ski_pe *self)
 static inline void sched_count_delivery(struct ski_pe *self)
 {
     if (SKI_UNLIKELY(self->queue.popped >= self->progress.due))
-        self->queue.attention |= SKI_EVENT_NET;
+        self->queue.events |= SKI_EVENT_NET;
 }
 
-/* Polls memory that other PEs write.  Returns whether something has come. */
+/* Polls memory that other PEs write.  Returns whether something has arrived. */
 static bool sched_poll_memory(struct ski_pe *self)
 {
     bool came = false;
 
-    if (self->queue.attention & SKI_EVENT_POLLED_0)
+    if (self->queue.events & SKI_EVENT_POLLED_0)
         came = self->polled[0]->poll(self);
-    if (self->queue.attention & SKI_EVENT_POLLED_1)
+    if (self->queue.events & SKI_EVENT_POLLED_1)
         came |= self->polled[1]->poll(self);
     return came;
 }
 
-/* Requests a wakeup for when memory that is polled changes.  False: it has changed. */
-static bool sched_doze_memory(struct ski_pe *self)
+/* Requests a wakeup for when memory that is polled changes.  Returns false if it has changed. */
+static bool sched_arm_polled(struct ski_pe *self)
 {
-    if (self->queue.attention & SKI_EVENT_POLLED_0 && !self->polled[0]->doze(self))
+    if (self->queue.events & SKI_EVENT_POLLED_0 && !self->polled[0]->arm(self))
         return false;
-    return !(self->queue.attention & SKI_EVENT_POLLED_1) || self->polled[1]->doze(self);
+    return !(self->queue.events & SKI_EVENT_POLLED_1) || self->polled[1]->arm(self);
 }
 
 /* The slow path of a pass: handles the events of the mask (backlogs, timers, the network, polled
  * memory). Returns the next message, or NULL. */
 static struct skua_msg *sched_attend(struct ski_pe *self)
 {
-    if (self->queue.attention & SKI_EVENT_EXIT)
+    if (self->queue.events & SKI_EVENT_EXIT)
         return NULL;
-    if (SKI_UNLIKELY(self->queue.attention & SKI_EVENT_BACKLOG))
+    if (SKI_UNLIKELY(self->queue.events & SKI_EVENT_BACKLOG))
         ski_send_backlog_flush(self);
-    if (SKI_UNLIKELY(self->queue.attention & SKI_EVENT_TIMERS))
+    if (SKI_UNLIKELY(self->queue.events & SKI_EVENT_TIMERS))
         ski_timers_fire(self);
     if (SKI_UNLIKELY(sched_has_source(self)))
         sched_progress(self);
-    if (self->queue.attention & SKI_EVENT_POLLED)
+    if (self->queue.events & SKI_EVENT_POLLED)
         sched_poll_memory(self);
     return ski_queue_pop(&self->queue);
 }
@@ -159,7 +159,7 @@ static inline void sched_deliver(struct ski_pe *self, struct skua_msg *msg, uint
 /* Returns whether one message has arrived, and no other waits that might go first. */
 static inline bool sched_is_alone(const struct ski_pe *self, const struct ski_cell *cell)
 {
-    return !self->queue.plain.first && !self->queue.attention && !(cell->flags & SKI_MSG_SPECIAL) &&
+    return !self->queue.plain.first && !self->queue.events && !(cell->flags & SKI_MSG_SPECIAL) &&
            !ski_reader_more_sc(&self->reader);
 }
 
@@ -198,13 +198,13 @@ static inline void sched_answer(struct ski_pe *self, void (*ring)(struct ski_pe 
 /* Returns whether this PE has rung a doorbell for itself, and the job does not end. */
 static inline bool sched_has_rung(const struct ski_pe *self)
 {
-    return (self->queue.attention & (SKI_EVENT_DOORBELLS | SKI_EVENT_EXIT)) == SKI_EVENT_DOORBELLS;
+    return (self->queue.events & (SKI_EVENT_DOORBELLS | SKI_EVENT_EXIT)) == SKI_EVENT_DOORBELLS;
 }
 
-/* Runs the next message, of any priority; false: there is none. */
+/* Runs the next message, of any priority. Returns false if there is none. */
 static bool sched_run_waiting(struct ski_pe *self)
 {
-    struct skua_msg *msg = self->queue.attention & ~(uint32_t)SKI_EVENT_DOORBELLS
+    struct skua_msg *msg = self->queue.events & ~(uint32_t)SKI_EVENT_DOORBELLS
                                ? sched_attend(self)
                                : sched_pop_plain(self);
 
@@ -213,7 +213,8 @@ static bool sched_run_waiting(struct ski_pe *self)
     return msg != NULL;
 }
 
-/* Runs a message or answers a doorbell of this PE, whichever is next; false: there is neither. */
+/* Runs a message or answers a doorbell of this PE, whichever is next. Returns false if there is
+ * neither. */
 static __attribute__((noinline)) bool sched_run_either(struct ski_pe *self)
 {
     if ((!sched_has_rung(self) || sched_is_queues_turn(self)) && sched_run_waiting(self))
@@ -249,20 +250,20 @@ static __attribute__((noinline)) bool sched_run_empty(struct ski_pe *self)
  * answers one doorbell, not several: the caller may count messages, or wait for one. */
 static __attribute__((noinline)) bool sched_run_attended(struct ski_pe *self)
 {
-    if (!(self->queue.attention & ~(uint32_t)SKI_EVENT_POLLED) && !self->queue.plain.first)
+    if (!(self->queue.events & ~(uint32_t)SKI_EVENT_POLLED) && !self->queue.plain.first)
         return sched_poll_memory(self) || (sched_has_source(self) && sched_run_empty(self));
-    if (self->queue.attention != SKI_EVENT_DOORBELLS || self->queue.plain.first)
+    if (self->queue.events != SKI_EVENT_DOORBELLS || self->queue.plain.first)
         return sched_run_either(self);
     sched_answer(self, self->ring_own);
     return true;
 }
 
-/* Runs the next message of the queue; false: there is none, or the job ends. */
+/* Runs the next message of the queue. Returns false if there is none, or the job ends. */
 static inline bool sched_run_queued(struct ski_pe *self)
 {
     struct skua_msg *msg;
 
-    if (SKI_UNLIKELY(self->queue.attention))
+    if (SKI_UNLIKELY(self->queue.events))
         return sched_run_attended(self);
     msg = sched_pop_plain(self);
     if (!msg)
@@ -305,7 +306,7 @@ static __attribute__((noinline)) bool sched_run_arrived(struct ski_pe *self)
     return true;
 }
 
-/* One pass; false: there was nothing to run, or the job ends. */
+/* Executes one pass. Returns false if there was nothing to run, or the job ends. */
 static inline bool sched_pass(struct ski_pe *self)
 {
     return ski_reader_ready_sc(&self->reader) ? sched_run_arrived(self) : sched_run_queued(self);
@@ -349,9 +350,9 @@ static void sched_sleep(struct ski_pe *self)
 
     if (most == 0)
         return;
-    if (!sched_doze_memory(self))
+    if (!sched_arm_polled(self))
         return;
-    if (self->queue.attention & SKI_EVENT_BACKLOG && ns > RETRY_NS)
+    if (self->queue.events & SKI_EVENT_BACKLOG && ns > RETRY_NS)
         ns = RETRY_NS;
     ns = ns < most ? ns : most;
     ns = ski_backpressure_rest(self, ns);
@@ -365,7 +366,7 @@ static void sched_sleep(struct ski_pe *self)
     self->idle->since = 0;
 }
 
-/* Polls the inbox for a moment; true: something has arrived. */
+/* Polls the inbox for a moment. Returns true if something has arrived. */
 static bool sched_poll_inbox(struct ski_pe *self)
 {
     uint64_t until = ski_ticks() + self->idle->look_ticks;
@@ -433,7 +434,7 @@ static SKI_COLD void sched_consider_sleep(struct ski_pe *self)
     self->idle->counted = now;
 }
 
-/* Called after a pass that ran nothing; false: the job ends. */
+/* Called after a pass that ran nothing. Returns false if the job ends. */
 static inline bool sched_idle(struct ski_pe *self)
 {
     if (SKI_UNLIKELY(ski_pe_exiting(self)))

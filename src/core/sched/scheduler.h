@@ -17,15 +17,16 @@ struct ski_pe;
 /* Hooks for memory that other PEs write without sending a message: polled[i] of a PE is used while
  * SKI_EVENT_POLLED_i is set. */
 struct ski_polled {
-    /** Uses what has come.  False: nothing has. */
+    /** Handles what has arrived.  Returns whether anything had. */
     bool (*poll)(struct ski_pe *self);
 
-    /** Asks for a wakeup (ski_inbox_wakeup()) when something comes.  False: something has. */
-    bool (*doze)(struct ski_pe *self);
+    /** Requests a wakeup (ski_inbox_wakeup()) for the next arrival.  Returns false if something has
+     * arrived: the PE must not sleep. */
+    bool (*arm)(struct ski_pe *self);
 };
 
-/** Runs messages until @p condition holds; false: the job ends first.  On the PE's own stack only.
- */
+/** Runs messages until @p condition holds.  Returns false if the job ends first.  Called on the
+ *  PE's own stack only. */
 bool ski_scheduler_until(struct ski_pe *self, bool (*condition)(void *arg), void *arg);
 
 /** Runs messages until @p condition holds, or as long as it pays to poll without yielding the CPU.

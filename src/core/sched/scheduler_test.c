@@ -130,13 +130,13 @@ static void sched_test_fair(struct ski_pe *self)
     sched_test_rung_own = 0;
     for (uint64_t i = 0; i < 10; i++)
         core_send(0, 0, i, false);
-    self->queue.attention |= SKI_EVENT_DOORBELLS;
+    self->queue.events |= SKI_EVENT_DOORBELLS;
     for (int pass = 1; pass <= 20; pass++)
         fair &= skua_run_count(1) == 1 &&
                 sched_test_count + (size_t)sched_test_rung_own == (size_t)pass &&
                 sched_test_rung_own - (int)sched_test_count <= 1;
     OK(fair && sched_test_count == 10, "a doorbell and a message take turns");
-    self->queue.attention &= ~(uint32_t)SKI_EVENT_DOORBELLS;
+    self->queue.events &= ~(uint32_t)SKI_EVENT_DOORBELLS;
     for (uint64_t i = 0; i < 3; i++) {
         core_send(0, 0, i, false);
         sched_test_ring_at(1, 0);

@@ -62,7 +62,7 @@ static void thread_body(void *arg)
     ski_assert(ski_self->thread == thread);
     ski_fiber_arrive(&thread->fiber, &ski_self->threads.fiber);
     thread->fn(thread->arg);
-    thread->attention |= SKI_THREAD_DONE;
+    thread->flags |= SKI_THREAD_DONE;
     thread_leave(ski_pe_now(), true);
 }
 

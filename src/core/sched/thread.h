@@ -45,7 +45,7 @@ struct skua_thread {
     int32_t     pe;
     bool        suspended; /* in skua_thread_suspend()                  */
     bool        resumed;   /* resumed before it suspended itself        */
-    uint8_t     attention; /* SKI_THREAD_DONE: fn has returned; SKI_THREAD_OWNED: see `object` */
+    uint8_t     flags;     /* SKI_THREAD_DONE: fn has returned; SKI_THREAD_OWNED: see `object` */
     uint8_t     wait;      /* enum ski_thread_wait                      */
     bool        detached;
     void       *joiners; /* wait list */
@@ -73,7 +73,7 @@ struct skua_thread {
 /** Returns whether @p thread has ended. */
 static inline bool ski_thread_done(const struct skua_thread *thread)
 {
-    return thread->attention & SKI_THREAD_DONE;
+    return thread->flags & SKI_THREAD_DONE;
 }
 
 /** Keeps the running thread, if there is one, on this PE until ski_thread_unpin(). */

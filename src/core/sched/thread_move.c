@@ -56,16 +56,16 @@ struct skua_thread *ski_thread_create_owned(struct ski_pe *self, void (*fn)(void
     thread_move_unpoison(slot);
     thread  = ski_thread_in_slot(slot);
     *thread = (struct skua_thread){
-        .ready     = {.handler = SKI_HANDLER_THREAD, .source = self->pe},
-        .stack     = thread_move_stack(slot, fresh),
-        .fn        = fn,
-        .arg       = arg,
-        .pe        = self->pe,
-        .attention = SKI_THREAD_OWNED,
-        .detached  = true,
-        .object    = object,
-        .siblings  = list,
-        .sibling   = *list,
+        .ready    = {.handler = SKI_HANDLER_THREAD, .source = self->pe},
+        .stack    = thread_move_stack(slot, fresh),
+        .fn       = fn,
+        .arg      = arg,
+        .pe       = self->pe,
+        .flags    = SKI_THREAD_OWNED,
+        .detached = true,
+        .object   = object,
+        .siblings = list,
+        .sibling  = *list,
     };
     *list = thread;
     ski_thread_prepare(thread);

@@ -11,9 +11,9 @@
 static void timer_note_count(struct ski_pe *self)
 {
     if (self->timers.count > 0)
-        self->queue.attention |= SKI_EVENT_TIMERS;
+        self->queue.events |= SKI_EVENT_TIMERS;
     else
-        self->queue.attention &= ~(uint32_t)SKI_EVENT_TIMERS;
+        self->queue.events &= ~(uint32_t)SKI_EVENT_TIMERS;
 }
 
 static skua_timer timer_start(struct ski_pe *self, uint64_t delay, uint64_t period,

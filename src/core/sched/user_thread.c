@@ -91,7 +91,7 @@ void ski_on_thread(skua_msg *msg)
     struct skua_thread *thread = (struct skua_thread *)msg; /* its first member */
 
     ski_thread_enter(self, thread);
-    if (thread->attention)
+    if (thread->flags)
         thread_left(self, thread);
 }
 

@@ -15,8 +15,8 @@
 
 struct ski_pe;
 
-/** Blocks in @p call until this waiter of @p list is woken; false: the job ends.  Messages or other
- * PEs bring the end of the wait about, so the layers above are called before (layer.h:
+/** Blocks in @p call until this waiter of @p list is woken. Returns false if the job ends. Messages
+ * or other PEs bring the end of the wait about, so the layers above are called before (layer.h:
  * before_wait). */
 bool ski_wait_on(struct ski_pe *self, void **list, struct ski_call call);
 
@@ -28,7 +28,7 @@ bool ski_wait_on_runtime(struct ski_pe *self, void **list, struct ski_call call)
  * PE, to which @p list has moved as well: the caller must not use what it knew of its PE. */
 bool ski_wait_on_movable(void **list, struct ski_call call);
 
-/** Wakes the waiter that came first; false: there is none. */
+/** Wakes the waiter that came first. Returns false if there is none. */
 bool ski_wake_one(struct ski_pe *self, void **list);
 
 /** Wakes all waiters of @p list. */

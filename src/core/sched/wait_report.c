@@ -75,7 +75,7 @@ static bool report_explain_same_call(const struct ski_call *one, const struct sk
     return one->name == other->name && one->from == other->from;
 }
 
-/* Adds a thread to its kind; false: there is no room for another kind. */
+/* Adds a thread to its kind. Returns false if there is no room for another kind. */
 static bool report_explain_count_thread(struct thread_kind *kind, const struct skua_thread *thread)
 {
     int i = 0;

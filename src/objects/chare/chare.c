@@ -48,7 +48,7 @@ skua_ref skua_chare_create(skua_class of, int pe, const void *data, size_t bytes
                    self->pes - 1);
     ref = chare_new_ref(self, __func__, of, pe == SKUA_ANY_PE ? self->pe : pe);
     if (pe == SKUA_ANY_PE)
-        ski_seed_plant(self->objects, &ref, data, bytes);
+        ski_seed_submit(self->objects, &ref, data, bytes);
     else
         ski_insertion_send(self, pe, &ref, pe, NULL, data, bytes);
     return ref;

@@ -116,7 +116,7 @@ static void creation_populate(struct ski_collection *all)
     ski_notify_collection_populated(&all->self->objects->lifecycle, all);
 }
 
-/* The collection exists: delivers the messages, and wakes the calls, that waited for it. */
+/* Delivers the messages, and wakes the calls, that waited for a collection, which exists now. */
 static void creation_release(struct ski_collection *all)
 {
     ski_msg_unhold(all->self, &all->held);

@@ -24,7 +24,7 @@ void ski_collections_destroy(struct ski_objects *objects);
 struct ski_collection *ski_creation_restore(struct ski_objects *objects, const void *creation,
                                             size_t bytes);
 
-/** A collection that ski_creation_restore() defined has its elements: it exists from now on. */
+/** Lets a collection that ski_creation_restore() defined exist: it has its elements. */
 void ski_creation_restored(struct ski_collection *all);
 
 /** Tells the other PEs of the process the address of the member of a process group, which is here.

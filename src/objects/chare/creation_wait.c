@@ -85,7 +85,7 @@ static bool creation_is_here(const struct ski_collection *all)
 
 static const struct ski_call creation_call = {"the creation of a collection", NULL};
 
-/* Waits once; false: the job ends. */
+/* Waits once. Returns false if the job ends. */
 static bool creation_wait_block(struct ski_collection *all)
 {
     struct ski_pe         *self  = all->self;

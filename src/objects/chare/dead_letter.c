@@ -41,7 +41,7 @@ static void dead_letter_drop(struct ski_collection *all, const skua_index *index
 /* The inquiry is back at the home. */
 static void dead_letter_conclude(struct ski_collection *all, const skua_index *index)
 {
-    struct ski_absent *absent = ski_absent_find(all, index); /* NULL: the object has come */
+    struct ski_absent *absent = ski_absent_find(all, index); /* NULL: the object has arrived */
 
     if (absent && absent->pe == SKI_ABSENT_UNKNOWN)
         dead_letter_drop(all, index, absent);

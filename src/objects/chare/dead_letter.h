@@ -10,9 +10,9 @@
  * not known even then, it has been deleted: its messages are counted (skua_stats.dropped_messages),
  * warned of and dropped.
  *
- * The home of a seed (seed.h) is the PE that planted it, and the seed grows anywhere at any time.
- * So a PE keeps an inquiry for an object that it created itself until all its seeds are known to
- * have grown.
+ * The home of a seed (seed.h) is the PE that submitted it; any PE may create its object, at any
+ * time. So a PE keeps an inquiry for an object that it submitted itself until the objects of all
+ * its seeds are known to be created.
  */
 #ifndef SKI_DEAD_LETTER_H
 #define SKI_DEAD_LETTER_H

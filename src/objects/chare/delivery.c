@@ -23,7 +23,8 @@ static SKI_COLD _Noreturn void delivery_to_deleted(const char *text, const struc
                entry->of->def.name, entry->name, text);
 }
 
-/* A message that names its object by address: names it by collection and index. */
+/* Lets a message that names its object by address name it by collection and index. Returns the
+ * message. */
 static skua_msg *delivery_retarget(const struct ski_object *object, skua_msg *msg)
 {
     skua_index index = ski_object_index_get(object);

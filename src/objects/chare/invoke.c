@@ -258,8 +258,8 @@ static void invoke_send_copy(struct ski_pe *self, const skua_ref *ref, int pe, u
     invoke_post_away(self, pe, ref, msg);
 }
 
-/* Calls a method of an object that is here; false: the object is absent, or the entry is more than
- * a method. */
+/* Calls a method of an object that is here. Returns false if the object is absent, or the entry is
+ * more than a method. */
 static bool invoke_run_now(const char *call, const skua_ref *ref, skua_entry entry,
                            const void *data, size_t bytes)
 {

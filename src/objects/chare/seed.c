@@ -27,14 +27,14 @@ struct seeds {
     uint64_t   random; /* state of seed_random() */
     skua_msg **row;    /* oldest at `first`, around the end */
     uint32_t   first, count, room;
-    bool       known;    /* all PEs know that there are seeds, and look for them when idle */
-    bool       asking;   /* a request is not answered                                      */
-    bool       resting;  /* the neighbours know that this PE is hungry                     */
-    uint32_t   refusals; /* since the last seed                                            */
-    uint32_t   hungry;   /* neighbours that are, by bit                                    */
-    uint64_t   ungrown;  /* planted here and not known to have grown                       */
+    bool       known;     /* all PEs know that there are seeds, and look for them when idle */
+    bool       asking;    /* a request is not answered                                      */
+    bool       resting;   /* the neighbours know that this PE is idle                     */
+    uint32_t   refusals;  /* since the last seed                                            */
+    uint32_t   idle;      /* neighbours that asked, by bit                                   */
+    uint64_t   uncreated; /* submitted here and not known to be created                      */
 
-    struct ski_list kept; /* messages that wait until `ungrown` is 0 */
+    struct ski_list kept; /* messages that wait until `uncreated` is 0 */
 };
 
 /* What a PE asks another for: some seeds now, or the next one there is. */
@@ -90,18 +90,18 @@ static int seed_neighbour(const struct ski_pe *self, unsigned bit)
     return pe < self->pes ? (int)pe : -1;
 }
 
-/* Gives the oldest seeds to hungry neighbours, one each; @p stay of them are kept. */
-static void seed_feed(struct ski_pe *self, struct seeds *s, uint32_t stay)
+/* Gives the oldest seeds to idle neighbours, one each, and keeps @p stay of them. */
+static void seed_give_to_idle(struct ski_pe *self, struct seeds *s, uint32_t stay)
 {
-    while (s->hungry && s->count > stay) {
-        unsigned bit = (unsigned)__builtin_ctz(s->hungry);
+    while (s->idle && s->count > stay) {
+        unsigned bit = (unsigned)__builtin_ctz(s->idle);
 
-        s->hungry &= s->hungry - 1;
+        s->idle &= s->idle - 1;
         ski_msg_forward(self, seed_neighbour(self, bit), seed_pop_oldest(s));
     }
 }
 
-/* Adds a seed to the row, and a message to the queue that will let one grow. */
+/* Adds a seed to the row, and to the queue a message that will create the object of one. */
 static void seed_keep(struct ski_objects *objects, skua_msg *seed, uint32_t stay)
 {
     struct seeds *s = seeds_of(objects);
@@ -110,13 +110,13 @@ static void seed_keep(struct ski_objects *objects, skua_msg *seed, uint32_t stay
     s->resting  = false;
     s->refusals = 0;
     skua_send_copy(objects->self->pe, (skua_handler){SKI_HANDLER_SEED_CREATE}, NULL, 0);
-    seed_feed(objects->self, s, stay);
+    seed_give_to_idle(objects->self, s, stay);
 }
 
 /* ---- asking ------------------------------------------------------------------------- */
 
-/* Asks PE @p pe for seeds.  Requests are expedited: behind the queue of that PE they would come
- * when it has used up its seeds itself. */
+/* Asks PE @p pe for seeds.  Requests are expedited: at the end of the queue of that PE they
+ * would arrive when it has used up its seeds itself. */
 static void seed_ask(struct ski_pe *self, int pe, int32_t what)
 {
     skua_msg *msg = ski_msg_copy(self, SKI_HANDLER_SEED_REQUEST, &what, sizeof what);
@@ -199,25 +199,25 @@ void ski_on_seed_known(skua_msg *msg)
         skua_msg_free(msg);
 }
 
-/* A seed comes from another PE, since this one is hungry. */
+/* A seed comes from another PE, since this one was idle. */
 void ski_on_seed(skua_msg *msg)
 {
     seeds_of(ski_self->objects)->asking = false;
     seed_keep(ski_self->objects, msg, SEED_STAY);
 }
 
-/* A seed that was planted on this PE has grown. */
-static void seed_count_grown(struct ski_objects *objects)
+/* Counts a seed of this PE whose object has been created. */
+static void seed_count_created(struct ski_objects *objects)
 {
     struct seeds *s = seeds_of(objects);
 
-    ski_assert(s->ungrown > 0);
-    if (--s->ungrown == 0)
+    ski_assert(s->uncreated > 0);
+    if (--s->uncreated == 0)
         ski_msg_unhold(objects->self, &s->kept);
 }
 
-/* Creates the object of a seed, here, and tells its home. */
-static void seed_grow(skua_msg *msg)
+/* Creates the object of a seed on this PE and tells its home. */
+static void seed_create_object(skua_msg *msg)
 {
     struct ski_insertion      *order = skua_msg_data(msg);
     struct ski_location_update update;
@@ -236,21 +236,21 @@ static void seed_grow(skua_msg *msg)
         ski_element_post(all->self, home, SKI_HANDLER_SEED_CREATED, all->id, &index, &update,
                          sizeof update);
     else
-        seed_count_grown(all->self->objects);
+        seed_count_created(all->self->objects);
     ski_element_create(all, &index, home != all->self->pe, order + 1, msg->bytes - sizeof *order);
     skua_msg_free(msg);
 }
 
-void ski_on_seed_grow(skua_msg *msg)
+void ski_on_seed_create(skua_msg *msg)
 {
     struct seeds *s = seeds_of(ski_self->objects);
 
     skua_msg_free(msg);
-    if (s->count > 0) /* else another PE has it */
-        seed_grow(seed_pop_newest(s));
+    if (s->count > 0) /* else another PE has the seed */
+        seed_create_object(seed_pop_newest(s));
 }
 
-void ski_on_seed_ask(skua_msg *msg)
+void ski_on_seed_request(skua_msg *msg)
 {
     struct ski_pe *self = ski_self;
     struct seeds  *s    = seeds_of(self->objects);
@@ -264,8 +264,8 @@ void ski_on_seed_ask(skua_msg *msg)
 
         if (seed_neighbour(self, bit) != pe)
             ski_fatal("PE %d asked PE %d for seeds as a neighbour, which it is not", pe, self->pe);
-        s->hungry |= UINT32_C(1) << bit;
-        seed_feed(self, s, SEED_STAY);
+        s->idle |= UINT32_C(1) << bit;
+        seed_give_to_idle(self, s, SEED_STAY);
         return;
     }
     if (some == 0)
@@ -283,29 +283,29 @@ void ski_on_seed_none(skua_msg *msg)
     s->refusals++;
 }
 
-/* A seed has grown elsewhere: the message tells where its object is, too. */
-void ski_on_seed_grew(skua_msg *msg)
+/* Another PE has created the object of a seed: the message tells where the object is, too. */
+void ski_on_seed_created(skua_msg *msg)
 {
-    if (seeds_of(ski_self->objects)->ungrown == 0) {
+    if (seeds_of(ski_self->objects)->uncreated == 0) {
         ski_net_drop(ski_self, msg);
         return;
     }
-    seed_count_grown(ski_self->objects);
+    seed_count_created(ski_self->objects);
     ski_on_located(msg);
 }
 
 bool ski_seeds_awaited(struct ski_objects *objects, skua_msg *msg)
 {
-    if (seeds_of(objects)->ungrown == 0)
+    if (seeds_of(objects)->uncreated == 0)
         return false;
     ski_msg_hold(objects->self, &seeds_of(objects)->kept, msg);
     return true;
 }
 
-/* ---- planting ----------------------------------------------------------------------- */
+/* ---- submission --------------------------------------------------------------------- */
 
-void ski_seed_plant(struct ski_objects *objects, const skua_ref *ref, const void *data,
-                    size_t bytes)
+void ski_seed_submit(struct ski_objects *objects, const skua_ref *ref, const void *data,
+                     size_t bytes)
 {
     skua_msg *seed = ski_insertion_msg(objects->self, ref, SKI_HANDLER_SEED, data, bytes);
 
@@ -313,7 +313,7 @@ void ski_seed_plant(struct ski_objects *objects, const skua_ref *ref, const void
         ski_on_seed_known(NULL);
         ski_broadcast(objects->self, SKI_HANDLER_SEED_KNOWN, skua_msg_alloc(0));
     }
-    seeds_of(objects)->ungrown++;
+    seeds_of(objects)->uncreated++;
     seed_keep(objects, seed, 0);
 }
 

@@ -2,26 +2,27 @@
 /*
  * seed.h - objects that may be created on any PE: an idle PE takes them.
  *
- * A *seed* is the message that will create an object.  It waits on the PE that planted it, in a row
- * with others; for each there is a message in the queue that lets the newest seed grow when its
- * turn comes: depth first, so that a tree of objects does not fill memory.
+ * A *seed* is the message that will create an object.  It waits on the PE that submitted it, in a
+ * row with others; for each there is a message in the queue that creates the object of the newest
+ * seed when its turn comes: depth first, so that a tree of objects does not fill memory.
  *
  * A PE that is idle asks another one, at random, for the older half of its row: first PEs of its
  * host, then any.  After a few refusals it tells its *neighbours*, the PEs whose number differs
- * from its own in one bit, that it is hungry, and asks no more: a PE that plants seeds gives the
- * oldest to a hungry neighbour, and a PE that was given some passes on all but one.  Neighbours
+ * from its own in one bit, that it is idle, and asks no more: a PE that submits seeds gives the
+ * oldest to an idle neighbour, and a PE that was given some passes on all but one.  Neighbours
  * make the PEs one connected graph, so work spreads to all PEs, and where there is none no PE asks
  * for ever.
  *
- * Progress.  A seed leaves the row of a PE in two ways only: it grows there, or another one stays
- * behind, which will.  (A seed that is being planted may go to a hungry neighbour at once; the
- * object that plants it is the progress.)  For each seed in the row there is at least one message
- * in the queue that lets one grow, so every PE that has seeds lets one grow after a bounded number
- * of messages, whatever requests come in between.  Without that rule the only seed of a job goes to
- * and fro between two hungry PEs: where PEs share a CPU the seed and the next request of the PE
- * that gave it arrive together.
+ * Progress.  A seed leaves the row of a PE in two ways only: the PE creates its object, or the PE
+ * gives it away and keeps another one.  (A seed that is being submitted may go to an idle neighbour
+ * at once; the object that submits it is the progress.)  For each seed in the row there is at least
+ * one message in the queue that creates an object, so every PE that has seeds creates one after a
+ * bounded number of messages, whatever requests come in between.  Without that rule the only seed
+ * of a job goes to and fro between two idle PEs: where PEs share a CPU the seed and the next
+ * request of the PE that gave it arrive together.
  *
- * The home of the object of a seed is the PE that planted it; it is told where the seed grew.
+ * The home of the object of a seed is the PE that submitted it; the PE that creates the object
+ * tells the home.
  */
 #ifndef SKI_SEED_H
 #define SKI_SEED_H
@@ -32,35 +33,35 @@
 
 struct ski_objects;
 
-/** Lets the object of @p ref be created on some PE. */
-void ski_seed_plant(struct ski_objects *objects, const skua_ref *ref, const void *data,
-                    size_t bytes);
+/** Submits a seed: the object of @p ref will be created on some PE. */
+void ski_seed_submit(struct ski_objects *objects, const skua_ref *ref, const void *data,
+                     size_t bytes);
 
-/** Keeps @p msg, which is being delivered, until all seeds that were planted on this PE are known
- * to have grown; false: they are. */
+/** Keeps @p msg, which is being delivered, until the objects of all seeds of this PE are known to
+ * be created.  Returns false, and does not keep it, if they are. */
 bool ski_seeds_awaited(struct ski_objects *objects, skua_msg *msg);
 
 /** The observer of this module (model/lifecycle.h): the seeds of a PE. */
 extern const struct ski_lifecycle ski_seed_lifecycle;
 
-/** Handler: a seed that was planted here has grown on the PE that the message names. */
-void ski_on_seed_grew(skua_msg *msg);
+/** Handler: the PE that the message names has created the object of a seed of this PE. */
+void ski_on_seed_created(skua_msg *msg);
 
 /** Handler: a seed comes from another PE. */
 void ski_on_seed(skua_msg *msg);
 
-/** Handler: let the newest seed of the row grow. */
-void ski_on_seed_grow(skua_msg *msg);
+/** Handler: creates the object of the newest seed of the row. */
+void ski_on_seed_create(skua_msg *msg);
 
 /** Handler: another PE asks for seeds. */
-void ski_on_seed_ask(skua_msg *msg);
+void ski_on_seed_request(skua_msg *msg);
 
 /** Handler: the PE that was asked has no seeds. */
 void ski_on_seed_none(skua_msg *msg);
 
-/** Handler: there are seeds in the job; @p msg is NULL on the PE that plants the first. */
+/** Handler: there are seeds in the job; @p msg is NULL on the PE that submits the first. */
 void ski_on_seed_known(skua_msg *msg);
 
-#define SKI_SEED_ASK_LEAST 4
+#define SKI_SEED_REQUEST_LEAST 4
 
 #endif

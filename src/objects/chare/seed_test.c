@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* seed_test.c - each seed grows once, wherever it goes, and then its planter knows it. */
+/* seed_test.c - each object of a seed is created once, on any PE, and its home knows. */
 #include "objects/chare/seed.h"
 
 #include <stdatomic.h>
@@ -12,15 +12,15 @@
 #define SEED_TEST_ROW   300
 
 static skua_class  seed_test_class;
-static _Atomic int seed_test_grown, seed_test_on[UNIT_JOB_PES];
+static _Atomic int seed_test_created, seed_test_on[UNIT_JOB_PES];
 
-/* A tree of objects: each plants two more. */
+/* A tree of objects: each submits two more. */
 static void seed_test_construct(void *self, const void *data, size_t bytes)
 {
     int depth = *(const int *)data - 1;
 
     (void)bytes;
-    atomic_fetch_add(&seed_test_grown, 1);
+    atomic_fetch_add(&seed_test_created, 1);
     atomic_fetch_add(&seed_test_on[skua_pe()], 1);
     for (int i = 0; i < 2 && depth > 0; i++)
         skua_chare_create(seed_test_class, SKUA_ANY_PE, &depth, sizeof depth);
@@ -42,21 +42,21 @@ static void seed_test_start(int argc, char **argv)
         return;
     skua_chare_create(seed_test_class, SKUA_ANY_PE, &depth, sizeof depth);
     unit_job_settle();
-    CHECK(atomic_load(&seed_test_grown) == (1 << SEED_TEST_DEPTH) - 1);
+    CHECK(atomic_load(&seed_test_created) == (1 << SEED_TEST_DEPTH) - 1);
     here = atomic_load(&seed_test_on[0]);
     for (int i = 0; i < SEED_TEST_ROW; i++)
         skua_chare_create(seed_test_class, SKUA_ANY_PE, &leaf, sizeof leaf);
-    CHECK(atomic_load(&seed_test_on[0]) == here); /* none grows inside the call */
+    CHECK(atomic_load(&seed_test_on[0]) == here); /* none is created inside the call */
     unit_job_settle();
     for (int pe = 0; pe < UNIT_JOB_PES; pe++)
         sum += atomic_load(&seed_test_on[pe]);
     CHECK(sum == (1 << SEED_TEST_DEPTH) - 1 + SEED_TEST_ROW);
-    CHECK(!ski_seeds_awaited(ski_self->objects, NULL)); /* all are known to have grown */
+    CHECK(!ski_seeds_awaited(ski_self->objects, NULL)); /* all are known to be created */
     skua_exit(0);
 }
 
 int main(void)
 {
-    OK(unit_job(seed_test_set_up, seed_test_start), "each seed grows once");
+    OK(unit_job(seed_test_set_up, seed_test_start), "the object of each seed is created once");
     return tap_end();
 }

@@ -57,11 +57,11 @@ void ski_array_broadcast_heard(struct ski_collection *all, uint32_t number);
 /** Returns the number of the last broadcast that this PE knows of. */
 uint32_t ski_array_broadcast_last_known(const struct ski_collection *all);
 
-/** The collection, which has no elements yet, is restored from a checkpoint that was made after
- *  broadcast @p number. */
+/** Restores the broadcasts of a collection, which has no elements yet, from a checkpoint that was
+ * made after broadcast @p number. */
 void ski_array_broadcast_restore(struct ski_collection *all, uint32_t number);
 
-/** Handler at the root: number a broadcast and send it down the tree. */
+/** Handler at the root: numbers a broadcast and sends it down the tree. */
 void ski_on_array_broadcast_root(skua_msg *msg);
 
 /** Handler: deliver a broadcast to the elements of this PE. */

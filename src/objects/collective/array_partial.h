@@ -28,12 +28,12 @@ struct ski_array_reduction {
 
 /* The partial result of a reduction of an array in progress. */
 struct ski_array_partial {
-    struct ski_reduction_partial result;   /* its `contributions`: in the reports that have come */
+    struct ski_reduction_partial result; /* its `contributions`: in the reports that have arrived */
     bool                         started;  /* some element has contributed, on any PE */
     bool                         reported; /* at the root: only late reports are missing */
     uint64_t                     in;       /* children, by bit, that have reported */
     int64_t adjust;   /* deletions that concern this and later reductions, negative */
-    int64_t expected; /* by the reports that have come */
+    int64_t expected; /* by the reports that have arrived */
     union {
         struct {
             uint32_t done;  /* elements here that have contributed */

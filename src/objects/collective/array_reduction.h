@@ -12,8 +12,8 @@
  * elements are now.  Migration changes neither.  An element takes part from the first reduction
  * that the PE which creates it has not reported; a deleted element takes part up to its last
  * contribution.  The root completes a reduction when all its children have reported and as many
- * contributions as expected have come.  The contribution of an element that migrated to a PE which
- * had reported before goes to the root alone, as a late report.
+ * contributions as expected have arrived.  The contribution of an element that migrated to a PE
+ * which had reported before goes to the root alone, as a late report.
  *
  * A PE without elements reports when it hears that a reduction has started.  Its parent sends a
  * *start* to each child that is not *active*, that is without an element in its subtree as far as

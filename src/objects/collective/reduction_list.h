@@ -3,8 +3,8 @@
  * reduction_list.h - the partial results of reductions in progress, on one PE.
  *
  * The reductions of an array and those of a section are numbered, and several may be in progress at
- * a time.  Each has a partial result, in which the contributions that have come are combined.  The
- * partial results form a list in the order of their numbers without repetition; the link to the
+ * a time.  Each has a partial result, in which the contributions that have arrived are combined.
+ * The partial results form a list in the order of their numbers without repetition; the link to the
  * first, NULL if there is none, is the list.  A module whose reductions need more than
  * `struct ski_reduction_partial` begins its own record with one.
  */

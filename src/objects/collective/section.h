@@ -176,7 +176,7 @@ struct ski_section *ski_section_first(const struct ski_objects *objects, uint64_
 /** Returns the record of another generation after @p section in this PE's table, or NULL. */
 struct ski_section *ski_section_sibling(const struct ski_section *section);
 
-/** At the root: the generation that multicasts go to. */
+/** Returns, at the root, the generation that multicasts go to. */
 uint32_t ski_section_latest(const struct ski_objects *objects, uint64_t id);
 
 /** Returns whether section @p id was deleted, as far as this PE knows.  Ends the job, naming @p
@@ -220,11 +220,11 @@ typedef void ski_section_visit_fn(struct ski_section *section, struct ski_sectio
 /** Calls @p fn for each section that @p object is recorded to be in. */
 void ski_section_each_of(struct ski_object *object, ski_section_visit_fn *fn, void *arg);
 
-/** A loop that delivers or reports for @p section begins: the record stays until it ends. */
+/** Begins a loop that delivers or reports for @p section: the record stays until it ends. */
 void ski_section_enter(struct ski_section *section);
 
-/** A loop ends.  The last one carries out an order to end that has come meanwhile, and leaves the
- *  tree of a generation that has been superseded. */
+/** Ends a loop.  The last one carries out an order to end that has arrived meanwhile, and leaves
+ * the tree of a generation that has been superseded. */
 void ski_section_leave(struct ski_section *section);
 
 /** Frees the record if neither a member nor a message needs it and no loop runs. */
@@ -233,7 +233,7 @@ void ski_section_release(struct ski_section *section);
 /** This PE leaves the tree of @p section; the record stays while members are here. */
 void ski_section_leave_tree(struct ski_section *section);
 
-/** The collection of @p section is deleted: free the record when no loop runs. */
+/** Frees the record of @p section when no loop runs: its collection is deleted. */
 void ski_section_collection_deleted(struct ski_section *section);
 
 #endif

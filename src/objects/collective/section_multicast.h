@@ -35,12 +35,12 @@ void ski_section_multicast_free(skua_msg *msg);
 /** The observer of section multicasts. */
 extern const struct ski_lifecycle ski_section_multicast_lifecycle;
 
-/** At the root: send the order that lets the members of @p section switch to the generation of the
+/** At the root: sends the order that lets the members of @p section switch to the generation of the
  *  members in @p lists, in its turn. */
 void ski_section_multicast_switch(const struct ski_section *section, const void *lists,
                                   size_t bytes);
 
-/** Handler at the root: number a multicast and pass it down the tree. */
+/** Handler at the root: numbers a multicast and passes it down the tree. */
 void ski_on_section_multicast_root(skua_msg *msg);
 
 /** Handler: deliver a multicast at a delegate. */

@@ -54,8 +54,8 @@
 /** A multicast found @p away own members on other PEs. */
 void ski_section_rebuild_away(struct ski_section *section, size_t away);
 
-/** At the root: create the next generation from @p lists, the data of the order to switch.  False:
- *  there is nothing to rebuild. */
+/** At the root: creates the next generation from @p lists, the data of the order to switch. Returns
+ * false if there is nothing to rebuild. */
 bool ski_section_rebuild_succeed(struct ski_section *section, const void *lists, size_t bytes);
 
 /** The generation before @p next has ended on this PE; @p next may be NULL. */

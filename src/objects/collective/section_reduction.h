@@ -36,7 +36,7 @@ void ski_section_reduction_switched(struct ski_section *section, struct ski_sect
  */
 void ski_section_reduction_joined(struct ski_section *section, struct ski_section_member *member);
 
-/** The order to switch has come: members that have left do not join the next generation. */
+/** The order to switch has arrived: members that have left do not join the next generation. */
 void ski_section_reduction_switch_gone(struct ski_section *section);
 
 /** At the root: the results of @p section are contributions to @p next, the next generation. */

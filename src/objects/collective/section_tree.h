@@ -53,12 +53,12 @@ struct ski_section_choice {
     const skua_index *index;
 };
 
-/** At the root: create the generation that follows @p section, of the members @p chosen, which are
+/** At the root: creates the generation that follows @p section, of the members @p chosen, which are
  *  sorted by the call.  Returns its record. */
 struct ski_section *ski_section_tree_succeed(struct ski_section        *section,
                                              struct ski_section_choice *chosen, size_t count);
 
-/** At the root of a job that is restarted: create section @p id of @p all again, whose members
+/** At the root of a job that is restarted: creates section @p id of @p all again, whose members
  *  were the @p count elements of @p indices and whose first reduction is @p first.  Returns its
  *  record. */
 struct ski_section *ski_section_tree_restore(struct ski_collection *all, uint64_t id,

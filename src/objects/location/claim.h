@@ -17,14 +17,14 @@
 #include "objects/location/home.h"
 
 /** Before a message is sent, by an entry with these flags, to an element which that is to create
- *  here: claim the element, unless it is known where it is. */
+ * here: claims the element, unless it is known where it is. */
 void ski_claim(struct ski_collection *all, const skua_index *index, unsigned flags);
 
 /** Keeps @p msg, of this PE and not sent yet, if it would have to wait here: not in the queue,
  * where later ones would overtake it if the element turns out to be elsewhere. */
 bool ski_claim_hold(struct ski_collection *all, const skua_index *index, skua_msg *msg);
 
-/** At the home: create an element because @p msg, for an entry with these flags, is for it; there,
+/** At the home: creates an element because @p msg, for an entry with these flags, is for it; there,
  *  or on the PE that the message came from.  Returns the element if it is here and the message is
  *  to be delivered. */
 struct ski_object *ski_claim_create(struct ski_collection *all, const skua_index *index,

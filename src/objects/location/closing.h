@@ -13,8 +13,8 @@
  * An index that is inserted again.  A message to an element that was deleted is an error, but the
  * insertion of its successor may be on its way to the home while a message that follows it is
  * there. So the home keeps such a message and asks all PEs; each answers when it has no insertion
- * under way.  Either the insertion has come by then, or there is none that the message follows, and
- * the message is in error.
+ * under way.  Either the insertion has arrived by then, or there is none that the message follows,
+ * and the message is in error.
  */
 #ifndef SKI_CLOSING_H
 #define SKI_CLOSING_H
@@ -41,7 +41,7 @@ static inline bool ski_closing_inserting(const struct ski_collection *all)
  *  insertion is under way. */
 void ski_closing_acknowledged(struct ski_collection *all);
 
-/** The order to close the array has come. */
+/** The order to close the array has arrived. */
 void ski_closing_ordered(struct ski_collection *all);
 
 /** The array is closed: messages that wait for elements which do not exist are in error. */

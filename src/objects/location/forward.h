@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * forward.h - a message has come for an element that is not here.
+ * forward.h - a message has arrived for an element that is not here.
  *
  * It goes to where the element is, within a window (forward_window.h), or to the home of the
  * element, or waits here if this PE has claimed the element (claim.h).  The home creates the

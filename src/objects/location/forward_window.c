@@ -26,7 +26,7 @@ struct ski_forward_window {
 
 /* The answer to a probe. */
 struct forward_probed {
-    uint32_t moves; /* that the probe named */
+    uint32_t moves; /* migrations that the probe named */
     uint32_t here;  /* 1: the element was on the PE that answers, else 0 */
 };
 
@@ -53,7 +53,7 @@ void ski_forward_window_free(struct ski_absent *absent)
 
 /* ---- sources ------------------------------------------------------------------------ */
 
-/* Records that a source is told of the last migration; false: it was told before. */
+/* Records that a source is told of the last migration. Returns false if it was told before. */
 static bool forward_add_told(struct ski_forward_window *f, int32_t pe)
 {
     uint32_t low = 0, high = f->told_count;
@@ -219,7 +219,7 @@ void ski_on_probed(skua_msg *msg)
 
 /* ---- at the home, with the element -------------------------------------------------- */
 
-/* The messages that wait at the home for an element which has come there. The record is the data
+/* The messages that wait at the home for an element which has arrived there. The record is the data
  * of a message from this PE to itself, the carrier, which is queued after each window of messages.
  */
 struct forward_backlog {

@@ -30,7 +30,8 @@ static inline struct ski_lookup *ski_lookup_slot(struct ski_collection *all, uin
     return &all->lookup[(key ^ key >> 32) % SKI_LOOKUPS];
 }
 
-/** ski_lookup_pe() of an absent element whose index is its key, cached until the directory changes.
+/** Returns ski_lookup_pe() of an absent element whose index is its key, cached until the directory
+ * changes.
  */
 static inline int ski_lookup_pe_cached(struct ski_collection *all, const skua_index *index,
                                        uint64_t key)

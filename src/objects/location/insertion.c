@@ -103,7 +103,7 @@ static void insertion_check_open(const struct ski_collection *all, const skua_in
                    ski_element_text(all, index));
 }
 
-/* Returns whether an order comes too late: the element that was claimed has come here meanwhile,
+/* Returns whether an order comes too late: the element that was claimed has arrived here meanwhile,
  * and gone.  A message made it necessary that was delivered long ago. */
 static bool insertion_is_late(const struct ski_collection *all, const skua_index *index,
                               const struct ski_insertion *order)
@@ -151,7 +151,7 @@ void ski_on_insert(skua_msg *msg)
         return;
     home = ski_home(all, &index) == all->self->pe;
     if (!home && !order->moves) { /* on its way, from a PE that did not know the array yet */
-        insertion_check_open(all, &index, false); /* an order to close has come after it */
+        insertion_check_open(all, &index, false); /* an order to close has arrived after it */
         ski_msg_forward(all->self, ski_home(all, &index), msg);
         return;
     }

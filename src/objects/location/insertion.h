@@ -41,7 +41,7 @@
 
 /* The account of an element. */
 struct ski_account {
-    int32_t  pe;             /* that inserts the element, or SKI_NO_ACCOUNT                    */
+    int32_t  pe;             /* the PE that inserts the element, or SKI_NO_ACCOUNT             */
     uint32_t last_broadcast; /* the number of the last broadcast that is not the element's     */
     uint32_t next_reduction; /* the number of its first reduction                              */
     uint32_t sync_point;     /* the number of its first sync point (balance/)                  */
@@ -67,7 +67,7 @@ skua_msg *ski_insertion_msg(struct ski_pe *self, const skua_ref *ref, uint32_t h
 void ski_insertion_send(struct ski_pe *self, int home, const skua_ref *ref, int pe,
                         const struct ski_account *account, const void *data, size_t bytes);
 
-/** At the home of an element: send the order @p msg on to the PE that it names. */
+/** At the home of an element: sends the order @p msg on to the PE that it names. */
 void ski_insertion_forward(struct ski_collection *all, const skua_index *index, skua_msg *msg);
 
 /** The observer of this module (model/lifecycle.h): insertions that come after the deletion of

@@ -134,7 +134,7 @@ void ski_location_update(struct ski_collection *all, const skua_index *index,
     ski_assert(update->pe < all->self->pes && update->pe >= SKI_ABSENT_DELETED);
     if (ski_element_here(all, index)) /* it has come, or come back, since */
         return;
-    if (update->pe == all->self->pe) /* it was deleted since, or has not come yet */
+    if (update->pe == all->self->pe) /* it was deleted since, or has not arrived yet */
         return;
     location_limit_records(all);
     all->hints += !ski_absent_find(all, index);

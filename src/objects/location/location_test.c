@@ -53,7 +53,7 @@ static void location_test_updates(void)
     location_test_update(&index, 1, UINT32_C(0xe0000000));
     location_test_update(&index, 2, 1); /* newer: numbers wrap around */
     CHECK(ski_lookup_pe_cached(all, &index, key) == 2 && ski_absent_find(all, &index)->moves == 1);
-    location_test_update(&index, 0, 9); /* it has not come yet */
+    location_test_update(&index, 0, 9); /* it has not arrived yet */
     CHECK(ski_lookup_pe(all, &index) == 2 && ski_absent_find(all, &index)->moves == 1);
 }
 

@@ -301,8 +301,8 @@ static struct ski_object *migration_pointer(const struct migration_arrival *came
     return object;
 }
 
-/* Reads the gaps of an element that moves with its memory from the front of *bytes at *from; false:
- * they are not those of an object of its class. */
+/* Reads the gaps of an element that moves with its memory from the front of *bytes at *from.
+ * Returns false if they are not those of an object of its class. */
 static bool migration_read_gaps(struct migration_arrival *came, const char **from, size_t *bytes)
 {
     if (*bytes < sizeof came->gaps)

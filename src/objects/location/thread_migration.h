@@ -79,7 +79,7 @@ struct ski_object_threads *ski_thread_migration_arrive(const struct ski_collecti
                                                        const struct ski_iso_move   *block);
 
 /** Gives the memory of an element and its threads, whose baggage is @p bytes at @p packed, back to
- * its owners: they have come after the end of their collection. */
+ * its owners: they have arrived after the end of their collection. */
 void ski_thread_migration_discard(const struct ski_collection *all,
                                   const struct ski_iso_move *block, const void *packed,
                                   size_t bytes);

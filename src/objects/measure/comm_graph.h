@@ -94,8 +94,8 @@ static inline struct ski_comm_edge *ski_comm_graph_first(const struct ski_comm_g
 /** Counts a message of @p bytes of an edge that may be anywhere, or new. */
 void ski_comm_graph_search(struct ski_comm_graph *graph, uint64_t from, uint64_t to, size_t bytes);
 
-/** Counts a message of @p bytes.  False: its edge is not where its search begins, and nothing was
- * counted. */
+/** Counts a message of @p bytes.  Returns false if its edge is not where its search begins: nothing
+ * was counted. */
 static inline bool ski_comm_graph_try(const struct ski_comm_graph *graph, uint64_t from,
                                       uint64_t to, size_t bytes)
 {

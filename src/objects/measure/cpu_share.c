@@ -13,7 +13,7 @@
 #define CPU_SHARE_LEAST (1.0 / 64)
 #define CPU_SHARE_AGE   10000000 /* nanoseconds that a sample is used for */
 
-/* Reads how long the thread has run and waited; false: that is not known. */
+/* Reads how long the thread has run and waited. Returns false if that is not known. */
 static bool cpu_share_read(const struct ski_cpu_share *cpu, uint64_t *ran, uint64_t *waited)
 {
     char    text[64], *end;

@@ -168,8 +168,8 @@ void ski_measure_end(struct ski_pe *self)
 /* What is cleared of a PE. */
 struct measure_clearing {
     bool (*keeps)(const struct ski_collection *all);
-    uint64_t ticks;    /* that elements keep    */
-    uint32_t elements; /* that keep their loads */
+    uint64_t ticks;    /* loads that elements keep */
+    uint32_t elements; /* elements that keep their loads */
 };
 
 static void measure_clear_collection(struct ski_collection *all, void *arg)

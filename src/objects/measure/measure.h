@@ -65,12 +65,12 @@ static inline struct ski_object *ski_measure_switch(struct ski_measure *measure,
     return running;
 }
 
-/** An entry of @p object begins on this PE, which measures.  Returns what ski_measure_leave()
- * needs.
+/** Begins to measure an entry of @p object, which begins on this PE.  Returns what
+ * ski_measure_leave() needs.
  */
 struct ski_object *ski_measure_enter(struct ski_object *object);
 
-/** The entry that began with ski_measure_enter() ends, before its object may go. */
+/** Ends what ski_measure_enter() began, before the object may be deleted or migrate. */
 void ski_measure_leave(struct ski_object *outer);
 
 /** Returns whether a PE counts messages. */

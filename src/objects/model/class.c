@@ -122,7 +122,7 @@ bool ski_class_any_moves_threads(void)
     return false;
 }
 
-/* "Class::name", which is never freed. */
+/* Returns "Class::name", which is never freed. */
 static char *class_entry_name(const struct ski_class *of, const char *name)
 {
     size_t bytes = strlen(of->def.name) + strlen(name) + 3;

@@ -63,7 +63,7 @@ struct ski_collection {
     struct ski_object      **object; /* the elements here, with holes while `walking` */
     struct ski_element_load *load;   /* of each, if it is `measured` and there are any */
     uint32_t                 objects, object_room;
-    uint32_t                 live;       /* of them, without the holes                        */
+    uint32_t                 live;       /* number of them, without the holes                 */
     uint32_t                 walking;    /* loops over them that are under way                */
     uint32_t                 tombstones; /* records of deleted elements: location.c           */
     uint32_t                 hints;      /* records of locations that the home knows, as well */
@@ -125,7 +125,7 @@ static inline struct ski_collection *ski_collection_find(struct ski_objects *obj
     return ski_collection_search(objects, id);
 }
 
-/** The collection has its elements here from now on, which are found the quick ways. */
+/** Marks the collection as having its elements here, which are found the quick ways from now on. */
 void ski_collection_set_exists(struct ski_collection *all);
 
 /** Returns the collection that the program gave to @p call; ends the job if there was never such a
@@ -134,8 +134,8 @@ struct ski_collection *ski_collection_get(struct ski_objects *objects, const cha
                                           uint64_t id);
 
 /** Returns whether @p msg, which is being delivered, has to wait for the collection @p id, and is
- * kept until that exists; or is dropped, since the collection was deleted.  False: *all is the
- * collection. */
+ * kept until that exists; or is dropped, since the collection was deleted.  Returns false if *all
+ * is the collection. */
 bool ski_collection_awaited(struct ski_objects *objects, uint64_t id, skua_msg *msg,
                             struct ski_collection **all);
 
@@ -143,7 +143,8 @@ bool ski_collection_awaited(struct ski_objects *objects, uint64_t id, skua_msg *
  * that the message is of does so. */
 void ski_msg_discard(skua_msg *msg);
 
-/** ski_msg_discard() all messages of @p held, which are held (core/message/msg_counts.h). */
+/** Discards, by ski_msg_discard(), all messages of @p held, which are held
+ * (core/message/msg_counts.h). */
 void ski_held_discard(struct ski_pe *self, struct ski_list *held);
 
 /** Drops a message for a collection that was deleted, with a warning unless the message may be late

@@ -12,7 +12,7 @@
 
 /* The record of an element. */
 struct ski_element_load {
-    uint64_t ticks;    /* that its entries have run since the last balancing           */
+    uint64_t ticks;    /* time that its entries have run since the last balancing      */
     uint64_t bytes;    /* data that it has sent to objects since then                  */
     uint64_t key;      /* in the graph of messages (comm_graph.h); 0: not computed yet */
     uint64_t messages; /* messages that it has sent to objects since the last balancing */

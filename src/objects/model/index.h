@@ -23,8 +23,9 @@ const char *ski_index_text(char text[SKI_INDEX_TEXT], const skua_index *index, i
 /** Returns the hash of an index of any length. */
 uint64_t ski_index_hash(const skua_index *index);
 
-/** ski_index_hash() of an index of three or four integers, of 12 or 16 bytes in all, which are in
- *  the two words.  @p golden is SKI_GOLDEN, which the caller has in memory: a load is faster. */
+/** Returns ski_index_hash() of an index of three or four integers, of 12 or 16 bytes in all, which
+ * are in the two words.  @p golden is SKI_GOLDEN, which the caller has in memory: a load is faster.
+ */
 static inline uint64_t ski_index_hash_pair(const uint64_t word[2], uint32_t bytes, uint64_t golden)
 {
     uint64_t hash = ((bytes / 4 ^ word[0]) * golden ^ word[1]) * golden;

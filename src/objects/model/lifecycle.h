@@ -84,7 +84,7 @@ struct ski_lifecycle {
     /* Whether an account of an insertion that came from another PE is valid. */
     bool (*account_valid)(const struct ski_collection *all, const struct ski_account *account);
 
-    /* Free a message that will not be delivered; false: it is none of this module's. */
+    /* Frees a message that will not be delivered. Returns false if it is none of this module's. */
     bool (*discard)(skua_msg *msg);
 
     /* Handlers whose messages may reach a PE after their collection was deleted, with no mistake of

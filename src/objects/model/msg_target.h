@@ -37,8 +37,8 @@ skua_msg *ski_msg_with_header(const void *head, size_t head_bytes, const void *d
 /** Sends @p msg on to @p pe, with its target and handler. */
 void ski_msg_forward(struct ski_pe *self, int pe, skua_msg *msg);
 
-/** Sends a copy of @p bytes about an element in a cell of the inbox of @p pe.  False: it does not
- * fit, or cannot be sent now, or not to that PE. */
+/** Sends a copy of @p bytes about an element in a cell of the inbox of @p pe.  Returns false if it
+ * does not fit, or cannot be sent now, or not to that PE. */
 bool ski_element_try_small(struct ski_pe *self, int pe, uint32_t handler, uint64_t id,
                            const skua_index *index, const void *data, size_t bytes);
 

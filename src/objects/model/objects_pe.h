@@ -3,7 +3,7 @@
  * objects_pe.h - what a PE remembers for the objects layer.
  *
  * The members are those that messages to objects look at, and the table of collections.  All other
- * state belongs to one module each: a module keeps it behind its slot, from its pe_begin to its
+ * state belongs to one module each: a module keeps it in its slot, from its pe_begin to its
  * pe_end (lifecycle.h).
  */
 #ifndef SKI_OBJECTS_PE_H

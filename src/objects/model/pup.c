@@ -245,7 +245,7 @@ static void pup_pack_record(skua_pup *p, const struct pup_field *field)
     pup_put(p, field->name, field->name_bytes);
 }
 
-/* Reads the next record of checked data; false: the data end here. */
+/* Reads the next record of checked data. Returns false if the data end here. */
 static bool pup_read_record(skua_pup *p, struct pup_field *field)
 {
     struct pup_record record;
@@ -314,7 +314,8 @@ static void pup_bytes_grow(skua_pup *p, void *data, const struct pup_field *fiel
     p->left = pup_room(p);
 }
 
-/* Records the bytes from the last field to offset @p at, which no field has; false: no room. */
+/* Records the bytes from the last field to offset @p at, which no field has. Returns false if there
+ * is no room. */
 static bool pup_within_gap(struct pup_within *within, size_t at)
 {
     struct ski_pup_gaps *gaps = within->gaps;

@@ -26,7 +26,7 @@
 struct ski_saved_element {
     _Alignas(SKI_SAVED_ALIGN) uint64_t id; /* of its collection                        */
     uint64_t bytes;                        /* of the whole record                      */
-    uint64_t class_bytes;                  /* that its class has packed                */
+    uint64_t class_bytes;                  /* bytes that its class has packed          */
     uint64_t block; /* its block of the isomalloc range, which has threads of it; 0: none    */
     uint32_t moves; /* its number of migrations                 */
     uint32_t index_bytes;

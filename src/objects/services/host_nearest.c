@@ -17,7 +17,7 @@
 /* A host or a PE, and what sorts it. */
 struct nearest_item {
     int distance; /* hops, or a skua_nearness     */
-    int behind;   /* how far its number is behind */
+    int behind;   /* how much lower its number is, around the end */
     int number;
 };
 
@@ -30,7 +30,7 @@ static int nearest_compare(const void *a, const void *b)
     return x->behind < y->behind ? -1 : x->behind > y->behind;
 }
 
-/* Returns how far @p number is behind @p from, around the end of @p count numbers. */
+/* Returns how much lower @p number is than @p from, around the end of @p count numbers. */
 static int nearest_behind(int number, int from, int count)
 {
     return number >= from ? number - from : number - from + count;

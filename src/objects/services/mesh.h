@@ -23,8 +23,8 @@
 #include <skua/stream.h>
 #include <skua/topology.h>
 
-/** Sets *mesh to the mesh of @p size[0] x ... of @p pes PEs; size[0] 0: as large as needed.  False:
- * it has no room for them, or whole rows too many. */
+/** Sets *mesh to the mesh of @p size[0] x ... of @p pes PEs; size[0] 0: as large as needed. Returns
+ * false if it has no room for them, or whole rows too many. */
 bool ski_mesh_of(int pes, int dims, const int size[SKUA_MESH_DIMS], skua_mesh *mesh);
 
 /** Returns a mesh of @p dims dimensions of about equal sizes, the last of them @p row. 0 stands for

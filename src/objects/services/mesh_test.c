@@ -59,7 +59,7 @@ static bool mesh_test_coordinates_agree(const skua_mesh *mesh)
     return true;
 }
 
-/* Whether streams compute the routes that the mesh has, on some of its PEs. */
+/* Returns whether streams compute the routes that the mesh has, on some of its PEs. */
 static bool mesh_test_streams_agree(const skua_mesh *mesh)
 {
     skua_stream_port port = {0};

@@ -211,7 +211,7 @@ static void program_hold_creation(struct ski_pe *self, skua_msg *msg)
     skua_send(self->pe, (skua_handler){SKI_HANDLER_COLLECTION_CREATE}, msg);
 }
 
-/* Bytes of the creations in a message of SKI_HANDLER_READONLY. */
+/* Returns the bytes of the creations in a message of SKI_HANDLER_READONLY. */
 static size_t program_creations_bytes(const struct ski_list *creations)
 {
     size_t bytes = sizeof(uint64_t);
@@ -251,8 +251,8 @@ static void program_read_creations(struct ski_pe *self, struct program_reader *r
     }
 }
 
-/* Queues the creations before all that has come by now.  On PE 0 they are copies of messages that
- * are queued, and go. */
+/* Queues the creations before all that has arrived by now.  On PE 0 they are copies of messages
+ * that are queued, and go. */
 static void program_queue_creations(struct ski_pe *self, struct ski_list *creations)
 {
     struct ski_list  held;
@@ -295,7 +295,7 @@ static void program_make_closed_table(void)
     for (uint32_t i = 0; i < SKI_HANDLERS_MOST; i++)
         closed[i] = i < SKI_HANDLERS && !ski_builtin_runs_program[i]
                         ? ski_builtin[i].fn
-                        : program_keep; /* an unknown number is reported behind the gate */
+                        : program_keep; /* an unknown number is reported after the gate */
 }
 
 static void program_close_gate(struct ski_pe *self)

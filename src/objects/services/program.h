@@ -26,7 +26,7 @@
  *
  * Ordering.  One PE of a process writes the variables; the message that opens the gate of another
  * PE is sent after that, and sending and receiving are a release and an acquire (base/inbox.h), so
- * code that runs behind the gate sees the values.
+ * code that runs after the gate sees the values.
  */
 #ifndef SKI_PROGRAM_H
 #define SKI_PROGRAM_H

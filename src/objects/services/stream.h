@@ -29,8 +29,8 @@
 
 #include "objects/model/lifecycle.h"
 
-/** Sends all items that wait on this PE, of every stream; false: there were none.  Quiescence
- * detection calls it, with @p arg NULL. */
+/** Sends all items that wait on this PE, of every stream. Returns false if there were none.
+ * Quiescence detection calls it, with @p arg NULL. */
 bool ski_streams_flush(void *arg);
 
 /** The observer of this module (model/lifecycle.h): the streams of a PE. */

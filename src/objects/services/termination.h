@@ -74,7 +74,7 @@ struct ski_termination_detection {
 /** Sends the next wave, or the first, now. */
 void ski_termination_send(struct ski_pe *self, struct ski_termination_detection *detection);
 
-/** Records the sums of a wave; true: nothing was in flight when the wave began. */
+/** Records the sums of a wave. Returns true if nothing was in flight when the wave began. */
 bool ski_termination_record(struct ski_termination_detection    *detection,
                             const struct ski_termination_counts *sum);
 

@@ -13,7 +13,7 @@
 
 /* ---- sending --------------------------------------------------------------------------------- */
 
-/* A message that carries its data. */
+/* Returns a new message that carries its data. */
 static skua_msg *inplace_pack(const struct ski_inplace *like, const void *head,
                               const skua_layout *simple)
 {
@@ -30,8 +30,8 @@ static SKI_COLD _Noreturn void inplace_refuse(const struct ski_entry *what, cons
     ski_misuse("skua_invoke_inplace: to %s::%s, %s", what->of->def.name, what->name, why);
 }
 
-/* Copies the data to where the receiver expects it, and sends the message without it.  False: the
- * receiver does not expect this message. */
+/* Copies the data to where the receiver expects it, and sends the message without it. Returns false
+ * if the receiver does not expect this message. */
 static bool inplace_send_learned(struct ski_pe *self, const skua_ref *ref, skua_entry entry,
                                  struct ski_inplace *like, const void *head,
                                  const skua_layout *simple)
@@ -72,7 +72,7 @@ void skua_invoke_inplace(skua_ref ref, skua_entry entry, int64_t reference, cons
 
 /* ---- arriving -------------------------------------------------------------------------------- */
 
-/* Whether a message of @p bytes is well-formed: with its data, or @p apart from it. */
+/* Returns whether a message of @p bytes is well-formed: with its data, or @p apart from it. */
 static bool inplace_is_sound(const struct ski_inplace *inplace, size_t bytes, bool apart)
 {
     return bytes >= sizeof *inplace && bytes >= ski_inplace_bytes_before(inplace) &&
@@ -98,7 +98,7 @@ static bool inplace_is_apart(const skua_msg *msg)
 
 static skua_msg *inplace_complete(skua_msg *msg);
 
-/* Clears what a message says of its way: the next PE that gets the message must not use it. */
+/* Clears the channel that a message names: the next PE that gets the message must not use it. */
 static void inplace_clear_channel(struct ski_inplace *inplace)
 {
     inplace->channel = NULL;
@@ -124,7 +124,7 @@ static void inplace_run(struct ski_object *object, const struct ski_entry *entry
         ski_learned_channel_arm(object, channel);
 }
 
-/* A message that is sent to another PE carries its data. */
+/* Returns the message to send to another PE, which carries its data. */
 static skua_msg *inplace_sent_on(skua_msg *msg)
 {
     skua_msg *copy;
@@ -147,7 +147,7 @@ bool ski_inplace_accept(skua_msg *msg)
     return true;
 }
 
-/* The message, or the copy with its data that replaces it. */
+/* Returns the message, or the copy with its data that replaces it. */
 static skua_msg *inplace_complete(skua_msg *msg)
 {
     skua_msg *whole = inplace_is_apart(msg) ? ski_inplace_of(msg)->whole : NULL;

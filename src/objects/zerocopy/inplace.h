@@ -11,8 +11,8 @@
 
 #include "objects/zerocopy/inplace_msg.h"
 
-/** Whether @p msg, which has come from another PE with its element, is well-formed and carries its
- *  data; what it says of channels is cleared. */
+/** Returns whether @p msg, which has arrived from another PE with its element, is well-formed and
+ * carries its data.  Clears the channel that it names. */
 bool ski_inplace_accept(skua_msg *msg);
 
 #endif

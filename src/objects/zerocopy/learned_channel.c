@@ -27,7 +27,8 @@ static uint64_t learned_channel_tag(const struct ski_pe              *self,
     return ski_addr_tag(self->job, SKI_TAG_LEARNED_CHANNEL, 0, (uintptr_t)channel, 0);
 }
 
-/* A channel to an element of this host; NULL: it is on another host, or there is no memory. */
+/* Returns a new channel to an element of this host; NULL: it is on another host, or there is no
+ * memory. */
 static struct ski_learned_channel *learned_channel_new(struct ski_pe *self, const skua_ref *ref)
 {
     struct ski_learned_channel *channel = NULL;
@@ -153,7 +154,8 @@ static struct ski_learned_receiver *learned_channel_receiver(struct ski_learned_
     return receiver;
 }
 
-/* Disarms a slot, and waits until no sender copies to it.  Its state then: idle or filled. */
+/* Disarms a slot, and waits until no sender copies to it. Returns its state then: idle or filled.
+ */
 static unsigned learned_channel_disarm(struct ski_learned_slot *slot)
 {
     uint64_t state = atomic_load_explicit(&slot->state, memory_order_acquire);
@@ -178,7 +180,7 @@ static void learned_channel_want(struct ski_learned_channel *channel, bool wante
     channel->wanted = wanted;
 }
 
-/* The pattern is broken: disarms the slots that are not claimed. */
+/* Disarms the slots that are not claimed: the pattern is broken. */
 static void learned_channel_expect_nothing(struct ski_learned_channel *channel)
 {
     for (struct ski_learned_slot *slot = channel->slot; slot < channel->slot + SKI_LEARNED_SLOTS;
@@ -197,8 +199,8 @@ static bool learned_channel_is_of_kind(const struct ski_learned_channel *channel
     return ski_learned_is_of_kind(channel, msg->handler, ski_inplace_head(inplace), inplace->head);
 }
 
-/* Disarms the other channels that expect a message of this kind: it has come another way, as when
- * its sender has migrated.  Whether there are such channels. */
+/* Disarms the other channels that expect a message of this kind: it has arrived another way, as
+ * when its sender has migrated. Returns whether there are such channels. */
 static bool learned_channel_disarm_rivals(const struct ski_learned_receiver *receiver,
                                           const struct ski_learned_channel  *channel,
                                           const skua_msg                    *msg)
@@ -213,7 +215,8 @@ static bool learned_channel_disarm_rivals(const struct ski_learned_receiver *rec
     return rivals;
 }
 
-/* The first message on a channel has come: its receiver answers on the channel from now on. */
+/* Handles the arrival of the first message on a channel: its receiver answers on the channel from
+ * now on. */
 static void learned_channel_adopt(struct ski_learned_channel *channel, struct ski_object *object,
                                   const skua_msg *msg)
 {
@@ -239,7 +242,7 @@ static void learned_channel_adopt(struct ski_learned_channel *channel, struct sk
 
 /* ---- arriving -------------------------------------------------------------------------------- */
 
-/* The channel that a message names; NULL: none, or none of this host. */
+/* Returns the channel that a message names; NULL: none, or none of this host. */
 static struct ski_learned_channel *learned_channel_named(const struct ski_pe *self,
                                                          const skua_msg      *msg)
 {
@@ -266,7 +269,7 @@ static void learned_channel_set_view(struct ski_inplace            *inplace,
     inplace->apart = 1;
 }
 
-/* Makes the slot of a message that has come idle. */
+/* Makes the slot of a message that has arrived idle. */
 static void learned_channel_take_slot(struct ski_learned_slot *slot, skua_msg *msg)
 {
     struct ski_inplace *inplace = ski_inplace_of(msg);
@@ -281,7 +284,7 @@ static void learned_channel_take_slot(struct ski_learned_slot *slot, skua_msg *m
                               memory_order_relaxed);
 }
 
-/* Messages come in any order: counts those that are missing before the last. */
+/* Counts the messages that are missing before the last: messages arrive in any order. */
 static void learned_channel_count_arrival(struct ski_learned_channel *channel, uint64_t number)
 {
     uint64_t steps = number - channel->last;
@@ -295,7 +298,7 @@ static void learned_channel_count_arrival(struct ski_learned_channel *channel, u
     channel->last  = number;
 }
 
-/* A message has come on no channel. */
+/* Handles the arrival of a message on no channel. */
 static void learned_channel_bypassed(const struct ski_object *object, const skua_msg *msg)
 {
     const struct ski_learned_channels *learned = ski_learned_known(ski_self);
@@ -356,7 +359,8 @@ static const struct ski_learned_layout *learned_channel_new_layout(struct ski_pe
     return learned->layout[learned->layouts++] = layout;
 }
 
-/* The record of a layout that the program gave; NULL: it is invalid, or there are too many. */
+/* Returns the record of a layout that the program gave; NULL: it is invalid, or there are too many.
+ */
 static const struct ski_learned_layout *learned_channel_layout(struct ski_pe     *self,
                                                                const skua_layout *given)
 {
@@ -368,14 +372,14 @@ static const struct ski_learned_layout *learned_channel_layout(struct ski_pe    
     return learned_channel_new_layout(self, given);
 }
 
-/* Whether the sender can write to @p at. */
+/* Returns whether the sender can write to @p at. */
 static bool learned_channel_is_reached(const struct ski_pe              *self,
                                        const struct ski_learned_channel *channel, const void *at)
 {
     return channel->same_process || channel->from_net || ski_arena_contains(self->pool.arena, at);
 }
 
-/* Writes what the next message is expected to be; false: it cannot be copied there. */
+/* Writes what the next message is expected to be. Returns false if it cannot be copied there. */
 static bool learned_channel_fill_slot(struct ski_pe *self, struct ski_learned_channel *channel,
                                       struct ski_learned_slot *slot, const skua_layout *given)
 {
@@ -387,7 +391,8 @@ static bool learned_channel_fill_slot(struct ski_pe *self, struct ski_learned_ch
            learned_channel_is_reached(self, channel, slot->at);
 }
 
-/* Arms the next slot, if the program says where the data of its message goes; false: none was. */
+/* Arms the next slot, if the program says where the data of its message goes. Returns whether it
+ * did. */
 static bool learned_channel_arm_next(struct ski_pe *self, struct ski_learned_channel *channel,
                                      struct ski_object *object)
 {

@@ -21,14 +21,14 @@
  * element to be.  There it is delivered; if the element has migrated, it has given the message a
  * copy of the data before (inplace_msg.h).
  *
- * A slot is armed only when all messages before the last one have come, by the count of both ends:
- * a message that is lost, or comes another way, leaves the channel idle for good.  When a message
- * comes on another channel than those of its kind before, or on none, the slots armed on theirs are
- * withdrawn.  Channels stay until the job ends: there are at most as many as patterns.
+ * A slot is armed only when all messages before the last one have arrived, by the count of both
+ * ends: a message that is lost, or arrives another way, leaves the channel idle for good.  When a
+ * message arrives on another channel than those of its kind before, or on none, the slots armed on
+ * theirs are withdrawn.  Channels stay until the job ends: there are at most as many as patterns.
  *
  * Each step of a stencil goes through all channels of a PE, so channels are kept small: layouts of
- * places (`struct learned_layout`) and plans for copying between two (`struct learned_copy`) are
- * few, and shared by all channels.
+ * places (`struct ski_learned_layout`) and plans for copying between two (`struct
+ * ski_learned_copy`) are few, and shared by all channels.
  */
 #ifndef SKI_LEARNED_CHANNEL_H
 #define SKI_LEARNED_CHANNEL_H
@@ -37,29 +37,31 @@
 
 struct ski_learned_slot;
 
-/** Record a message like @p inplace that is about to be sent to @p ref, and write into @p inplace
- *  which channel it belongs to.  The slot that expects the message, which is claimed, or NULL. */
+/** Records a message like @p inplace that is about to be sent to @p ref, and writes into @p inplace
+ *  which channel it belongs to. Returns the slot that expects the message, which is claimed, or
+ * NULL. */
 struct ski_learned_slot *ski_learned_channel_claim(struct ski_pe *self, const skua_ref *ref,
                                                    skua_entry entry, struct ski_inplace *inplace,
                                                    const void *head);
 
-/** Copy the data of @p msg to where a claimed slot expects it.  The element that waits for it, on
- *  PE *pe, to which the message must be sent. */
+/** Copies the data of @p msg to where a claimed slot expects it.  Returns the element that waits
+ * for it, and sets *pe to its PE, to which the message must be sent. */
 struct ski_object *ski_learned_channel_put(struct ski_pe *self, struct ski_learned_slot *slot,
                                            skua_msg *msg, const skua_layout *from, int *pe);
 
-/** Record that a message has come, and set its view if its data was copied to a slot.  The channel
- *  for ski_learned_channel_arm(), or NULL. */
+/** Records that a message has arrived, and sets its view if its data was copied to a slot.  Returns
+ * the channel for ski_learned_channel_arm(), or NULL. */
 struct ski_learned_channel *ski_learned_channel_arrived(struct ski_object *object, skua_msg *msg);
 
-/** Arm the slots that @p object can say the place for; the entry of the last message has run. */
+/** Arms the slots for which @p object can say where the data goes.  The entry of the last message
+ * has run. */
 void ski_learned_channel_arm(struct ski_object *object, const struct ski_learned_channel *channel);
 
-/** Withdraw all slots of @p object: no sender writes to its memory when this returns, and messages
+/** Withdraws all slots of @p object: no sender writes to its memory when this returns, and messages
  *  whose data is there have a copy of it. */
 void ski_learned_channel_withdraw(struct ski_object *object);
 
-/** Make the slot of a message idle that will not be delivered. */
+/** Makes the slot of a message idle that will not be delivered. */
 void ski_learned_channel_dropped(skua_msg *msg);
 
 /** The observer of learned channels. */

@@ -18,7 +18,7 @@ struct ski_learned_incoming {
     struct ski_learned_incoming *next;
     struct ski_learned_slot     *slot; /* NULL: withdrawn, and `msg` has room for the data */
     struct ski_learned_channel  *channel;
-    skua_msg                    *msg; /* what is left to run when all data have come */
+    skua_msg                    *msg; /* what is left to run when all data have arrived */
     uint64_t                     number;
     int32_t                      source;   /* the PE of the sender ... */
     uint32_t                     sequence; /* ... and the number of its packet */
@@ -88,8 +88,8 @@ struct ski_learned_channel *ski_learned_net_channel(struct ski_learned_channels 
 
 /* ---- packets --------------------------------------------------------------------------------- */
 
-/* Copies the beginning of a packet; false: it is none for in-place delivery, or is malformed.  The
- * slow path finds out which. */
+/* Copies the beginning of a packet. Returns false if it is none for in-place delivery, or is
+ * malformed; the slow path finds out which. */
 static bool learned_net_read(const skua_msg *head, const char *data, struct learned_net_packet *to)
 {
     size_t before;
@@ -169,7 +169,7 @@ static skua_msg *learned_net_message(const skua_msg *head, const struct ski_inpl
     return msg;
 }
 
-/* The data of @p msg is in its slot. */
+/* Marks the slot of @p msg as filled: its data has arrived there. */
 static void learned_net_fill(struct ski_learned_slot *slot, skua_msg *msg, uint64_t number)
 {
     slot->msg = msg;
@@ -246,7 +246,7 @@ static void *learned_net_moved(struct ski_pe *self, const skua_msg *head)
     return (*at)->slot ? (*at)->slot->at : ski_inplace_room(ski_inplace_of((*at)->msg));
 }
 
-/* A packet that has not come whole leaves its slot armed: it may come again. */
+/* A packet that has not arrived whole leaves its slot armed: it may arrive again. */
 static skua_msg *learned_net_placed(struct ski_pe *self, const skua_msg *head, const char *data,
                                     bool whole)
 {
@@ -280,7 +280,7 @@ const struct ski_placement ski_learned_placement = {
 
 /* ---- taking back ----------------------------------------------------------------------------- */
 
-/* Moves data that are arriving into a message; how many have come is not known here. */
+/* Moves data that are arriving into a message; how many have arrived is not known here. */
 static void learned_net_move(struct ski_learned_incoming *incoming)
 {
     const struct ski_inplace *inplace = ski_inplace_of(incoming->msg);

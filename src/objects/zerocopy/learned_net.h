@@ -12,7 +12,7 @@
  *        `--all bytes, in the driver's memory-----^
  *
  * The element may withdraw while data are arriving.  Then the data continue in a message of their
- * own, into which those that have come are copied (struct ski_learned_incoming).
+ * own, into which those that have arrived are copied (struct ski_learned_incoming).
  *
  * Everything here runs on the thread of the PE, much of it within the driver: no code of the
  * program is called, and nothing is sent.

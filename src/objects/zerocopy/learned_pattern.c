@@ -15,7 +15,7 @@ static void learned_pattern_append(struct ski_learned_key *key, const void *data
         return;
     key->words += (uint32_t)(bytes + 7) / 8;
     ski_assert(key->words <= SKI_LEARNED_KEY_WORDS);
-    key->word[key->words - 1] = 0; /* the bytes of the last word behind the data */
+    key->word[key->words - 1] = 0; /* the bytes of the last word after the data */
     memcpy((char *)(key->word + key->words) - (bytes + 7) / 8 * 8, data, bytes);
 }
 

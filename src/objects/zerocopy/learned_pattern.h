@@ -53,23 +53,23 @@ struct ski_learned_patterns {
     struct ski_learned_pattern *recent; /* of the message sent last, or NULL */
 };
 
-/** Make the key of messages to @p entry of @p ref with @p bytes of @p head: SKI_LEARNED_HEAD at
+/** Makes the key of messages to @p entry of @p ref with @p bytes of @p head: SKI_LEARNED_HEAD at
  * most, and an index of SKI_MSG_INDEX_BYTES at most. */
 void ski_learned_key_make(struct ski_learned_key *key, const skua_ref *ref, uint32_t entry,
                           const void *head, uint32_t bytes);
 
-/** The pattern of messages of @p key, which is added if it is new; NULL: there are too many.
- *  Messages tend to follow each other as they did before, so the last pattern says which is next,
- *  and what the message after this one needs is prefetched. */
+/** Returns the pattern of messages of @p key, which is added if it is new; NULL: there are too
+ * many. Messages tend to follow each other as they did before, so the last pattern says which is
+ * next, and what the message after this one needs is prefetched. */
 struct ski_learned_pattern *ski_learned_pattern_get(struct ski_learned_patterns  *patterns,
                                                     const struct ski_learned_key *key);
 
-/** Record a message of @p reference with @p bytes of data.  Whether the next one can be expected.
- */
+/** Records a message of @p reference with @p bytes of data.  Returns whether the next one can be
+ * expected. */
 bool ski_learned_pattern_note(struct ski_learned_pattern *pattern, int64_t reference,
                               uint64_t bytes);
 
-/** Free all patterns. */
+/** Frees all patterns. */
 void ski_learned_patterns_free(struct ski_learned_patterns *patterns);
 
 #endif

@@ -52,7 +52,7 @@ static void learned_pattern_test_steps(void)
     OK(!ski_learned_pattern_note(&pattern, 12, 64), "a second one has a step");
     OK(ski_learned_pattern_note(&pattern, 14, 64) && pattern.step == 2,
        "an equal step makes a pattern");
-    OK(ski_learned_pattern_note(&pattern, 16, 64), "which goes on");
+    OK(ski_learned_pattern_note(&pattern, 16, 64), "which continues");
     OK(!ski_learned_pattern_note(&pattern, 19, 64), "another step breaks it");
     OK(ski_learned_pattern_note(&pattern, 22, 64), "and may be the next pattern");
     OK(!ski_learned_pattern_note(&pattern, 25, 65), "another size breaks it");

@@ -51,10 +51,10 @@ struct ski_learned_channel {
                                                            its receiver has migrated */
     struct ski_learned_receiver *receiver;              /* the record of `object` */
     struct ski_learned_channel  *next;                  /* of the same receiver */
-    uint64_t                     last; /* the highest number of a message that has come, ... */
+    uint64_t                     last; /* the highest number of a message that has arrived, ... */
     int64_t  reference, step;          /* ... its reference, and the step to the next, ... */
     uint64_t bytes;                    /* ... and the bytes of its data */
-    uint32_t missed;                   /* messages before the last that have not come */
+    uint32_t missed;                   /* messages before the last that have not arrived */
     uint16_t entry;
     uint8_t  ahead;            /* messages beyond the last that have an armed slot */
     bool     wanted : 1;       /* a slot should be armed */
@@ -122,7 +122,7 @@ const struct ski_copy_plan *ski_learned_copy_plan(struct ski_learned_channels   
                                                   const struct ski_learned_layout *to,
                                                   const skua_layout               *from);
 
-/** Returns the record of @p object; NULL: no message has come for it on a channel. */
+/** Returns the record of @p object; NULL: no message has arrived for it on a channel. */
 struct ski_learned_receiver *ski_learned_find_receiver(const struct ski_learned_channels *learned,
                                                        const struct ski_object           *object);
 

@@ -73,7 +73,7 @@ skua_msg *skua_nocopy_alloc(int pe, size_t bytes, const skua_nocopy_argument *pa
     return msg;
 }
 
-/* Writes the arguments of @p from, with their data, behind the head of @p made. */
+/* Writes the arguments of @p from, with their data, after the head of @p made. */
 static void nocopy_copy_args(skua_msg *made, skua_msg *from, unsigned n)
 {
     struct ski_nocopy_arg *to = nocopy_first(made);
@@ -105,8 +105,9 @@ skua_msg *skua_nocopy_copied(skua_msg *msg)
 
 /* ---- migrating ------------------------------------------------------------------------------- */
 
-/* The bytes of all arguments of a valid message if those that are posted are in it; *posted counts
- * them.  A tag proves that an argument is one: the message may be a plain one that looks alike. */
+/* Returns the bytes of all arguments of a valid message if those that are posted are in it; *posted
+ * counts them.  A tag proves that an argument is one: the message may be a plain one that looks
+ * alike. */
 static size_t nocopy_extent_posted(const void *data, const struct ski_nocopy_trailer *trailer,
                                    unsigned *posted)
 {
@@ -162,7 +163,7 @@ skua_msg *ski_nocopy_copy_posted(const skua_msg *msg)
 
 /* ---- arriving -------------------------------------------------------------------------------- */
 
-/* Copies data that came in the message to where the program wants it. */
+/* Copies data that arrived in the message to where the program wants it. */
 static void nocopy_copy_to(struct ski_nocopy_arg *arg, void *to)
 {
     if (!to)
@@ -203,7 +204,7 @@ static void nocopy_go_on(struct ski_nocopy_pending *pending)
         ski_element_leave(is.posted);
 }
 
-/* Whether this PE reaches all arguments of a message. */
+/* Returns whether this PE reaches all arguments of a message. */
 static bool nocopy_all_reachable(const struct ski_pe *self, const skua_msg *msg)
 {
     struct ski_nocopy_walk       walk = ski_nocopy_walk(msg);
@@ -215,9 +216,9 @@ static bool nocopy_all_reachable(const struct ski_pe *self, const skua_msg *msg)
     return true;
 }
 
-/* Copies or fetches all arguments to where the program wants them, @p to.  Whether all are here. An
- * object that named memory of its own neither migrates nor is deleted while data are fetched into
- * it. */
+/* Copies or fetches all arguments to where the program wants them, @p to. Returns whether all are
+ * here. An object that named memory of its own neither migrates nor is deleted while data are
+ * fetched into it. */
 static bool nocopy_bring(skua_msg *msg, void *self, skua_entry entry, void *const *to)
 {
     struct ski_nocopy_walk     walk    = ski_nocopy_walk(msg);

@@ -10,9 +10,9 @@
  * that still use an argument.
  *
  * To all elements of an array, and to sections, messages go as broadcasts do (array_broadcast.h,
- * section_multicast.h), behind a header of those modules.  No PE knows the number of elements.  So
+ * section_multicast.h), after a header of those modules.  No PE knows the number of elements.  So
  * each PE *holds* the message that it gets: a share of its own counts the copies that it makes, for
- * its elements or to be sent on, and tells the PE that the message came from when the last is
+ * its elements or to be sent on, and tells the PE that sent the message when the last is
  * freed.
  */
 #ifndef SKI_NOCOPY_H
@@ -28,45 +28,45 @@ struct ski_pe;
 /* Bytes of the smallest message to a host. */
 #define SKI_NOCOPY_LEAST (sizeof(struct ski_nocopy_route) + sizeof(struct ski_nocopy_trailer))
 
-/** Handler on one PE of a host: make the arguments reachable, and pass the message on. */
+/** Handler on one PE of a host: makes the arguments reachable, and passes the message on. */
 void ski_on_nocopy(skua_msg *msg);
 
-/** The message with @p bytes of @p head, a multiple of 16, before it; consumes @p msg. */
+/** Returns @p msg, which it consumes, with @p bytes of @p head, a multiple of 16, before it. */
 skua_msg *ski_nocopy_prepend(const void *head, size_t bytes, skua_msg *msg);
 
-/** Send @p msg to @p handler on all PEs; the PEs of a host reach the same arguments then. */
+/** Sends @p msg to @p handler on all PEs; the PEs of a host reach the same arguments then. */
 void ski_nocopy_broadcast(struct ski_pe *self, uint32_t handler, skua_msg *msg);
 
-/** Invoke an entry of all members of group @p all; @p processes: of a process group. */
+/** Invokes an entry of all members of group @p all; @p processes: of a process group. */
 void ski_nocopy_invoke_group(struct ski_pe *self, skua_collection all, skua_entry entry,
                              bool processes, skua_msg *msg);
 
-/** Whether elements get @p msg with its buffers.  A method gets plain data, as it frees no
+/** Returns whether elements get @p msg with its buffers.  A method gets plain data, as it frees no
  *  arguments; so does any entry when all data is in the message. */
 bool ski_nocopy_goes_as_is(const skua_msg *msg, const struct ski_entry *entry);
 
-/** Whether all PEs of this host reach the arguments.  If not they are fetched, and then @p msg is
- *  queued on this PE again. */
+/** Returns whether all PEs of this host reach the arguments.  If not they are fetched, and then @p
+ * msg is queued on this PE again. */
 bool ski_nocopy_reachable(skua_msg *msg);
 
-/** Count the copies of @p msg, which has come to this PE: its arguments are released when it and
- * all copies are freed. */
+/** Counts the copies of @p msg, which has arrived on this PE: its arguments are released when it
+ * and all copies are freed. */
 void ski_nocopy_hold(skua_msg *msg);
 
-/** Count one more copy of a message that is held; skua_nocopy_free() frees it. */
+/** Counts one more copy of a message that is held; skua_nocopy_free() frees it. */
 void ski_nocopy_count_copy(const void *data, size_t bytes);
 
-/** A copy of a message that is held, counted, without its first @p head bytes. */
+/** Returns a copy of a message that is held, counted, without its first @p head bytes. */
 skua_msg *ski_nocopy_copy(uint32_t handler, const void *data, size_t bytes, size_t head);
 
-/** A copy of @p msg, which may have nocopy arguments, for an object that migrates: data that the
- *  program has in memory of the object are in the copy.  NULL: there are none. */
+/** Returns a copy of @p msg, which may have nocopy arguments, for an object that migrates: data
+ * that the program has in memory of the object are in the copy.  NULL: there are none. */
 skua_msg *ski_nocopy_copy_posted(const skua_msg *msg);
 
-/** Free a message that will not be delivered; its sender is told unless the job ends. */
+/** Frees a message that will not be delivered; its sender is told unless the job ends. */
 void ski_nocopy_drop(skua_msg *msg);
 
-/** Free a message of the runtime, which may have @p nocopy arguments. */
+/** Frees a message of the runtime, which may have @p nocopy arguments. */
 static inline void ski_nocopy_free_any(skua_msg *msg, bool nocopy)
 {
     if (SKI_UNLIKELY(nocopy))
@@ -75,7 +75,7 @@ static inline void ski_nocopy_free_any(skua_msg *msg, bool nocopy)
         skua_msg_free(msg);
 }
 
-/** Count one more copy of a message of the runtime, which may have @p nocopy arguments. */
+/** Counts one more copy of a message of the runtime, which may have @p nocopy arguments. */
 static inline void ski_nocopy_count_copy_any(const void *data, size_t bytes, bool nocopy)
 {
     if (SKI_UNLIKELY(nocopy))

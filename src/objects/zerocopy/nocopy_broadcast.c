@@ -55,8 +55,8 @@ static void nocopy_spread_pending(struct ski_nocopy_pending *pending)
     free(pending);
 }
 
-/* Fetches the arguments that some PE of the host does not reach into the arena.  Whether none is
- * being fetched. */
+/* Fetches the arguments that some PE of the host does not reach into the arena. Returns whether
+ * none is being fetched. */
 static bool nocopy_fetch_unshared(struct ski_nocopy_pending *pending)
 {
     struct ski_nocopy_walk walk = ski_nocopy_walk(pending->msg);
@@ -77,8 +77,8 @@ static void nocopy_to_host(skua_msg *msg, const struct ski_nocopy_route *to)
         nocopy_spread_here(msg, to);
 }
 
-/* Whether a message for a host, which may come from another host, is valid and names a handler or
- * an entry. */
+/* Returns whether a message for a host, which may come from another host, is valid and names a
+ * handler or an entry. */
 static bool nocopy_is_sound(const struct ski_nocopy_route *to, const void *data, size_t bytes)
 {
     if (!ski_nocopy_trailer(data, bytes) || !ski_pe_has_handler(ski_self, to->id))
@@ -130,7 +130,7 @@ void skua_nocopy_broadcast(skua_handler handler, skua_msg *msg)
     nocopy_to_all(SKI_SELF(), msg, &(struct ski_nocopy_route){.id = handler.id});
 }
 
-/* ---- behind a header of another module ------------------------------------------------------- */
+/* ---- after a header of another module -------------------------------------------------------- */
 
 skua_msg *ski_nocopy_prepend(const void *head, size_t bytes, skua_msg *msg)
 {

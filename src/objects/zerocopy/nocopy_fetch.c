@@ -36,7 +36,7 @@ struct ski_nocopy_pending *ski_nocopy_pending_new(skua_msg *msg,
     return pending;
 }
 
-/* An argument is here. */
+/* Handles the arrival of an argument. */
 static void nocopy_arg_fetched(struct ski_buffer_fetch *fetch)
 {
     struct ski_nocopy_pending *pending = fetch->arg;

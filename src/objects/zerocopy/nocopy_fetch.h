@@ -6,7 +6,7 @@
  *      ski_nocopy_fetch(pending, arg, NULL);           for each that is not here
  *      if (ski_nocopy_fetched(pending))                none is being fetched: use msg at once
  *
- * Else `go_on` is called with the message when the last argument has come, and frees the record.
+ * Else `go_on` is called with the message when the last argument has arrived, and frees the record.
  * The PE *holds* the message meanwhile (pe.h): it is not idle for ever.
  */
 #ifndef SKI_NOCOPY_FETCH_H
@@ -25,15 +25,15 @@ struct ski_nocopy_route {
 /* A message that waits for arguments. */
 struct ski_nocopy_pending {
     skua_msg *msg;
-    uint32_t  waiting; /* for so many, and for ski_nocopy_fetched() */
-    uint32_t  fetches; /* that have begun */
+    uint32_t  waiting; /* number of arguments, and 1 for ski_nocopy_fetched() */
+    uint32_t  fetches; /* fetches that have begun */
     void (*go_on)(struct ski_nocopy_pending *pending);
     union {
         skua_ref                ref;   /* the element that the message is for */
         struct ski_nocopy_route route; /* the PEs */
     } to;
     struct ski_object      *posted; /* the element, which data are fetched into; or NULL */
-    skua_entry              entry;  /* of that element */
+    skua_entry              entry;  /* the entry of that element */
     struct ski_buffer_fetch fetch[];
 };
 

@@ -5,7 +5,7 @@
 #include "base/assert.h"
 #include "core/message/msg_alloc.h"
 
-/* Whether @p count arguments, the first of which is at @p at, fill a message to @p end. */
+/* Returns whether @p count arguments, the first of which is at @p at, fill a message to @p end. */
 static bool nocopy_args_fit(const char *data, size_t at, size_t end, uint32_t count)
 {
     for (; count > 0; count--) {

@@ -63,7 +63,7 @@ static inline skua_buffer *ski_nocopy_buffer(const struct ski_nocopy_arg *arg)
     return (skua_buffer *)(uintptr_t)(arg + 1);
 }
 
-/** Returns the argument behind @p arg, or the trailer. */
+/** Returns the argument after @p arg, or the trailer. */
 static inline struct ski_nocopy_arg *ski_nocopy_next(const struct ski_nocopy_arg *arg)
 {
     return (struct ski_nocopy_arg *)((uintptr_t)arg + ski_nocopy_extent(arg->kind, arg->bytes));
@@ -86,7 +86,7 @@ struct ski_nocopy_trailer *ski_nocopy_trailer_of(const skua_msg *msg);
 struct ski_nocopy_arg *ski_nocopy_arg_at(const skua_msg *msg, unsigned i);
 
 /** Returns a message with room for a head of @p first bytes and for @p count arguments, which take
- *  @p extent bytes, behind it; its trailer is written. */
+ * @p extent bytes, after it; its trailer is written. */
 skua_msg *ski_nocopy_new(size_t first, uint32_t count, size_t extent);
 
 /* A walk over the arguments of a message. */

@@ -204,7 +204,8 @@ static void object_channel_element_staying(struct ski_object *object)
         object_ends_resume(ends);
 }
 
-/* The object goes on here before it leaves: its transfers must not wait. */
+/* Sets the ends of an object up again that continues here before it leaves: its transfers must not
+ * wait. */
 static void object_channel_element_blocked(struct ski_object *object)
 {
     struct ski_object_ends *ends = ski_object_ends_find(object);
@@ -276,7 +277,7 @@ static void object_end_create(struct ski_object_end *end)
                    ski_object_text(end->of->object));
 }
 
-/* The sender has made @p puts puts, and makes none until the next offer. */
+/* Records that the sender has made @p puts puts, and makes none until the next offer. */
 static void object_end_sender_stopped(struct ski_object_end *end, uint64_t puts)
 {
     end->offered        = false;
@@ -339,7 +340,7 @@ static void object_end_on_receiving(struct ski_object_end            *end,
 static void object_end_on_sending(struct ski_object_end            *end,
                                   const struct object_channel_head *head);
 
-/* Accepts an offer that came while the network was reading the buffer. */
+/* Accepts an offer that arrived while the network was reading the buffer. */
 static void object_end_take_kept(struct ski_object_end *end)
 {
     struct object_channel_head head = {.id      = end->state.id,
@@ -355,7 +356,7 @@ static void object_end_take_kept(struct ski_object_end *end)
     object_end_on_sending(end, &head);
 }
 
-/* A put that was not locally complete at once is now. */
+/* Completes a put that was not locally complete at once. */
 static void object_end_sent(void *arg, const void *data, size_t bytes)
 {
     struct ski_object_end_due *due = arg;
@@ -381,7 +382,7 @@ static void object_end_sent(void *arg, const void *data, size_t bytes)
     ski_element_leave(object);
 }
 
-/* Returns whether the put is locally complete. */
+/* Puts the data of a sending end. Returns whether the put is locally complete. */
 static bool object_end_put(struct ski_object_end *end)
 {
     ski_assert(end->state.sends && end->sender && !end->sending);
@@ -398,7 +399,8 @@ static bool object_end_put(struct ski_object_end *end)
     return false;
 }
 
-/* Whether an offer is for this sender as it is now, and of a receiver that has not been stopped. */
+/* Returns whether an offer is for this sender as it is now, and of a receiver that has not been
+ * stopped. */
 static bool object_end_accepts(const struct ski_object_end      *end,
                                const struct object_channel_head *head)
 {
@@ -617,7 +619,7 @@ void skua_object_channel_ready(void *self, skua_object_channel channel)
     skua_channel_ready(object_channel_end_of(__func__, self, channel.id, false)->channel);
 }
 
-/* An end of @p object of channel @p id, if it has one, or NULL. */
+/* Returns an end of @p object of channel @p id, or NULL if it has none. */
 static struct ski_object_end *object_channel_any_end(const struct ski_object *object, uint64_t id)
 {
     for (int sends = 0; sends < 2; sends++) {

@@ -52,7 +52,7 @@ struct ski_object_end {
     bool                        drained;  /* sending: all puts have arrived */
     bool                        sending;  /* sending: a put is not locally complete */
     struct ski_object_end_due  *due;      /* sending: what its completion refers to, or NULL */
-    skua_channel                kept;     /* sending: an offer that came meanwhile; key 0: none */
+    skua_channel                kept; /* sending: an offer that arrived meanwhile; key 0: none */
     uint32_t                    kept_epoch;
 };
 
@@ -71,39 +71,39 @@ struct ski_object_channels {
     uint32_t              created; /* channels, by this PE */
 };
 
-/** The ends of a PE. */
+/** Returns the ends of a PE. */
 static inline struct ski_object_channels *ski_object_channels_of(const struct ski_objects *objects)
 {
     return objects->slot[SKI_SLOT_OBJECT_CHANNELS];
 }
 
-/** The registered kind of end @p id, or NULL. */
+/** Returns the registered kind of end @p id, or NULL. */
 const skua_channel_end_def *ski_channel_end_find(uint32_t id);
 
-/** The ends of @p object, or NULL. */
+/** Returns the ends of @p object, or NULL. */
 struct ski_object_ends *ski_object_ends_find(const struct ski_object *object);
 
-/** One side of channel @p id if it is on this PE, or NULL. */
+/** Returns one side of channel @p id if it is on this PE, or NULL. */
 struct ski_object_end *ski_object_end_find(const struct ski_objects *objects, uint64_t id,
                                            bool sends);
 
-/** Add an end to @p object. */
+/** Adds an end to @p object and returns its record. */
 struct ski_object_end *ski_object_end_add(struct ski_object                 *object,
                                           const struct ski_object_end_state *state);
 
-/** Free the record of an end. */
+/** Frees the record of an end. */
 void ski_object_end_remove(struct ski_object_end *end);
 
-/** Free the list of ends of an object if it has none any more and does not wait for them. */
+/** Frees the list of ends of an object if it has none any more and does not wait for them. */
 void ski_object_ends_release(struct ski_object_ends *ends);
 
-/** Free the records of all ends of @p object. */
+/** Frees the records of all ends of @p object. */
 void ski_object_ends_remove(const struct ski_object *object);
 
-/** Begin the ends of a PE. */
+/** Initialises the ends of a PE. */
 void ski_object_channels_begin(struct ski_objects *objects);
 
-/** Free all records of a PE. */
+/** Frees all records of a PE. */
 void ski_object_channels_end(struct ski_objects *objects);
 
 /** What an object takes along of its ends. */

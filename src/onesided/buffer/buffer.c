@@ -193,7 +193,7 @@ static bool buffer_by_driver(size_t bytes)
     return ski_registration_pins() && bytes >= ski_config.rma_threshold;
 }
 
-/* Returns whether a message behind the data cannot overtake them. */
+/* Returns whether a message after the data cannot overtake them. */
 static bool buffer_is_ordered(const struct ski_buffer_put *put)
 {
     return !ski_config.progress_thread && !buffer_by_driver(put->bytes);

@@ -10,13 +10,13 @@
  *       a put of data that a driver of one-sided operations moves, or that a driver would have to
  *       copy           into registered memory; if there is none yet: ASK, READY, and then the put
  *
- * A large put into memory of another process of the host is a PULL: the owner of the target reads the
- * data.  Where the system writes to another process, it locks each page and marks it as written,
- * which takes as long as the copy.
+ * A large put into memory of another process of the host is a PULL: the owner of the target reads
+ * the data.  Where the system writes to another process, it locks each page and marks it as
+ * written, which takes as long as the copy.
  *
  * A put by the owner, instead of a reply to a get, saves a copy: its data are sent from where they
  * lie.  After a put into registered memory the side that has put sends DONE to the other: right
- * behind the data, where a message cannot overtake them, else when it knows that they have arrived.
+ * after the data, where a message cannot overtake them, else when it knows that they have arrived.
  */
 #ifndef SKI_BUFFER_H
 #define SKI_BUFFER_H

@@ -21,8 +21,8 @@ static inline uint64_t ski_buffer_tag(const struct ski_pe *self, const skua_buff
     return ski_siphash(self->job->tag_key, words, sizeof words / sizeof *words);
 }
 
-/** Returns whether a buffer of a PE of this host, which may have come from another host, was made
- *  here. */
+/** Returns whether a buffer of a PE of this host, which may have arrived from another host, was
+ * made here. */
 static inline bool ski_buffer_is_authentic(const struct ski_pe *self, const skua_buffer *buffer)
 {
     return !self->net || buffer->tag == ski_buffer_tag(self, buffer);

@@ -88,8 +88,8 @@ void ski_on_buffer_sent(skua_msg *msg)
 
 /* ---- the target ------------------------------------------------------------------------------ */
 
-/* Reads the header of a packet; false: it is not for a buffer that @p self has made, or has more
- * data than fit. */
+/* Reads the header of a packet. Returns false if it is not for a buffer that @p self has made, or
+ * has more data than fit. */
 static bool buffer_data_read(const struct ski_pe *self, const skua_msg *msg, const char *data,
                              struct ski_buffer_data *head)
 {

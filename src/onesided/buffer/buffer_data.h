@@ -23,8 +23,8 @@ struct ski_buffer_data {
 
 #define SKI_BUFFER_DATA_LEAST sizeof(struct ski_buffer_data)
 
-/** Sends @p bytes of @p from, a buffer of @p self, into @p to from where they lie.  False: that is
- * not possible, or not now, and nothing has happened. */
+/** Sends @p bytes of @p from, a buffer of @p self, into @p to from where they lie.  Returns false
+ * if that is not possible, or not now: nothing has happened. */
 bool ski_buffer_data_send_uncopied(struct ski_pe *self, const skua_buffer *from,
                                    const skua_buffer *to, size_t bytes);
 

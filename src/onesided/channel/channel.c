@@ -423,7 +423,7 @@ static void channel_on_own_doorbell(struct ski_pe *self)
     struct ski_channel        *channel;
 
     if (queue->first == queue->end)
-        self->queue.attention &= ~(uint32_t)SKI_EVENT_DOORBELLS;
+        self->queue.events &= ~(uint32_t)SKI_EVENT_DOORBELLS;
     self->stats.received++;
     self->queue.pushed++;
     self->queue.popped++;
@@ -458,7 +458,8 @@ static bool channel_is_valid(const skua_msg *msg, const struct ski_channel_head 
     }
 }
 
-/* Brings the data of a message into the buffer; true: the put, or the reduction, is complete. */
+/* Brings the data of a message into the buffer. Returns true if the put, or the reduction, is
+ * complete. */
 static bool channel_deliver(struct ski_channel *channel, const struct ski_channel_head *head)
 {
     if (channel->reduces && head->kind == SKI_CHANNEL_DATA)

@@ -50,7 +50,7 @@
 
 /* The layout of a channel's buffer that is not one block. */
 struct ski_channel_layout {
-    skua_layout layout; /* simplified (layout.h); its list, if it has one, is behind this */
+    skua_layout layout; /* simplified (layout.h); its list, if it has one, follows this struct */
     struct ski_copy_plan unpack; /* from one block */
 };
 
@@ -81,7 +81,7 @@ struct ski_channel {
     const skua_layout *view; /* the layout of the program, if senders may use zcopy; or NULL */
     const char        *name; /* in the arena, or NULL */
     int32_t            pe;
-    int32_t            process; /* that owns the buffer; -1: the arena */
+    int32_t            process; /* the process that owns the buffer; -1: the arena */
     int32_t            home;    /* process of the receiver */
     struct ski_channel_reduction reduction;
     uint32_t                     generation;
@@ -89,7 +89,7 @@ struct ski_channel {
     struct ski_channel *next, **link; /* in the list of this PE, or of free records */
 
     /* What senders write: in reductions, and in checked mode. */
-    _Alignas(SKI_CACHE_LINE) _Atomic uint64_t puts; /* that were begun, ever */
+    _Alignas(SKI_CACHE_LINE) _Atomic uint64_t puts; /* puts that were begun, ever */
     _Atomic uint32_t contributed;                   /* puts of the current reduction */
     _Atomic uint64_t ready;                         /* times that the receiver marked the buffer */
     _Atomic uint32_t freed;                         /* 1: the buffer has been freed */
@@ -278,7 +278,7 @@ ski_channel_put_fn ski_channel_packet_path(const skua_sender *sender);
 bool ski_channel_packet_uncopied(const skua_sender *sender);
 
 /** Sends @p msg, which has a header of @p header bytes and room for a struct ski_zcopy_send, with
- * the data of a put at @p from.  False: that is not possible now; @p msg
+ * the data of a put at @p from.  Returns false if that is not possible now; @p msg
  * is freed. */
 bool ski_channel_send_uncopied(struct ski_pe *self, skua_sender *sender, skua_msg *msg,
                                size_t header, const char *from);
@@ -286,7 +286,7 @@ bool ski_channel_send_uncopied(struct ski_pe *self, skua_sender *sender, skua_ms
 /** How packets of puts are delivered in place. */
 extern const struct ski_placement ski_channel_placement;
 
-/** Handles the packet of a put that has come as a message. */
+/** Handles the packet of a put that has arrived as a message. */
 void ski_on_channel_put(skua_msg *msg);
 
 /* ---- local completion (channel_local.c) ----------------------------------------------------- */
@@ -304,7 +304,7 @@ void ski_channel_local_complete(struct ski_pe *self);
 /** Releases the data of a zcopy put: the receiver does not read them any more. */
 void ski_zcopy_desc_release(struct ski_zcopy_desc *zcopy);
 
-/** Ends local completion for a sender that is closed; false: it is freed later. */
+/** Ends local completion for a sender that is closed. Returns false if it is freed later. */
 bool ski_channel_local_close(struct ski_pe *self, skua_sender *sender);
 
 /* ---- channels of other hosts (channel_net.c) --------------------------------------- */
@@ -341,7 +341,8 @@ void ski_sender_use_zcopy(struct ski_pe *self, skua_sender *sender,
 /** Does a put into a channel that reduces. */
 void ski_channel_put_reduce(skua_sender *sender, const char *from);
 
-/** Combines the data of a put, in one block, with the buffer; true: the reduction is complete. */
+/** Combines the data of a put, in one block, with the buffer. Returns true if the reduction is
+ * complete. */
 bool ski_channel_reduce(struct ski_channel *channel, const char *from);
 
 /** Sets the buffer to the identity of the operator, for the next reduction. */

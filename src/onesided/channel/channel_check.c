@@ -68,7 +68,7 @@ static SKI_COLD _Noreturn void check_changed_too_early(const char *name, int sou
 
 /* ---- counting ------------------------------------------------------------------------ */
 
-/* Counts a put, *now is its number; true: it is legal. */
+/* Counts a put; *now is its number. Returns true if it is legal. */
 static bool check_count_put(struct ski_channel *channel, uint64_t *now)
 {
     /* Acquire: pairs with the release in channel_mark(). */

@@ -192,7 +192,8 @@ void ski_channel_multicast_close(skua_sender *sender)
     free(multicast);
 }
 
-/* Opens the channels of this host and collects the others; false: one cannot be opened. */
+/* Opens the channels of this host and collects the others. Returns false if one cannot be opened.
+ */
 static bool multicast_open(struct ski_pe *self, struct ski_channel_multicast *multicast,
                            const skua_channel *channels, size_t count, const skua_layout *from,
                            size_t bytes)

@@ -166,7 +166,7 @@ const struct ski_placement ski_channel_placement = {
     .until_exit = true,
 };
 
-/* The packet has come as a message, whose data are aligned. */
+/* The packet has arrived as a message, whose data are aligned. */
 static void channel_packet_deliver(struct ski_pe *self, skua_msg *msg, struct ski_channel *channel)
 {
     const char *data = (const char *)skua_msg_data(msg) + sizeof channel->key;

@@ -26,7 +26,7 @@ static void channel_on_test(void *arg)
 /* Answers doorbells of the PE's own until there are none, as its scheduler does. */
 static void channel_answer_all(struct ski_pe *self)
 {
-    while (self->queue.attention & SKI_EVENT_DOORBELLS)
+    while (self->queue.events & SKI_EVENT_DOORBELLS)
         self->ring_own(self);
 }
 
@@ -172,8 +172,7 @@ static void channel_packets(struct ski_pe *self)
     OK(arrivals[0] == 1, "but when the doorbell is answered");
     skua_channel_ready(channel);
     OK(in->place(self, &head, packet + 1, &to) == 64 && to == buffer, "its place is the buffer");
-    OK(!in->placed(self, &head, packet + 1, false) &&
-           !(self->queue.attention & SKI_EVENT_DOORBELLS),
+    OK(!in->placed(self, &head, packet + 1, false) && !(self->queue.events & SKI_EVENT_DOORBELLS),
        "a packet that breaks off rings no doorbell");
     OK(in->placed(self, &head, packet + 1, true) == &ski_net_nothing_left, "a whole one does");
     channel_answer_all(self);

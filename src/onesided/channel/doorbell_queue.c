@@ -29,7 +29,7 @@ static inline void doorbell_queue_push(struct ski_pe *self, uint64_t key,
     if (SKI_UNLIKELY(queue->end - queue->first == queue->room))
         doorbell_queue_grow(queue);
     queue->at[queue->end++ & (queue->room - 1)] = (struct ski_doorbell){key, zcopy};
-    self->queue.attention |= SKI_EVENT_DOORBELLS;
+    self->queue.events |= SKI_EVENT_DOORBELLS;
 }
 
 void ski_doorbell_push(struct ski_pe *self, uint64_t key, struct ski_zcopy_desc *zcopy)

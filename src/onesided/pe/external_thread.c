@@ -57,7 +57,7 @@ bool ski_external_outstanding(void)
 /* Under the lock.  Returns whether all messages have left; operations may be with the driver. */
 static bool external_all_sent(void)
 {
-    return !(external_pe->queue.attention & SKI_EVENT_BACKLOG) && ski_net_all_sent(external_pe);
+    return !(external_pe->queue.events & SKI_EVENT_BACKLOG) && ski_net_all_sent(external_pe);
 }
 
 /* Under the lock.  Tries to send messages that wait. */

@@ -44,8 +44,8 @@ void ski_caller_pause(struct ski_caller *caller);
 void ski_caller_resume(struct ski_caller *caller);
 
 /** Returns whether operations of external threads of this process may be in flight, or messages of
- *  theirs wait for room.  False: what the operations have written is visible to the caller, and the
- *  driver uses no memory of theirs. */
+ *  theirs wait for room.  Returns false if what the operations have written is visible to the
+ * caller, and the driver uses no memory of theirs. */
 bool ski_external_outstanding(void);
 
 /** Receives what has arrived for the PE of external threads while operations of theirs are in
@@ -53,7 +53,7 @@ bool ski_external_outstanding(void);
 uint64_t ski_external_before_sleep(struct ski_pe *self);
 
 /** Announces that an external thread waits in memory of the job, so that the process does not
- *  leave skua_main() before ski_external_leave().  False: it is leaving already. */
+ *  leave skua_main() before ski_external_leave().  Returns false if it is leaving already. */
 bool ski_external_enter(void);
 void ski_external_leave(void);
 

@@ -8,8 +8,8 @@
 #define SKI_RKEY_BUCKETS 64
 
 struct ski_region_pe {
-    struct ski_vote_state    *votes;                  /* that are not over (symmetric_vote.c)     */
-    struct ski_vote_counter  *vote_counters;          /* rounds there have been, by members       */
+    struct ski_vote_state    *votes;         /* votes that are not over (symmetric_vote.c) */
+    struct ski_vote_counter  *vote_counters; /* rounds there have been, by members       */
     struct ski_rkey          *rkey[SKI_RKEY_BUCKETS]; /* of other hosts, by a hash (rkey_cache.c) */
     uint32_t                  rkeys;
     struct ski_registrations *registrations; /* of buffers (registration.c)              */

@@ -16,13 +16,14 @@
 struct ski_saved_region {
     uint32_t                kind;    /* enum ski_region_kind, not SKI_REGION_REGISTERED         */
     uint32_t                members; /* PEs with a piece                                        */
-    uint32_t                listed;  /* of them, in a list: all, or 0 if they are 0 .. members-1 */
+    uint32_t                listed;  /* members in the list: all, or 0 if they are 0 .. members-1 */
     uint32_t                varied;  /* 1: pieces differ in size                                */
     uint64_t                bytes;   /* of the piece                                            */
     struct ski_region_label label;   /* with the id                                             */
 };
 
-/** A function that gets a region of a PE, the list of its members or NULL, and the piece. */
+/** The type of a function that gets a region of a PE, the list of its members or NULL, and the
+ * piece. */
 typedef void (*ski_saved_region_fn)(const struct ski_saved_region *saved, const int32_t *list,
                                     const void *piece, void *arg);
 

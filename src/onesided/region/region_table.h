@@ -4,13 +4,13 @@
  *
  * All PEs of a host share one table, in the arena: one descriptor for each region, whatever the
  * number of its PEs.  A *piece* is the memory of a region on one PE; the pieces of a symmetric
- * region lie one behind another, so that the address of a piece is computed.
+ * region lie one after another, so that the address of a piece is computed.
  *
  * The id of a region is the slot of its descriptor and a generation:
  *
  *      | generation, 12 bits | slot, 20 bits |
  *
- * A slot that was freed waits behind other free ones, and has the next generation when it is used
+ * A slot that was freed waits after other free ones, and has the next generation when it is used
  * again: an id that outlived its region is recognised.  Slots are allocated, filled and published
  * under the lock of the root.
  *
@@ -61,9 +61,9 @@ struct ski_region {
     uint32_t members;       /* PEs with a piece, on all hosts                   */
     int32_t *member_list;   /* ascending; NULL: they are 0 .. members-1, or `first` alone      */
     int32_t *local_list;    /* members on this host, if some are on others; else NULL          */
-    uint32_t local_members; /* and their number                                                */
-    int32_t  process;       /* that owns registered memory outside of the arena; else -1       */
-    int32_t  pid;           /* and its process id                                              */
+    uint32_t local_members; /* number of members on this host                                  */
+    int32_t  process; /* the process that owns registered memory outside of the arena; else -1 */
+    int32_t  pid;     /* process id of that process                                      */
 
     const struct ski_piece *pieces; /* of a varied region: those of this host; else NULL */
 
@@ -120,7 +120,7 @@ extern struct ski_regions ski_regions __attribute__((visibility("hidden")));
 /* The root of this process; NULL before skua_main(). */
 extern struct ski_region_root *ski_region_root;
 
-/* Modules that keep something about a region hear of its end.  NULL: not interested. */
+/* Tells a module that keeps something about a region of its end; NULL: not interested. */
 struct ski_region_observer {
     /** The memory of PE @p self in a region, @p bytes at @p piece, will be freed. */
     void (*piece_freed)(struct ski_pe *self, const char *piece, size_t bytes);
@@ -176,15 +176,15 @@ static inline bool ski_fast_path_open(void)
 
 /* ---- the table ------------------------------------------------------------------------ */
 
-/** Allocates a slot; NULL, logged: all are in use.  The caller holds the lock. */
+/** Allocates a slot.  Returns NULL, logged, if all are in use.  The caller holds the lock. */
 struct ski_region *ski_region_table_alloc(void);
 
 /** Fills slot @p region with what @p like describes and publishes it by a new id, which is
  *  returned.  The caller holds the lock. */
 uint32_t ski_region_table_publish(struct ski_region *region, const struct ski_region *like);
 
-/** Fills the slot of @p id, which all hosts have agreed on, and publishes it; false, logged: the
- *  id has no free slot here.  The caller holds the lock. */
+/** Fills the slot of @p id, which all hosts have agreed on, and publishes it.  Returns false,
+ * logged, if the id has no free slot here.  The caller holds the lock. */
 bool ski_region_table_publish_as(uint32_t id, const struct ski_region *like);
 
 /** Returns the number of slots that a restarted job must reserve for the regions of this one. */
@@ -207,10 +207,10 @@ static inline bool ski_region_table_is_common(uint32_t id)
     return (id & (ski_region_root->slots - 1)) < ski_region_root->common;
 }
 
-/** Allocates a slot and publishes @p like in it; its id, or 0. */
+/** Allocates a slot and publishes @p like in it.  Returns its id, or 0. */
 uint32_t ski_region_table_add(const struct ski_region *like);
 
-/** Removes a region, after the observers have heard of it; its slot becomes free. */
+/** Removes a region, after telling the observers; its slot becomes free. */
 void ski_region_table_remove(struct ski_region *region);
 
 /** Removes region @p id, if it exists, and frees its memory in the arena. */
@@ -251,8 +251,8 @@ static inline uint64_t ski_region_piece_bytes(const struct ski_region *region, i
  *  it by load and store; else NULL. */
 char *ski_region_varied_piece(skua_gaddr at, uint64_t *bytes);
 
-/** Records that the member with piece @p rank has freed a symmetric region: 1 if all of this host
- *  have now, 0 if not, -1 if this one had already. */
+/** Records that the member with piece @p rank has freed a symmetric region.  Returns 1 if all of
+ * this host have now, 0 if not, -1 if this one had already. */
 int ski_region_leave(struct ski_region *region, int64_t rank);
 
 /** Marks a symmetric region as freed by all members of this host. */
@@ -264,7 +264,8 @@ bool ski_region_is_freed(const struct ski_region *region);
 /** Returns whether @p id is a symmetric region that all its members on this host have freed. */
 bool ski_region_all_freed(uint32_t id);
 
-/** Closes a region that counts its operations to new ones, for ever; false: some are in flight. */
+/** Closes a region that counts its operations to new ones, for ever. Returns false if some are in
+ * flight. */
 bool ski_region_close(struct ski_region *region);
 
 /** Refuses new operations on a region that counts them, until ski_region_resume().  Operations in

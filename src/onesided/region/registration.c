@@ -25,12 +25,12 @@
 
 struct registration {
     struct registration      *next;          /* in its bucket                            */
-    struct registration      *newer, *older; /* of those that are kept, by their last use */
+    struct registration      *newer, *older; /* kept registrations, by their last use */
     char                     *base;
     size_t                    bytes;
     struct ski_region        *region;
     int32_t                   pe;
-    uint32_t                  refs;    /* of the program                    */
+    uint32_t                  refs;    /* uses by the program               */
     uint32_t                  holders; /* buffers and transfers             */
     struct ski_registrations *kept;    /* without users, in this list; else NULL */
 };
@@ -291,7 +291,8 @@ static void registration_extent(const struct ski_pe *self, const void *at, size_
     *length = end - first;
 }
 
-/* Adds a buffer to the users of a registration; NULL: there is none, and no slot for a new one. */
+/* Adds a buffer to the users of a registration and returns it; NULL: there is none, and no slot for
+ * a new one. */
 static struct registration *registration_use(struct ski_registrations *all, char *base,
                                              size_t bytes, int32_t pe)
 {

@@ -15,11 +15,11 @@
  * Where a driver may pin memory, blocks of the arena are registered in whole units instead, which
  * all blocks of a unit share: pinning is expensive, and a network device checks whole pages anyway.
  *
- * A region is no more than a name for an address as long as no driver has pinned the pages behind
- * it.  Where the driver does one-sided operations pages may be pinned, and a registration that
- * outlives the memory would refer to pages that are not the program's any more.  There only memory
- * of the arena stays registered, whose pages stay until the job ends, and no more of it than half
- * of what the process may lock (RLIMIT_MEMLOCK).
+ * A region is no more than a name for an address as long as no driver has pinned its pages.  Where
+ * the driver does one-sided operations pages may be pinned, and a registration that outlives the
+ * memory would refer to pages that are not the program's any more.  There only memory of the arena
+ * stays registered, whose pages stay until the job ends, and no more of it than half of what the
+ * process may lock (RLIMIT_MEMLOCK).
  */
 #ifndef SKI_REGISTRATION_H
 #define SKI_REGISTRATION_H

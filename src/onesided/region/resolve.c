@@ -85,7 +85,7 @@ void ski_region_release(struct ski_region *region)
     (void)before;
 }
 
-/* Counts an operation on a region that may be freed at any time; false: it has been. */
+/* Counts an operation on a region that may be freed at any time. Returns false if it has been. */
 static bool resolve_retain(struct ski_region *region, skua_region id)
 {
     ski_region_retain(region); /* from now on it stays, if it is still there */
@@ -106,7 +106,7 @@ struct resolve_extent {
 /* What another host has of a region. */
 struct resolve_remote_piece {
     uint64_t bytes, base;
-    bool     unknown; /* and is not asked for */
+    bool     unknown; /* they are known on that host only, which was not asked */
 };
 
 /* Finds what is cached of a region of another host, or asks for it if @p query allows that. */

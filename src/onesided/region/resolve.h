@@ -16,7 +16,7 @@ struct ski_resolved {
     struct ski_region *region; /* NULL: only its host knows it                       */
     char              *memory; /* in the address space of `process`; on another host: its
                                   alignment is that of the address there             */
-    int32_t process;           /* that owns it; -1: the arena                        */
+    int32_t process;           /* the process that owns it; -1: the arena            */
     int32_t pid;
     int32_t pe;
     bool    remote_host;

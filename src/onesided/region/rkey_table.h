@@ -3,7 +3,7 @@
  * rkey_table.h - what the PEs of a host share of symmetric regions on other hosts.
  *
  * The reply to a query (rkey_cache.h) describes the pieces of all PEs of the owner's process: they
- * lie one behind another, under one key.  The first PE of a host that queries stores the reply in
+ * lie one after another, under one key.  The first PE of a host that queries stores the reply in
  * this table, in the arena, and the other PEs of the host find there what they would query: there
  * is one description for a host and a process of another, not one for each pair of PEs.
  *
@@ -44,8 +44,8 @@ struct ski_rkey_table {
     struct ski_rkey_entry entry[SKI_RKEY_TABLE_ENTRIES];
 };
 
-/** Fills *@p info with what a query for the region at @p at would.  False: no PE of this host has
- *  asked. */
+/** Fills *@p info with what a query for the region at @p at would.  Returns false if no PE of this
+ * host has asked. */
 bool ski_rkey_table_find(const struct ski_pe *self, skua_gaddr at, struct ski_rkey_info *info);
 
 /** Stores the reply *@p info to a query for the region at @p at, if it is a symmetric region that

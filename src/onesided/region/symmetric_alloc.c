@@ -38,7 +38,7 @@ static size_t symmetric_piece_stride(size_t bytes)
     return (bytes + (bytes == 0) + grain - 1) & ~(grain - 1);
 }
 
-/* Allocates @p pieces pieces of @p bytes, and room for @p listed PE numbers behind them. */
+/* Allocates @p pieces pieces of @p bytes, and room for @p listed PE numbers after them. */
 static skua_status symmetric_alloc_memory(size_t pieces, size_t bytes, size_t listed,
                                           struct ski_region *like)
 {
@@ -105,7 +105,7 @@ static skua_status symmetric_lay_out_here(const int *pes, uint32_t n, size_t byt
     return SKUA_OK;
 }
 
-/* Places the pieces of a varied region, of @p sizes by the index of their PEs, one behind another.
+/* Places the pieces of a varied region, of @p sizes by the index of their PEs, one after another.
  * Returns the bytes of all; SIZE_MAX: no memory is so large. */
 static size_t symmetric_place_pieces(const uint64_t *sizes, uint32_t n, struct ski_piece *pieces)
 {
@@ -218,7 +218,8 @@ static struct ski_symmetric_pending *symmetric_append(struct ski_pe *self, const
     return entry;
 }
 
-/* Counts one PE that has what it asked for; true: it was the last, and the entry is unlinked. */
+/* Counts one PE that has what it asked for. Returns true if it was the last, and the entry is
+ * unlinked. */
 static bool symmetric_unlink_if_last(struct ski_symmetric_pending **link)
 {
     struct ski_symmetric_pending *entry = *link;
@@ -253,7 +254,7 @@ static void symmetric_publish_first(struct ski_symmetric_pending *entry,
     }
 }
 
-/* The first of the PEs creates the region.  The outcome stands in the entry: a failure is that of
+/* Creates the region, for the first of its PEs. The outcome is in the entry: a failure is that of
  * all. */
 static void symmetric_create_first(struct ski_symmetric_pending *entry, const int *pes)
 {
@@ -264,7 +265,8 @@ static void symmetric_create_first(struct ski_symmetric_pending *entry, const in
         symmetric_publish_first(entry, &like);
 }
 
-/* PEs that ask for different sizes have called in a different order. */
+/* Ends the job if this PE asks for another size than others: PEs have called in a different order.
+ */
 static void symmetric_check_size(const char *call, uint64_t bytes, uint64_t theirs)
 {
     if (theirs == bytes)
@@ -321,7 +323,7 @@ static struct ski_symmetric_pending *symmetric_entry_of(struct ski_pe           
     return entry;
 }
 
-/* The first PE of this host allocates the memory of all its PEs; returns the outcome. */
+/* Allocates the memory of all PEs of this host, on the first of them. Returns the outcome. */
 static skua_status symmetric_begin_round(struct ski_pe *self, const struct ski_vote_round *round,
                                          size_t bytes)
 {
@@ -344,7 +346,8 @@ static skua_status symmetric_begin_round(struct ski_pe *self, const struct ski_v
     return status;
 }
 
-/* The members have agreed on an id: the first PE of this host publishes the region. */
+/* Publishes the region under the id that the members have agreed on, on the first PE of this host.
+ * Returns the outcome. */
 static skua_status symmetric_publish_round(const struct ski_vote_round *round, uint32_t id)
 {
     struct ski_symmetric_pending *entry;
@@ -363,8 +366,8 @@ static skua_status symmetric_publish_round(const struct ski_vote_round *round, u
     return made ? SKUA_OK : SKUA_ERR_NOMEM;
 }
 
-/* Gives an id back that not all members could use: the region here is as one that its members on
- * this host have freed, and goes when those of the other hosts have done the same. */
+/* Gives an id back that not all members could use: the region here counts as freed by its members
+ * on this host, and is removed when those of the other hosts have done the same. */
 static void symmetric_give_up(uint32_t id, uint32_t members)
 {
     struct ski_region *region = ski_region_table_find((skua_region){id});
@@ -374,8 +377,9 @@ static void symmetric_give_up(uint32_t id, uint32_t members)
     ski_symmetric_vote_freed(id, members);
 }
 
-/* The last PE of this host removes the entry, and frees the memory if no region came of it.  If an
- * id was given and not all members could use it, @p unused, that PE gives it back. */
+/* Ends a round on this PE. The last PE of this host removes the entry, and frees the memory if no
+ * region was made of it. If an id was given and not all members could use it, @p unused, that PE
+ * gives it back. */
 static void symmetric_end_round(struct ski_pe *self, const struct ski_vote_round *round,
                                 uint32_t unused)
 {
@@ -455,7 +459,8 @@ static void symmetric_note_size(struct ski_pe *self, const struct ski_vote_round
     ski_lock_release(&ski_region_root->lock);
 }
 
-/* All sizes are known: the first PE of the only host creates the region, the others find it. */
+/* Creates a varied region on the first PE of the only host, when all sizes are known; the others
+ * find it. */
 static skua_status symmetric_create_varied_on_host(struct ski_pe               *self,
                                                    const struct ski_vote_round *round,
                                                    skua_region                 *region)
@@ -548,7 +553,7 @@ const char *ski_symmetric_restore(uint32_t id, const int *pes, uint32_t n, size_
     return why;
 }
 
-/* The round of a varied region: no vote has its key. */
+/* Returns the round of a varied region: no vote has its key. */
 static struct ski_vote_round symmetric_restored_round(const struct ski_pe *self, uint32_t id)
 {
     return (struct ski_vote_round){.members = (uint32_t)self->pes, .key = 1, .number = id};

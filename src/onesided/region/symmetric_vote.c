@@ -24,7 +24,7 @@ enum {
     VOTE_GIVEN,   /* back: the id                                                   */
     VOTE_DOWN,    /* to a child: the outcome                                        */
     VOTE_FREED,   /* to the registrar: all members of a host have freed a region    */
-    VOTE_DESTROY, /* to each host: the members of all hosts have                    */
+    VOTE_DESTROY, /* to each host: the members of all hosts have freed a region      */
 };
 
 /* The message of this protocol; it fits into a cell. */
@@ -52,7 +52,7 @@ struct ski_vote_state {
     void                  *waiters;
 };
 
-/* The number of counter that some members have had. */
+/* How many rounds some members have had. */
 struct ski_vote_counter {
     struct ski_vote_counter *next;
     uint64_t                 key, count;
@@ -155,7 +155,7 @@ struct vote_tree {
 
 /* The members of a vote, from the point of view of a host. */
 struct vote_hosts {
-    int  hosts;   /* that have members                                              */
+    int  hosts;   /* hosts that have members                                        */
     int  host;    /* rank of this one among them, in the order of their first ones  */
     int  members; /* on this host                                                   */
     int  rank;    /* of this PE among those                                         */

@@ -49,7 +49,7 @@ skua_status ski_symmetric_vote(struct ski_pe *self, const struct ski_vote_round 
 void ski_symmetric_vote_freed(uint32_t id, uint32_t members);
 
 /** Tells the registrar, in its process, that region @p id of @p members PEs exists since the job
- * was restarted.  False: it may give no such id out. */
+ * was restarted.  Returns false if it may give no such id out. */
 bool ski_symmetric_vote_restored(uint32_t id, uint32_t members);
 
 /** Forgets the ids that the registrar has given out, in a process that has left its job. */

@@ -36,7 +36,8 @@ struct ski_accumulate_list {
 };
 
 /** Accumulates the elements @p order[0] to @p order[count - 1] of a list: that at @p local[i]
- * behind `from`, or element i if @p local is NULL, into that at @p remote[i] behind `to`. */
+ * bytes from `from`, or element i if @p local is NULL, into that at @p remote[i] bytes from `to`.
+ */
 typedef void (*ski_accumulate_at_fn)(const struct ski_accumulate_list *list,
                                      const ptrdiff_t *remote, const ptrdiff_t *local,
                                      const uint16_t *order, size_t count);

@@ -13,7 +13,7 @@ _Static_assert(SKI_ACCUMULATE_CHUNK <= UINT16_MAX && SKI_STRIPES <= UINT16_MAX, 
 /* The elements of a chunk, sorted by their stripes. */
 struct accumulate_sort {
     uint16_t end[SKI_STRIPES];             /* of stripe n in `order`; 0: no element is in it */
-    uint16_t stripe[SKI_ACCUMULATE_CHUNK]; /* those that elements are in, by first element */
+    uint16_t stripe[SKI_ACCUMULATE_CHUNK]; /* stripes that elements are in, by first element */
     uint16_t stripes;
     uint16_t number[SKI_ACCUMULATE_CHUNK]; /* the stripe of element i */
     uint16_t order[SKI_ACCUMULATE_CHUNK];  /* elements */

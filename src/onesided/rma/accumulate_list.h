@@ -5,8 +5,8 @@
  * The elements of a list lie in any order, and the memory of a PE has many stripes
  * (accumulate.h).  Elements are sorted by their stripes, SKI_ACCUMULATE_CHUNK at a time, so that
  * each stripe is held once, and alone.  PEs that accumulate into the same memory begin with
- * different stripes, and go on with another stripe instead of waiting for one: so they hardly meet.
- * Elements of one stripe keep their order: those at one offset are accumulated as listed.
+ * different stripes, and continue with another stripe instead of waiting for one: so they rarely
+ * compete. Elements of one stripe keep their order: those at one offset are accumulated as listed.
  */
 #ifndef SKI_ACCUMULATE_LIST_H
 #define SKI_ACCUMULATE_LIST_H
@@ -17,8 +17,8 @@
 #define SKI_ACCUMULATE_FEW   32 /* elements, below which sorting costs more than it saves */
 
 /** Accumulates @p count elements, SKI_ACCUMULATE_CHUNK at most, by the function @p at: that at
- *  @p local[i] behind `from`, or element i if @p local is NULL, into that at @p remote[i] behind
- *  `to`. */
+ *  @p local[i] bytes from `from`, or element i if @p local is NULL, into that at @p remote[i] bytes
+ * from `to`. */
 void ski_accumulate_chunk(const struct ski_accumulate_list *list, ski_accumulate_at_fn at,
                           const ptrdiff_t *remote, const ptrdiff_t *local, size_t count);
 

@@ -11,8 +11,8 @@
 
 #define AM_GATHER_HEADER_ROOM 1024 /* of a packet, for everything but its data and a signal's */
 
-/* Sends what was collected; then there must be room in the pool.  False: the job ends, or there is
- * no room and the caller must not wait. */
+/* Sends what was collected; then there must be room in the pool.  Returns false if the job ends, or
+ * there is no room and the caller must not wait. */
 static bool am_gather_next(struct ski_am_gather *g)
 {
     ski_am_request_send(g, NULL);

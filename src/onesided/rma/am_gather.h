@@ -28,8 +28,8 @@ static inline bool ski_am_gather_copies(const struct ski_am_gather *g)
 /** Prepares to send an operation that has begun. */
 void ski_am_gather_prepare(struct ski_am_gather *g, const skua_rma_params *params);
 
-/** Sends all requests of an operation, which may be complete before this returns.  False: the job
- *  ends, or there is no room and the caller must not wait. */
+/** Sends all requests of an operation, which may be complete before this returns.  Returns false if
+ * the job ends, or there is no room and the caller must not wait. */
 bool ski_am_gather_send_all(struct ski_am_gather *g, const skua_rma_params *params);
 
 #endif

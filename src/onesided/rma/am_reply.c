@@ -60,7 +60,8 @@ static bool am_reply_ack(struct ski_pe *self, const struct ski_am_reply *reply, 
     return true;
 }
 
-/* Applies one record of a reply, whose head is followed by @p bytes; false: it fits no request. */
+/* Applies one record of a reply, whose head is followed by @p bytes. Returns false if it fits no
+ * request. */
 static bool am_reply_apply(struct ski_pe *self, const struct ski_am_reply *reply, const char *at,
                            size_t bytes)
 {
@@ -140,8 +141,8 @@ skua_msg *ski_am_recv_inline(struct ski_pe *self, const skua_msg *msg, const cha
                                                   : NULL;
 }
 
-/* The memory of a get of one segment is the driver's until the data have come, even if the job ends
- * meanwhile: ski_rma_wait() waits for that. */
+/* The memory of a get of one segment is the driver's until the data have arrived, even if the job
+ * ends meanwhile: ski_rma_wait() waits for that. */
 static size_t am_reply_recv_alloc(struct ski_pe *self, const skua_msg *msg, const char *data,
                                   void **to)
 {

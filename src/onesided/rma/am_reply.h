@@ -24,7 +24,7 @@ skua_msg *ski_am_recv_inline(struct ski_pe *self, const skua_msg *msg, const cha
  *  is not known. */
 size_t ski_am_recv_alloc(struct ski_pe *self, const skua_msg *msg, const char *data, void **to);
 
-/** Ends what ski_am_recv_alloc() began; @p whole: all data have come.  Returns a message for the
+/** Ends what ski_am_recv_alloc() began; @p whole: all data have arrived.  Returns a message for the
  *  rest, or NULL. */
 skua_msg *ski_am_recv_done(struct ski_pe *self, const skua_msg *msg, const char *data, bool whole);
 

@@ -32,8 +32,8 @@ static bool am_short_is_far(const struct ski_pe *self, int pe)
            ski_am_server(self->job, pe) == pe;
 }
 
-/* Returns whether a put may go behind all that is outstanding on its PE.  Nothing is: the PE may
- * have to be asked first, or the driver be fenced. */
+/* Returns whether a put may follow all that is outstanding on its PE. If nothing is outstanding it
+ * may not: the PE may have to be asked first, or the driver be fenced. */
 static bool am_short_may_follow(const struct ski_rma_pe *rma, int pe)
 {
     const struct ski_outstanding *on =
@@ -42,7 +42,7 @@ static bool am_short_may_follow(const struct ski_rma_pe *rma, int pe)
     return on && on->backlog == 0 && on->rma == 0 && on->deferred == 0 && on->before_rma == 0;
 }
 
-/* Notes the put as a request that has been sent; returns its id. */
+/* Records the put as a request that has been sent. Returns its id. */
 static uint32_t am_short_note(struct ski_pe *self, const char *call, skua_gaddr to, size_t bytes)
 {
     const struct ski_rma_op   op     = {.call = call, .verb = SKI_RMA_PUT, .remote = to};
@@ -77,7 +77,7 @@ bool ski_am_put_short(const char *call, skua_gaddr to, const void *from, size_t 
         return false;
     head.id = am_short_note(self, call, to, bytes);
     memcpy(at, &head, sizeof head);
-    if (bytes % 8) /* no stray memory leaves the host */
+    if (bytes % 8) /* no uninitialised bytes are sent */
         memset(at + sizeof head + padded - 8, 0, 8);
     memcpy(at + sizeof head, from, bytes);
     return true;

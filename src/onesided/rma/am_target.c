@@ -37,8 +37,8 @@ static bool am_target_is_valid(const struct ski_am_request *request)
             (request->signal >= SKI_HANDLERS && request->signal < ski_handlers.count));
 }
 
-/* Decodes a request of a message; false: it is invalid.  *@p id is that of the request, or
- * SKI_AM_NO_ID. */
+/* Decodes a request of a message. Returns false if it is invalid.  *@p id is that of the request,
+ * or SKI_AM_NO_ID. */
 static bool am_target_decode(const skua_msg *msg, struct ski_am_span span,
                              struct ski_am_request *request, uint32_t *id)
 {
@@ -407,8 +407,8 @@ static bool am_target_send_uncopied(struct ski_pe *self, int origin,
     return false;
 }
 
-/* Replies to a large get from the memory of the region, if the origin allows that; false: nothing
- * has happened. */
+/* Replies to a large get from the memory of the region, if the origin allows that. Returns false if
+ * it has done nothing. */
 static bool am_target_reply_uncopied(struct ski_pe *self, int origin,
                                      const struct ski_am_request *request)
 {
@@ -515,7 +515,7 @@ void ski_on_am_placed(skua_msg *msg)
 
 /* ---- puts whose data the driver still has --------------------------------------- */
 
-/* Returns whether the memory of a put is there, and where; false: the request is to be served in
+/* Returns whether the memory of a put is there, and where. After false the request is served in
  * the ordinary way, which also reports what is wrong with it. */
 static bool am_target_find_place(const struct ski_am_request *request, struct ski_resolved *target)
 {
@@ -582,7 +582,7 @@ size_t ski_am_target_recv_alloc(struct ski_pe *self, const skua_msg *msg, const 
 
     _Static_assert(SKI_AM_HEAD_MAX <= SKI_PLACE_DATA, "the driver shows all of it");
     if (!am_target_is_put(self, msg, data, SKI_PLACE_DATA, &request) ||
-        request.signal_bytes > 0 || /* they lie behind the data */
+        request.signal_bytes > 0 || /* they follow the data */
         !am_target_find_place(&request, &target))
         return 0;
     can = !target.counted;

@@ -210,7 +210,7 @@ static void am_wire_get_blocks(struct am_words *w, uint32_t kind, struct ski_am_
     }
 }
 
-/* Computes the extent of a run; false: it overflows. */
+/* Computes the extent of a run. Returns false if it overflows. */
 static bool am_wire_run_extent(const struct ski_am_run *run, ptrdiff_t *lo, ptrdiff_t *hi)
 {
     int64_t last, first_end, last_end;
@@ -226,7 +226,7 @@ static bool am_wire_run_extent(const struct ski_am_run *run, ptrdiff_t *lo, ptrd
     return true;
 }
 
-/* Computes the extent of blocks of one size at offsets; false: it overflows. */
+/* Computes the extent of blocks of one size at offsets. Returns false if it overflows. */
 static bool am_wire_offsets_extent(struct ski_am_request *r)
 {
     int32_t least = INT32_MAX, most = INT32_MIN;
@@ -244,8 +244,8 @@ static bool am_wire_offsets_extent(struct ski_am_request *r)
            r->total <= SKI_AM_DATA_MAX;
 }
 
-/* Computes the bytes of all blocks and the extent that they touch; false: they overflow.  Whether
- * the extent lies in the region is checked by ski_resolve(). */
+/* Computes the bytes of all blocks and the extent that they touch. Returns false if they overflow.
+ * Whether the extent lies in the region is checked by ski_resolve(). */
 static bool am_wire_extent(struct ski_am_request *r)
 {
     if (r->verb == SKI_RMA_ATOMIC || r->verb == SKI_RMA_RKEY_QUERY) {
@@ -269,7 +269,7 @@ static bool am_wire_extent(struct ski_am_request *r)
     return r->total <= SKI_AM_DATA_MAX;
 }
 
-/* Finds blocks, data and signal behind the words; @p length is that of the request, of which
+/* Finds blocks, data and signal after the words; @p length is that of the request, of which
  * @p visible bytes can be read. */
 static bool am_wire_layout(struct ski_am_request *r, size_t at, size_t length, size_t visible,
                            const char *begin)

@@ -84,7 +84,7 @@ struct ski_am_request {
     uint32_t          signal; /* a handler; 0: none */
     size_t            signal_bytes;
     size_t            total;      /* bytes of all blocks */
-    size_t            data_bytes; /* of them in the request: none of a get */
+    size_t            data_bytes; /* bytes of data in the request: 0 of a get */
     uint32_t          blocks;     /* runs or offsets; 0: one block of `total` bytes at `remote` */
     bool              is_offsets;
     uint32_t          block_bytes; /* of offsets: of each */
@@ -108,7 +108,7 @@ struct ski_am_encoded {
 };
 
 /** Encodes the head and words of @p request, of PE @p origin to PE @p server.  The request has
- *  `blocks` runs or offsets that the caller writes behind them. */
+ *  `blocks` runs or offsets that the caller writes after them. */
 void ski_am_encode(const struct ski_am_request *request, int origin, int server,
                    struct ski_am_encoded *encoded);
 
@@ -132,9 +132,9 @@ struct ski_am_span {
     size_t      visible; /* of them at `at`: the others have not been received yet */
 };
 
-/** Decodes the request at the beginning of @p span, from PE @p origin for PE @p server.  False: it
- *  is malformed; *@p id is that of the request if it has one, else 0xffffffff, and request->length
- *  is 0 if that is not known either. */
+/** Decodes the request at the beginning of @p span, from PE @p origin for PE @p server.  Returns
+ * false if it is malformed; *@p id is that of the request if it has one, else 0xffffffff, and
+ * request->length is 0 if that is not known either. */
 bool ski_am_decode(struct ski_am_span span, int origin, int server, struct ski_am_request *request,
                    uint32_t *id);
 

@@ -293,7 +293,7 @@ static skua_status atomic_make(const char *call, skua_atomic_op op, skua_type ty
     return SKUA_OK;
 }
 
-/* Does an atomic on a word of a plain region; false: it is not possible. */
+/* Does an atomic on a word of a plain region. Returns false if it is not possible. */
 static inline bool atomic_try_fast(skua_gaddr at, const struct ski_atomic *a, uint64_t *before)
 {
     char *word = atomic_word(at, a->bytes);

@@ -31,7 +31,8 @@ static inline bool datatype_same_blocks(const skua_layout *a, const skua_layout 
     return true;
 }
 
-/* Computes the strides of a contiguous side with the blocks of @p like; false: it has not @p bytes.
+/* Computes the strides of a contiguous side with the blocks of @p like. Returns false if it does
+ * not have @p bytes.
  */
 static bool datatype_packed_strides(const skua_layout *like, size_t bytes, ptrdiff_t *stride)
 {
@@ -55,7 +56,7 @@ static void datatype_set_strided(struct ski_datatype *d, const skua_layout *of,
     d->strided = (struct ski_stride_pairs){of->strided.levels, of->strided.count, local, remote};
 }
 
-/* Pairs a contiguous side of @p bytes with another; false: they need a closer look. */
+/* Pairs a contiguous side of @p bytes with another. Returns false if they need a closer look. */
 static bool datatype_pair_block(struct ski_datatype *d, size_t bytes, const skua_layout *other,
                                 bool other_is_local, ptrdiff_t *packed)
 {
@@ -87,7 +88,8 @@ static bool datatype_pair_block(struct ski_datatype *d, size_t bytes, const skua
     return false;
 }
 
-/* Pairs two sides of the same kind, neither of them contiguous; false: they need a closer look. */
+/* Pairs two sides of the same kind, neither of them contiguous. Returns false if they need a closer
+ * look. */
 static bool datatype_pair_same(struct ski_datatype *d, const skua_layout *local,
                                const skua_layout *remote)
 {
@@ -352,8 +354,8 @@ static void datatype_copy_levels(int level, char *to, const char *from,
 }
 
 /* Drops levels of one repetition, and joins blocks that are adjacent on both sides, so that the
- * copy is in large blocks.  Only as many entries as there are levels are set.  False: there are no
- * data. */
+ * copy is in large blocks.  Only as many entries as there are levels are set.  Returns false if
+ * there are no data. */
 static inline __attribute__((always_inline)) bool datatype_simplify(const struct ski_datatype *d,
                                                                     bool                       put,
                                                                     struct datatype_levels *simple)

@@ -81,8 +81,8 @@ skua_status ski_datatype_check(const char *call, const struct ski_datatype *data
                                enum ski_side writes, struct ski_extent *remote, size_t *sizes);
 
 /** Checks quickly whether a datatype surely lies within @p room bytes when it begins @p offset
- *  bytes into them, consists of multiples of @p element (a power of two), and is valid.  False: not
- *  known, ski_datatype_check() tells. */
+ *  bytes into them, consists of multiples of @p element (a power of two), and is valid.  Returns
+ * false if that is not known: ski_datatype_check() tells. */
 bool ski_datatype_fits(const struct ski_datatype *datatype, enum ski_side writes, uint64_t offset,
                        uint64_t room, size_t element);
 

@@ -58,8 +58,8 @@ static bool layout_overlaps(size_t bytes, const skua_strides *s)
     return false;
 }
 
-/* Adds a block to an extent; false: its end, or the sum of all bytes, is no size that memory can
- * have. */
+/* Adds a block to an extent. Returns false if its end, or the sum of all bytes, is no size that
+ * memory can have. */
 static bool layout_add_block(struct ski_extent *extent, ptrdiff_t offset, size_t bytes)
 {
     ptrdiff_t end;
@@ -77,7 +77,7 @@ static bool layout_add_block(struct ski_extent *extent, ptrdiff_t offset, size_t
     return true;
 }
 
-/* Extends the extent of one block by one level; false: overflow. */
+/* Extends the extent of one block by one level. Returns false if it overflows. */
 static bool layout_add_level(struct ski_extent *extent, size_t count, ptrdiff_t stride)
 {
     ptrdiff_t reach;
@@ -346,7 +346,7 @@ struct layout_rest {
     int                next;
 };
 
-/* Splits @p count steps off, with their stride; false: the rest is not divisible. */
+/* Splits @p count steps off, with their stride. Returns false if the rest is not divisible. */
 static bool layout_take_level(struct layout_rest *rest, size_t count, ptrdiff_t *stride)
 {
     ski_assert(count > 0 && rest->next <= rest->levels);

@@ -192,7 +192,7 @@ int main(void)
     for (int i = 0; i < 100000 && done <= 20; i++) /* strides that fit are rare */
         shaped &= layout_reshaped(&done);
     OK(shaped && done > 20, "layouts in the shape of others");
-    OK(layout_joins_levels(), "what lies one behind another is one block");
+    OK(layout_joins_levels(), "what lies one after another is one block");
     layout_test_refused();
     return tap_end();
 }

@@ -25,10 +25,10 @@ struct ski_outstanding {
     struct ski_outstanding *next; /* in its bucket, or of the unused */
     uint64_t                key;
     uint32_t                all;
-    uint32_t                rma;      /* of them by the driver */
-    uint32_t                deferred; /* of them gets that may read after they were served */
-    uint32_t                staged;   /* of them in several steps, which a driver's fence misses */
-    uint32_t                backlog;  /* of them not issued yet (rma_backlog.h) ...           */
+    uint32_t                rma;      /* those by the driver */
+    uint32_t                deferred; /* gets that may read after they were served */
+    uint32_t                staged;   /* those in several steps, which a driver's fence misses */
+    uint32_t                backlog;  /* those not issued yet (rma_backlog.h) ...           */
     struct ski_rma_waiting *backlog_first, *backlog_last; /* ... in the order of their calls  */
     bool                    wants_room;   /* the first of them waits for room, and ... */
     struct ski_outstanding *next_wanting; /* ... the entry is in ski_rma_pe.wanting_room */

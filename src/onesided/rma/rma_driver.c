@@ -20,7 +20,7 @@
 /* What happens at the target after the data have been put, or fetched. */
 struct ski_rma_after {
     skua_gaddr      to;
-    skua_rma_params params; /* only what happens at the target; signal_data is behind this */
+    skua_rma_params params; /* only what happens at the target; signal_data follows this struct */
 };
 
 static bool rma_driver_advance_atomic(struct ski_pe *self, struct ski_rma_request *req);
@@ -115,7 +115,8 @@ static void rma_driver_count_part(struct ski_pe *self, struct ski_rma_request *r
     ski_net_op_begin(self);
 }
 
-/* Handles what the driver returned; false: it had no room, and the part is to be begun again. */
+/* Handles what the driver returned. Returns false if it had no room: the part is to be begun again.
+ */
 static bool rma_driver_accepted(struct ski_pe *self, struct ski_rma_request *req,
                                 skua_status status)
 {
@@ -322,7 +323,7 @@ struct ski_rma_atomic {
     struct ski_peer       *peer;
     enum ski_net_op        op; /* of the driver                                            */
     bool                   loops, issued;
-    uint64_t               guess; /* that the word holds, in a loop                        */
+    uint64_t               guess; /* expected value of the word, in a loop                 */
     struct ski_rkey_info   info;
 };
 
@@ -415,7 +416,8 @@ static bool rma_driver_atomic_is_done(struct ski_rma_request *req)
     return false;
 }
 
-/* Advances an atomic, where messages may be sent and the driver called; true: it is done. */
+/* Advances an atomic, where messages may be sent and the driver called. Returns true if it is done.
+ */
 static bool rma_driver_advance_atomic(struct ski_pe *self, struct ski_rma_request *req)
 {
     struct ski_rma_atomic *a = req->atomic;

@@ -189,8 +189,8 @@ skua_status ski_rma_request_wait(struct ski_pe *self, struct ski_rma_request *re
 
 /* ---- handles and flushes ------------------------------------------------------------ */
 
-/* Looks once, as the PE of external threads; true: @p done(arg) holds, or the job ends and the
- * driver is done with memory of callers, which they may free. */
+/* Looks once, as the PE of external threads. Returns true if @p done(arg) holds, or the job ends
+ * and the driver is done with memory of callers, which they may free. */
 static bool rma_look_outside(struct ski_pe *self, bool (*done)(void *arg), void *arg)
 {
     ski_pe_check_exit(self);
@@ -300,7 +300,7 @@ void ski_rma_flush(int pe)
 
 /* ---- fences ------------------------------------------------------------------------- */
 
-/* What an operation behind a fence waits for. */
+/* What an operation after a fence waits for. */
 struct rma_before {
     const struct ski_pe *self;
     int                  pe;

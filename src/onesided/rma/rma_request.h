@@ -37,7 +37,7 @@ enum ski_rma_protocol {
 struct ski_rma_request {
     struct ski_net_done     part; /* the driver says that a part is complete (rma_driver.c)   */
     struct ski_rma_pe      *rma;  /* of the origin                                            */
-    const char             *call; /* that began it; NULL: the runtime                         */
+    const char             *call; /* the function that began it; NULL: the runtime            */
     skua_gaddr              remote;
     struct ski_region      *region; /* retained until the end; NULL: of another host          */
     enum ski_rma_protocol   protocol;
@@ -81,8 +81,8 @@ void ski_rma_request_set_protocol(struct ski_rma_request *req, enum ski_rma_prot
 skua_status ski_rma_request_wait(struct ski_pe *self, struct ski_rma_request *req,
                                  uint64_t *result);
 
-/** Waits until @p done(arg) holds, which is evaluated whenever a request ends.  False: the job
- *  ends. */
+/** Waits until @p done(arg) holds, which is evaluated whenever a request ends.  Returns false if
+ * the job ends. */
 bool ski_rma_wait(struct ski_pe *self, bool (*done)(void *arg), void *arg);
 
 /** Waits until no request of the calling PE on @p pe is in flight. */

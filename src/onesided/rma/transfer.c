@@ -99,7 +99,7 @@ static skua_status transfer_by_cma(const struct ski_rma_op *op, const struct ski
     }
 }
 
-/* Orders an operation that this process does itself behind its requests in flight. */
+/* Orders an operation that this process does itself after its requests in flight. */
 static void transfer_order_now(const struct ski_rma_op *op, const skua_rma_params *params)
 {
     if (op->verb != SKI_RMA_GET)
@@ -110,7 +110,7 @@ static void transfer_order_now(const struct ski_rma_op *op, const skua_rma_param
     ski_rma_order_before(params ? params->order : SKUA_ORDER_DEFAULT, op->verb, op->remote.pe);
 }
 
-/* Orders an operation by active message behind those in flight: others by active message are served
+/* Orders an operation by active message after those in flight: others by active message are served
  * before it, but operations of the driver may be overtaken, and so may deferred gets, which matters
  * in strict order only. */
 static void transfer_order_behind(const struct ski_rma_op *op, const skua_rma_params *params,
@@ -295,7 +295,7 @@ static __attribute__((noinline)) skua_status transfer_perform(struct ski_rma_op 
                                 : transfer_outside(op, params);
 }
 
-/* Never waits: behind operations that it must not overtake it goes by request, which the target
+/* Never waits: after operations that it must not overtake it goes by request, which the target
  * serves in the order of sending, or waits in the backlog of its PE. */
 static skua_status transfer_notify_as_pe(const char *call, skua_gaddr at, uint64_t value)
 {
@@ -363,7 +363,7 @@ static skua_status transfer_accumulate(const char *call, skua_gaddr to,
     return transfer_perform(&op, params, blocking);
 }
 
-/* The fast path of one block; false: it is not possible. */
+/* The fast path of one block. Returns false if it is not possible. */
 static inline bool transfer_put_fast(skua_gaddr to, const void *from, size_t bytes)
 {
     char *at = ski_region_ptr(to, bytes);

@@ -27,7 +27,7 @@ static void barrier_signal(struct ski_pe *self, int pe, uint32_t round)
         skua_send_copy(pe, (skua_handler){SKI_HANDLER_BARRIER_ROUND}, &round, sizeof round);
 }
 
-/* Waits for the signal of a round.  False: the job ends. */
+/* Waits for the signal of a round.  Returns false if the job ends. */
 static bool barrier_await(struct ski_pe *self, uint32_t round, struct ski_call call)
 {
     return ski_notify_wait(self, barrier_counter(self->index, round), ski_sync_pe(self)->barriers,
@@ -73,7 +73,8 @@ static void barrier_release(struct ski_pe *self, int step)
             barrier_signal(self, ski_job_pe_at(self->job, self->index + step), BARRIER_RELEASED);
 }
 
-/* On the first PE of a host: exchanges signals with those of other hosts.  False: the job ends. */
+/* On the first PE of a host: exchanges signals with those of other hosts.  Returns false if the job
+ * ends. */
 static bool barrier_between_hosts(struct ski_pe *self, struct ski_call call)
 {
     const struct ski_job *job   = self->job;

@@ -25,7 +25,7 @@
 struct lock_waiter {
     struct lock_waiter *_Atomic next;
     skua_notify                 granted;
-    int32_t                     pe; /* that waits */
+    int32_t                     pe; /* the PE that waits */
 };
 
 struct lock_word {

@@ -19,7 +19,7 @@ enum { LOCK_ACQUIRE, LOCK_GRANT, LOCK_RELEASE };
 struct lock_message {
     uint32_t kind;
     uint32_t region;
-    int32_t  pe; /* that owns the lock */
+    int32_t  pe; /* the PE that owns the lock */
     int32_t  from;
     uint64_t lock, ticket;
 };

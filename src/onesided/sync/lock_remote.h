@@ -21,7 +21,7 @@
 
 #define SKI_LOCK_LEAST 32
 
-/** Acquires lock @p i of PE @p pe; false: the job ends. */
+/** Acquires lock @p i of PE @p pe. Returns false if the job ends. */
 bool ski_lock_remote(skua_locks locks, int pe, size_t i);
 
 /** Releases lock @p i of PE @p pe. */

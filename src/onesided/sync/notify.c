@@ -59,8 +59,8 @@ void ski_notify_raise(skua_notify *notify, int pe, uint64_t value)
 
 /* ---- the list of watched counters ----------------------------------------------------------- */
 
-/* Sets the bit and adds @p watch to the list; false: the target is reached.  From here on each
- * raise sends a message; one that is not needed any more does no harm. */
+/* Sets the bit and adds @p watch to the list. Returns false if the target is reached.  From here on
+ * each raise sends a message; one that is not needed any more does no harm. */
 static bool notify_watch_link(struct ski_notify_watch **list, struct ski_notify_watch *watch)
 {
     /* Acquire: as in skua_notify_value(). */
@@ -158,7 +158,7 @@ bool ski_notify_poll_external(bool (*reached)(void *arg), void *arg)
     return yes;
 }
 
-/* Blocks until the message of a raise; false: the job ends. */
+/* Blocks until the message of a raise. Returns false if the job ends. */
 static bool notify_wait_for_message(struct ski_pe *self, struct notify_goal *goal,
                                     struct ski_call call)
 {

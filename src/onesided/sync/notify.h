@@ -24,7 +24,7 @@ struct ski_pe;
 void ski_notify_raise(skua_notify *notify, int pe, uint64_t value);
 
 /** Blocks in @p call until @p notify is at least @p target, on @p self or, if that is NULL, on an
- *  external thread.  False: the job ends. */
+ *  external thread.  Returns false if the job ends. */
 bool ski_notify_wait(struct ski_pe *self, skua_notify *notify, uint64_t target,
                      struct ski_call call);
 
@@ -42,23 +42,23 @@ struct ski_notify_watch {
     bool (*ends)(struct ski_notify_watch *watch, size_t index);
 };
 
-/** Lets watch->fn run once, on @p self, when watch->notify is at least watch->target; false: it is
- *  already, and nothing will run. */
+/** Lets watch->fn run once, on @p self, when watch->notify is at least watch->target. Returns false
+ * if it is already: nothing will run. */
 bool ski_notify_watch_add(struct ski_pe *self, struct ski_notify_watch *watch);
 
-/** Removes what ski_notify_watch_add() added; false: it is not in the list. */
+/** Removes what ski_notify_watch_add() added. Returns false if it is not in the list. */
 bool ski_notify_watch_remove(struct ski_pe *self, struct ski_notify_watch *watch);
 
 /** Blocks the threads of @p watch, a range, in @p call until one of its counters ends the wait. Not
  *  if one does already: @p reached is called with the index and value of each, after its changes
- *  have begun to send messages.  False: the job ends. */
+ *  have begun to send messages.  Returns false if the job ends. */
 bool ski_notify_watch_wait(struct ski_pe *self, struct ski_notify_watch *watch,
                            bool (*reached)(struct ski_notify_watch *watch, size_t index,
                                            uint64_t value),
                            struct ski_call call);
 
 /** Polls on an external thread, which has no queue that a message could wake it by, until @p
- *  reached(arg); false: the job ends. */
+ *  reached(arg). Returns false if the job ends. */
 bool ski_notify_poll_external(bool (*reached)(void *arg), void *arg);
 
 /** Handles the message that a PE sends which raised a counter whose owner waits. */

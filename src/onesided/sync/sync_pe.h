@@ -7,7 +7,7 @@
 
 struct ski_sync_pe {
     struct ski_notify_watch *watched;  /* counters that are waited for (notify.c)     */
-    uint64_t                 barriers; /* that this PE has entered, ever (barrier.c)  */
+    uint64_t                 barriers; /* barriers entered by this PE, ever (barrier.c) */
 };
 
 /** Returns the state of @p self in this sub-folder. */

@@ -74,24 +74,30 @@ void ski_schedule_hosts_barrier(struct ski_schedule *s, const struct ski_plan *p
 /** Adds a broadcast that goes inside a host first. */
 void ski_schedule_hosts_broadcast(struct ski_schedule *s, const struct ski_plan *plan);
 
-/** Adds a gather of equal blocks that goes inside a host first.  False: it adds nothing. */
+/** Adds a gather of equal blocks that goes inside a host first.  Returns false if it adds nothing.
+ */
 bool ski_schedule_hosts_gather(struct ski_schedule *s, const struct ski_plan *plan);
 
-/** Adds a scatter of equal blocks that goes inside a host first.  False: it adds nothing. */
+/** Adds a scatter of equal blocks that goes inside a host first.  Returns false if it adds nothing.
+ */
 bool ski_schedule_hosts_scatter(struct ski_schedule *s, const struct ski_plan *plan);
 
-/** Adds an allgather of equal blocks that goes inside a host first.  False: it adds nothing. */
+/** Adds an allgather of equal blocks that goes inside a host first.  Returns false if it adds
+ * nothing. */
 bool ski_schedule_hosts_allgather(struct ski_schedule *s, const struct ski_plan *plan,
                                   const struct ski_blocks *to);
 
-/** Adds an all-to-all of equal blocks that goes inside a host first.  False: it adds nothing. */
+/** Adds an all-to-all of equal blocks that goes inside a host first.  Returns false if it adds
+ * nothing. */
 bool ski_schedule_hosts_alltoall(struct ski_schedule *s, const struct ski_plan *plan,
                                  const struct ski_blocks *from);
 
-/** Adds a reduction to plan->root that goes inside a host first.  False: it adds nothing. */
+/** Adds a reduction to plan->root that goes inside a host first.  Returns false if it adds nothing.
+ */
 bool ski_schedule_hosts_reduce(struct ski_schedule *s, const struct ski_plan *plan);
 
-/** Adds a reduction to all members that goes inside a host first.  False: it adds nothing. */
+/** Adds a reduction to all members that goes inside a host first.  Returns false if it adds
+ * nothing. */
 bool ski_schedule_hosts_allreduce(struct ski_schedule *s, const struct ski_plan *plan);
 
 #endif

@@ -75,7 +75,7 @@ static void hosts_set_insert(struct hosts_set *set, struct hosts_block block)
     set->block[at] = block;
 }
 
-/* Removes the block that is the sibling of @p block.  False: the set does not have it. */
+/* Removes the block that is the sibling of @p block.  Returns false if the set does not have it. */
 static bool hosts_set_remove(struct hosts_set *set, const struct hosts_block *block,
                              struct hosts_block *sibling)
 {
@@ -426,7 +426,8 @@ static void hosts_slices_store(struct ski_schedule *s, const struct ski_parts *p
     }
 }
 
-/* Adds a large reduction to all members.  False: the hosts have different numbers of members. */
+/* Adds a large reduction to all members.  Returns false if the hosts have different numbers of
+ * members. */
 static bool hosts_allreduce_slices(struct ski_schedule *s, const struct ski_plan *plan)
 {
     struct ski_parts   parts;
@@ -445,7 +446,8 @@ static bool hosts_allreduce_slices(struct ski_schedule *s, const struct ski_plan
     return true;
 }
 
-/* Adds a large reduction to the root.  False: the hosts have different numbers of members. */
+/* Adds a large reduction to the root.  Returns false if the hosts have different numbers of
+ * members. */
 static bool hosts_reduce_slices(struct ski_schedule *s, const struct ski_plan *plan)
 {
     struct ski_parts   parts;

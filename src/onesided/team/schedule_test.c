@@ -123,7 +123,7 @@ static void schedule_test_send(struct schedule_test_member *m, const struct ski_
     schedule_test_store_early(to, step->tag);
 }
 
-/* Executes a step; false: it waits. */
+/* Executes a step. Returns false if it waits. */
 static bool schedule_test_step(struct schedule_test_member *m, const struct ski_step *step)
 {
     switch ((enum ski_step_action)step->action) {
@@ -150,7 +150,7 @@ static bool schedule_test_step(struct schedule_test_member *m, const struct ski_
     return true;
 }
 
-/* Executes all schedules; false: they do not end. */
+/* Executes all schedules. Returns false if they do not end. */
 static bool schedule_test_run(void)
 {
     for (int i = 0; i < schedule_test_size; i++) {

@@ -42,7 +42,7 @@ const char *ski_team_str(uint64_t name, char text[SKI_TEAM_STR])
 static const char *team_rule(const struct ski_pe *self, uint64_t name)
 {
     return (uint32_t)name > 0 && (uint32_t)name <= ski_onesided_pe(self)->team->gone
-               ? "its job was restarted on another number of PEs, where the program splits anew"
+               ? "its job was restarted on another number of PEs, where the program splits again"
                : "only members that have not destroyed a team use it";
 }
 

@@ -55,10 +55,10 @@ struct ski_team_pe {
     struct ski_team  all;
     struct ski_team *bucket[SKI_TEAM_BUCKETS]; /* teams but `all`, by name            */
     int32_t          pid;                      /* of this process                     */
-    uint32_t         numbers;                  /* that this PE has given to splits    */
+    uint32_t         numbers;                  /* numbers given to splits by this PE  */
     uint32_t         gone;                     /* highest number of teams that a restart
                                                   on other PEs has ended               */
-    uint32_t               splits;             /* that this PE has called and wait    */
+    uint32_t               splits;             /* splits of this PE in progress    */
     struct ski_list        unclaimed;          /* packets of teams that a split makes */
     struct ski_team       *destroyed;          /* whose memory is not yet freed       */
     struct ski_team_call  *free_calls;         /* records that can be reused          */

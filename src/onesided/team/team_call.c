@@ -30,7 +30,7 @@ static void team_store(const struct ski_team_call *call, const struct ski_step *
         ski_copy(to, data, step->bytes);
 }
 
-/* Reads memory of another process that was lent.  False: the system does not allow it. */
+/* Reads memory of another process that was lent.  Returns false if the system does not allow it. */
 static bool team_read_remote(const struct ski_team_call *call, const struct ski_step *step,
                              const struct ski_team_address *lent)
 {
@@ -50,8 +50,8 @@ static bool team_read_remote(const struct ski_team_call *call, const struct ski_
     return status == SKUA_OK;
 }
 
-/* Stores lent memory, and answers.  False: the sender was asked to send the data, or the job ends
- * and its memory may be gone. */
+/* Stores lent memory, and answers.  Returns false if the sender was asked to send the data, or the
+ * job ends and its memory may be gone. */
 static bool team_store_lent(struct ski_pe *self, struct ski_team_call *call,
                             const struct ski_step *step, skua_msg *msg)
 {
@@ -72,7 +72,8 @@ static bool team_store_lent(struct ski_pe *self, struct ski_team_call *call,
     return read;
 }
 
-/* Executes a RECV whose message has arrived.  False: its data will arrive in another one. */
+/* Executes a RECV whose message has arrived.  Returns false if its data will arrive in another one.
+ */
 static bool team_step_recv(struct ski_pe *self, struct ski_team_call *call,
                            const struct ski_step *step)
 {
@@ -103,7 +104,7 @@ static void team_step_copy(const struct ski_team_call *call, const struct ski_st
         memcpy(to + i * step->stride, from + i * step->from_stride, step->bytes);
 }
 
-/* Executes a step.  False: it must wait. */
+/* Executes a step.  Returns false if it must wait. */
 static bool team_step(struct ski_pe *self, struct ski_team_call *call, const struct ski_step *step)
 {
     char *at = call->buffer[step->at.buffer] + step->at.at;

@@ -17,7 +17,7 @@ struct ski_team;
 /* The hosts of a team, each with its members in ascending order of ranks. */
 struct ski_team_hosts {
     const struct ski_job *job;     /* of SKUA_TEAM_ALL, whose ranks are PEs; else NULL     */
-    int32_t               hosts;   /* that members are on */
+    int32_t               hosts;   /* number of hosts that members are on */
     int32_t              *host_of; /* by rank: the number of its host                       */
     int32_t              *first;   /* by host: where its members begin in `rank`; and the end */
     int32_t              *rank;    /* the members of host 0, of host 1, ...                 */

@@ -35,7 +35,7 @@ static struct ski_team_head team_make_head(const struct ski_team_call *call, uin
                                   .kind   = call->kind};
 }
 
-/* Sends a packet with a few bytes behind its head. */
+/* Sends a packet with a few bytes after its head. */
 static void team_send_small(struct ski_pe *self, int pe, const struct ski_team_head *head,
                             const void *data, size_t bytes)
 {
@@ -83,7 +83,8 @@ static void team_sent(struct ski_pe *self, void *arg)
     free(arg);
 }
 
-/* Sends the bytes of a SEND to another host from where they lie.  False: that is not possible now.
+/* Sends the bytes of a SEND to another host from where they lie.  Returns false if that is not
+ * possible now.
  */
 static bool team_send_uncopied(struct ski_pe *self, struct ski_team_call *call,
                                const struct ski_step *step, int pe,

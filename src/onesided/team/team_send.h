@@ -39,13 +39,13 @@ static inline struct ski_team_head *ski_team_head_of(skua_msg *msg)
     return (struct ski_team_head *)(void *)(msg + 1);
 }
 
-/** Returns the bytes behind the head of a packet. */
+/** Returns the bytes after the head of a packet. */
 static inline char *ski_team_data(skua_msg *msg)
 {
     return (char *)(ski_team_head_of(msg) + 1);
 }
 
-/** Returns the number of bytes behind the head of a packet. */
+/** Returns the number of bytes after the head of a packet. */
 static inline size_t ski_team_data_bytes(const skua_msg *msg)
 {
     return msg->bytes - sizeof(struct ski_team_head);

@@ -473,7 +473,7 @@ static void team_slot_call_remove(struct ski_pe *self, struct ski_team_slots *sl
     slots->first = call->next;
     if (!slots->first) {
         slots->end = &slots->first;
-        self->queue.attention &= ~(uint32_t)SKI_EVENT_POLLED_1;
+        self->queue.events &= ~(uint32_t)SKI_EVENT_POLLED_1;
     }
     call->next  = slots->free;
     slots->free = call;
@@ -498,9 +498,10 @@ static bool team_slots_poll(struct ski_pe *self)
     return true;
 }
 
-/* Requests a wakeup from each PE that a call waits for.  False: one of them has not begun. */
-static bool team_slot_call_doze(struct ski_pe *self, struct ski_team_slots *slots,
-                                const struct team_slot_call *call)
+/* Requests a wakeup from each PE that a call waits for.  Returns false if one of them has not
+ * begun. */
+static bool team_slot_call_arm(struct ski_pe *self, struct ski_team_slots *slots,
+                               const struct team_slot_call *call)
 {
     for (int pe = 0; pe < slots->size; pe++) {
         struct team_board *board =
@@ -509,22 +510,23 @@ static bool team_slot_call_doze(struct ski_pe *self, struct ski_team_slots *slot
         if (!board)
             return false;
         if (call->sources & UINT32_C(1) << pe)
-            ski_team_stamp_doze(&board->slot[call->number % SKI_TEAM_SLOTS].stamp, slots->rank);
+            ski_team_stamp_arm(&board->slot[call->number % SKI_TEAM_SLOTS].stamp, slots->rank);
         if (call->writes && pe != slots->rank &&
             !team_slot_is_free(call->number, team_slot_finished_on(board)))
-            ski_team_stamp_doze(&board->finished, slots->rank);
+            ski_team_stamp_arm(&board->finished, slots->rank);
     }
     return true;
 }
 
-/* Requests a wakeup from each PE that the first call waits for.  False: it can go on, or a fence
- * has failed, without which a PE that has raised a stamp may not see the request. */
-static bool team_slots_doze(struct ski_pe *self)
+/* Requests a wakeup from each PE that the first call waits for.  Returns false if the call can
+ * continue, or a fence has failed, without which a PE that has raised a stamp may not see the
+ * request. */
+static bool team_slots_arm(struct ski_pe *self)
 {
     struct ski_team_slots       *slots = ski_onesided_pe(self)->team->slots;
     const struct team_slot_call *call  = slots->first;
 
-    if (!team_slot_call_doze(self, slots, call))
+    if (!team_slot_call_arm(self, slots, call))
         return false;
     if (!slots->board->membarrier)
         ski_order_swap(); /* of the requests */
@@ -535,7 +537,7 @@ static bool team_slots_doze(struct ski_pe *self)
     return !team_slot_call_ready(self, slots, call);
 }
 
-static const struct ski_polled team_slots_polled = {team_slots_poll, team_slots_doze};
+static const struct ski_polled team_slots_polled = {team_slots_poll, team_slots_arm};
 
 /* ---- calls ------------------------------------------------------------------------- */
 
@@ -562,7 +564,7 @@ static void team_slots_add(struct ski_pe *self, struct ski_team_slots *slots,
     added->next = NULL;
     *slots->end = added;
     slots->end  = &added->next;
-    self->queue.attention |= SKI_EVENT_POLLED_1;
+    self->queue.events |= SKI_EVENT_POLLED_1;
     if (SKI_UNLIKELY(++slots->in_flight > TEAM_SLOTS_MOST && ski_window_waits(self)))
         team_slots_wait(self, slots);
 }

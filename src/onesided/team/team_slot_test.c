@@ -91,7 +91,7 @@ static void team_test_call(int pe, enum ski_collective collective, int root, con
 static bool team_test_poll(int pe)
 {
     ski_self = team_test_pe[pe];
-    return ski_self->queue.attention & SKI_EVENT_POLLED_1 && ski_self->polled[1]->poll(ski_self);
+    return ski_self->queue.events & SKI_EVENT_POLLED_1 && ski_self->polled[1]->poll(ski_self);
 }
 
 static void team_test_poll_all(void)
@@ -224,20 +224,20 @@ static void test_team_ahead(void)
 }
 
 /* A PE that sleeps gets one wakeup when its slot is filled. */
-static void test_team_doze(void)
+static void test_team_arm(void)
 {
     int64_t                to[TEAM_TEST_PES] = {5};
     const struct ski_cell *cell;
 
     team_test_call(1, SKI_COLLECTIVE_BROADCAST, 0, NULL, &to[1], 8);
     team_test_call(2, SKI_COLLECTIVE_BROADCAST, 0, NULL, &to[2], 8);
-    OK(team_test_pe[1]->polled[1]->doze(team_test_pe[1]),
+    OK(team_test_pe[1]->polled[1]->arm(team_test_pe[1]),
        "a PE may sleep before its slot is filled");
     team_test_call(0, SKI_COLLECTIVE_BROADCAST, 0, NULL, &to[0], 8);
     cell = ski_reader_peek_sc(&team_test_pe[1]->reader);
     OK(cell && cell->flags & SKI_MSG_WAKEUP, "the writer wakes it");
     OK(!ski_reader_peek_sc(&team_test_pe[2]->reader), "and no PE that is awake");
-    OK(!team_test_pe[2]->polled[1]->doze(team_test_pe[2]), "a filled slot keeps a PE awake");
+    OK(!team_test_pe[2]->polled[1]->arm(team_test_pe[2]), "a filled slot keeps a PE awake");
     team_test_poll_all();
     OK(to[1] == 5 && to[2] == 5, "both have the data");
 }
@@ -256,7 +256,7 @@ int main(void)
         test_team_collectives(first);
     test_team_longer();
     test_team_ahead();
-    test_team_doze();
+    test_team_arm();
     for (int pe = 0; pe < TEAM_TEST_PES; pe++) {
         ski_team_slots_close(team_test_pe[pe]);
         free(team_test_pe[pe]);

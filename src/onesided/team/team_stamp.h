@@ -31,7 +31,7 @@ static inline void ski_team_stamp_raise(struct ski_pe *self, struct ski_team_sta
                                         uint32_t count, bool light, bool go_on)
 {
     /* Release: pairs with the acquire in ski_team_stamp_count().  The fences pair with those
-     * between ski_team_stamp_doze() and the look at the stamp. */
+     * between ski_team_stamp_arm() and the next read of the stamp. */
     if (go_on && light)
         atomic_store_explicit(&stamp->count, count, memory_order_release);
     else
@@ -52,7 +52,7 @@ static inline uint32_t ski_team_stamp_count(const struct ski_team_stamp *stamp)
 
 /** Requests a wakeup of rank @p rank when @p stamp is raised.  The caller executes a fence and
  * looks at the stamp again before it sleeps. */
-static inline void ski_team_stamp_doze(struct ski_team_stamp *stamp, int rank)
+static inline void ski_team_stamp_arm(struct ski_team_stamp *stamp, int rank)
 {
     atomic_fetch_or_explicit(&stamp->sleepers, UINT32_C(1) << rank, memory_order_relaxed);
 }

@@ -85,7 +85,8 @@ static skua_status mpi_start(struct ski_net *net)
         return SKUA_ERR_UNSUPPORTED;
     }
     if (strcmp(net->interfaces, "auto") != 0 || strcmp(net->port_range, "any") != 0)
-        net->log(SKI_LOG_WARN, "interfaces and ports are up to %s: set them there", ski_mpi.label);
+        net->log(SKI_LOG_WARN, "%s selects interfaces and ports itself: set them there",
+                 ski_mpi.label);
     mpi_create_comms(net);
     return SKUA_OK;
 }

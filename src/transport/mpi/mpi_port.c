@@ -43,8 +43,8 @@ struct mpi_transfer {
     bool                 split; /* a send whose end is reported by done() */
     void                *packet;
     size_t               bytes;
-    size_t               first; /* bytes of the packet in a message of their own, before: */
-    char                *rest;  /* the others */
+    size_t               first; /* bytes of the first of two parts; 0: the packet is in one */
+    char                *rest;  /* the second part */
     void                *cookie;
     struct mpi_rts       announcement; /* stays in place while it is sent */
     struct mpi_transfer *next;         /* in the list of free ones */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* mpich.c - what is special about MPICH, and those that share its binary interface
- * (session.h). */
+/* mpich.c - what is special about MPICH, and the libraries that share its binary interface
+ * (mpi_session.h). */
 #include "transport/mpi/mpi_session.h"
 
 #include <stdio.h>
@@ -8,7 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
-/* Its relatives, such as MVAPICH and Intel MPI, have names of their own. */
+/* Libraries that are derived from MPICH, such as MVAPICH and Intel MPI, have names of their own. */
 static bool mpich_is_this(const char *version)
 {
     return strncmp(version, "Open MPI", 8) != 0;
@@ -42,8 +42,8 @@ static void mpich_prepare(void)
 
 /* Over UCX and TCP, MPI_Finalize() of MPICH 4.0 sometimes hangs: a process that has closed its
  * connections waits for the launcher and does not answer processes that are closing theirs. So
- * where the connection to the launcher is known, the process takes leave of it in the protocol of
- * PMI at exit, once all processes have left their job. */
+ * where the connection to the launcher is known, the process finalises PMI itself, in its protocol,
+ * at exit, once all processes have left their job. */
 static void mpich_leave_launcher(void)
 {
     static const char leave[] = "cmd=finalize\n";

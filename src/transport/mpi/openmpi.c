@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* openmpi.c - what is special about Open MPI (session.h). */
+/* openmpi.c - what is special about Open MPI (mpi_session.h). */
 #include "transport/mpi/mpi_session.h"
 
 #include <dlfcn.h>

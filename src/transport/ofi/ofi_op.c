@@ -239,8 +239,8 @@ void ski_ofi_peer_refused(struct ski_peer *peer)
     if (ski_liveness_state(peer->monitor, peer->pe) == SKI_LIVENESS_ALIVE)
         peer->refused = 0;
     else
-        ski_ofi_peer_mark_lost(peer,
-                               peer->reached ? "the connection broke" : "no connection comes up");
+        ski_ofi_peer_mark_lost(peer, peer->reached ? "the connection broke"
+                                                   : "no connection could be established");
 }
 
 /* Calls @p visit for all operations of a peer in flight. */

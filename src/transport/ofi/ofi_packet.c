@@ -40,8 +40,8 @@ struct ofi_control {
 };
 
 _Static_assert(sizeof(struct ofi_control) < SKI_PACKET_MIN,
-               "notices are told from packets by size");
-_Static_assert(sizeof(struct ofi_control) <= SKI_OFI_INJECT_MIN, "providers copy notices");
+               "control messages are told from packets by size");
+_Static_assert(sizeof(struct ofi_control) <= SKI_OFI_INJECT_MIN, "providers copy control messages");
 
 /* ---- handing to the provider ------------------------------------------------------- */
 

@@ -139,7 +139,7 @@ struct ski_peer {
     bool                 slow_path; /* it is lost, or its connections have records          */
     struct ski_tcp_send_req *first, **last;
     unsigned                 waiting; /* packets in the send queue                              */
-    size_t                   waiting_bytes; /* of these packets                                 */
+    size_t                   waiting_bytes; /* bytes of these packets                           */
     unsigned                 stalls; /* flushes in a row that sent nothing                     */
     bool                     queued; /* in port->waiting                                       */
     struct ski_sockaddrs     addrs;
@@ -176,21 +176,21 @@ struct ski_port {
                                                       sent() or done() is called */
     unsigned polls;                                /* calls of progress() since epoll was polled */
     unsigned refused;                              /* connections refused                        */
-    unsigned unauthenticated;                      /* accepted connections that are              */
-    bool     accept_paused;                        /* epoll does not report listeners ...        */
-    double   accept_paused_until;                  /* ... until then                             */
-    bool     short_of_files;                       /* that was logged                            */
-    double   checked_at;                           /* when connections were last checked         */
-    char    *scratch;                              /* SKI_TCP_SCRATCH bytes                      */
+    unsigned unauthenticated;     /* accepted connections that are not authenticated */
+    bool     accept_paused;       /* epoll does not report listeners ...        */
+    double   accept_paused_until; /* ... until then                             */
+    bool     short_of_files;      /* a lack of descriptors was logged           */
+    double   checked_at;          /* when connections were last checked         */
+    char    *scratch;             /* SKI_TCP_SCRATCH bytes                      */
 };
 
 /* The process. */
 struct ski_tcp {
     struct ski_net *net;
     const char     *interfaces;      /* the result of ski_netif_resolve()                        */
-    _Atomic size_t  unauthenticated; /* of all ports                                             */
-    _Atomic double  close_deadline;  /* shared by ports that are closed in a row; 0: none is     */
-    char            text[128], shared_text[192]; /* what describe() returns                      */
+    _Atomic size_t  unauthenticated; /* unauthenticated connections of all ports                 */
+    _Atomic double close_deadline; /* shared by ports that are closed in a row; 0: none is closed */
+    char           text[128], shared_text[192]; /* what describe() returns                      */
 };
 
 extern struct ski_tcp ski_tcp;

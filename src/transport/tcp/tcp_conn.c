@@ -270,7 +270,8 @@ static inline void tcp_conn_note_hot(struct ski_tcp_conn *conn)
     port->hot = conn;
 }
 
-/* Handles the result of a receive: @p n bytes, which were valid if @p sense. */
+/* Handles the result of a receive: @p n bytes, which were valid if @p sense.  Returns whether there
+ * was anything to handle. */
 static inline bool tcp_conn_received(struct ski_tcp_conn *conn, ssize_t n, bool sense,
                                      const char *nonsense)
 {

@@ -8,7 +8,7 @@
  * target is the number of the receiving port plus one; on any other it is 0.  A packet that lies
  * whole in a piece is offered to the runtime there.  The missing bytes of any other packet can be
  * received straight into the memory that was allocated for it, or where the runtime wants its data.
- * So behind a large packet only the beginning of the next one is received at first, which is likely
+ * So after a large packet only the beginning of the next one is received at first, which is likely
  * to be as large: the runtime then says where the rest belongs (ski_framing_lead()).  Nothing
  * follows a head of the kind END, which has no bytes.
  */
@@ -40,14 +40,14 @@ static inline uint64_t ski_frame_target(unsigned number)
 
 struct ski_framing {
     const struct ski_upcalls *up;
-    void                     *owner; /* of the packet that is coming, if the stream is shared    */
-    void *const  *owners;            /* by the number of the port; NULL: the stream is not shared */
+    void         *owner;  /* owner of the packet that is arriving, if the stream is shared */
+    void *const  *owners; /* by the number of the port; NULL: the stream is not shared */
     size_t        owner_count;
-    unsigned char head[SKI_FRAME_HEAD]; /* as much as has come of it ... */
+    unsigned char head[SKI_FRAME_HEAD]; /* the first head_got bytes of the head that is arriving */
     size_t        head_got;
-    char         *room;       /* of the packet that is coming; NULL: it is skipped */
-    size_t        bytes, got; /* of it; 0: none is coming                          */
-    size_t        kept;       /* of them, here, as the rest has its place          */
+    char         *room;       /* memory for the packet that is arriving; NULL: it is skipped */
+    size_t        bytes, got; /* size of the packet, 0: none is arriving; bytes received */
+    size_t        kept; /* bytes of the packet in `begin`: the rest is received at its target */
     unsigned char begin[SKI_DIRECT_HEAD];
     bool          ended;
     size_t        last;  /* bytes of the last packet                                 */

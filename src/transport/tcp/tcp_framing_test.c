@@ -18,7 +18,7 @@
 #define PIECE_MOST  ((size_t)400 << 10)
 #define DAMAGES     3000
 
-/* ---- what is sent, and what has come -------------------------------------------------- */
+/* ---- what is sent, and what has arrived -------------------------------------------------- */
 
 static uint64_t random_state;
 
@@ -28,7 +28,7 @@ struct framing_test_world {
     size_t size[PACKETS]; /* of the packets in it            */
     int    packets;
     bool   exact; /* the stream is unharmed: what comes is compared */
-    /* what has come */
+    /* what has arrived */
     int      next;
     unsigned rooms, filled, aborted, refused, inlined, wrong;
 };
@@ -231,7 +231,7 @@ static void test_framing_cut(void)
     OK(aborted > 0, "%u packets were aborted", aborted);
 }
 
-/* Whether a stream with this head behind a packet is refused, and nothing made of it. */
+/* Returns whether a stream with this head after a packet is refused, and nothing made of it. */
 static bool framing_test_is_refused(uint64_t head)
 {
     struct framing_test_world w;
@@ -258,7 +258,7 @@ static void test_framing_heads(void)
     for (; long_one < (uint64_t)1 << 56; long_one = long_one * 2 - 1)
         bad += !framing_test_is_refused(ski_frame_head(SKI_FRAME_PACKET, long_one));
     OK(bad == 0, "nor of too many");
-    OK(framing_test_is_refused(ski_frame_head(SKI_FRAME_END, 1)), "nor an end that goes on");
+    OK(framing_test_is_refused(ski_frame_head(SKI_FRAME_END, 1)), "nor an end that continues");
 }
 
 static void test_framing_behind_the_end(void)
@@ -374,7 +374,7 @@ static void test_framing_lead(void)
     OK(ski_framing_lead(&s) == 0, "but not if one has none");
     for (int i = 1; i < SKI_FRAMING_PLAINS; i++)
         framing_test_feed(&s, large, large);
-    OK(ski_framing_lead(&s) > 0, "until so many have come");
+    OK(ski_framing_lead(&s) > 0, "until so many have arrived");
 }
 
 /* What the runtime of the next test was told. */
@@ -434,7 +434,7 @@ static void test_framing_place_gone(void)
     gone.other = gone.room + 50;
     ski_framing_check_target(&s);
     OK(ski_framing_target(&s, &to) == bytes - SKI_DIRECT_HEAD - 100 && to == gone.room + 150,
-       "a place that has moved is the target behind what has come");
+       "a place that has moved is the target after what has arrived");
     gone.other = NULL;
     s.room     = gone.room;
     gone.stays = false;
@@ -444,7 +444,7 @@ static void test_framing_place_gone(void)
     OK(gone.skipped == 1 && gone.whole == 0 && gone.room[99] == 1 && gone.room[100] == 0,
        "the rest is skipped, and the runtime is told at its end");
     framing_test_feed(&s, 1000, 1000);
-    OK(s.bytes == 0 && !s.room, "the next packet begins behind it");
+    OK(s.bytes == 0 && !s.room, "the next packet begins after it");
     free(data);
 }
 

@@ -14,7 +14,7 @@
 
 #define HUB_PENDING_MAX 1024 /* packets of a port that are not complete, at most */
 
-/* What the address of a port ends with. */
+/* The last part of the address of a port. */
 struct hub_address {
     int32_t  hub;    /* its first PE          */
     uint32_t number; /* of the port in its hub */

@@ -10,11 +10,11 @@
  * The hub is used by one thread at a time, which holds its lock; no thread waits for the lock in
  * send() or progress():
  *
- *   send()      With the lock, a PE writes to the connection itself.  Without, it submits the
- * packet to the thread that has the lock, which queues it before it releases the lock. progress()
- * With the lock, a PE reads the connections of the process.  Packets for its own port go to the
- * runtime as they do without a hub.  Packets for another port are copied and posted to that port as
- * events, which that PE handles in its own progress().
+ *   - send(): with the lock, a PE writes to the connection itself.  Without it, a PE submits the
+ *     packet to the thread that has the lock, which queues it before it releases the lock.
+ *   - progress(): with the lock, a PE reads the connections of the process.  Packets for its own
+ *     port go to the runtime as they do without a hub.  Packets for another port are copied and
+ *     posted to that port as events, which that PE handles in its own progress().
  *
  * Order: packets are submitted and posted in the order of sending, and a PE that gets the lock
  * sends what was submitted, and handles its events, before anything newer.
@@ -49,9 +49,9 @@ struct ski_tcp_hub_event {
         SKI_TCP_HUB_COPIED,  /* a packet in `data`                              */
         SKI_TCP_HUB_ARRIVED, /* a packet in memory of the runtime is complete   */
         SKI_TCP_HUB_ABORTED, /* a packet in memory of the runtime will never be */
-        SKI_TCP_HUB_LOST,    /* a peer                                          */
+        SKI_TCP_HUB_LOST,    /* a peer is lost                                  */
     } kind;
-    int         pe;     /* that is lost                     */
+    int         pe;     /* the PE that is lost              */
     void       *memory; /* of the runtime, from alloc()     */
     size_t      bytes;  /* of the packet                    */
     const char *why;    /* the peer is lost                 */
@@ -67,7 +67,7 @@ struct ski_tcp_hub_port {
     void                     *owner;
     struct ski_tcp_hub_peer  *peers;   /* changes under the lock                                */
     struct ski_tcp_hub_event *rooms;   /* memory from alloc() that is being filled; likewise     */
-    _Atomic bool              closed;  /* likewise                                               */
+    _Atomic bool              closed;  /* changes under the lock                                 */
     unsigned                  pending; /* packets that were sent and not reported as complete    */
     int                       epoll;   /* the descriptor to wait for ...                         */
     int                       wakeup;  /* ... and what other threads write to                    */
@@ -85,7 +85,7 @@ struct ski_tcp_hub_peer {
     struct ski_peer          *below;  /* the hub of the peer; NULL: it is our own                 */
     struct ski_tcp_hub_port  *inside; /* the port of the peer, if the hub is our own              */
     uint64_t                  target; /* part of the heads of its frames                          */
-    struct ski_tcp_hub_event *lost;   /* to be posted when it is; NULL: it was                    */
+    struct ski_tcp_hub_event *lost;   /* posted when the peer is lost; NULL: it was */
     char                      why[SKI_REASON_MAX];
     struct ski_tcp_hub_peer  *next;
 };

@@ -17,7 +17,7 @@ static struct ski_tcp_hub_event *hub_event_new(size_t bytes)
         *event = (struct ski_tcp_hub_event){.bytes = bytes};
         return event;
     }
-    ski_tcp.net->log(SKI_LOG_ERROR, "no memory for a packet of %zu bytes that has come", bytes);
+    ski_tcp.net->log(SKI_LOG_ERROR, "no memory for a packet of %zu bytes that has arrived", bytes);
     abort();
 }
 
@@ -50,7 +50,8 @@ static void hub_backlog_add(struct ski_tcp_hub_port *port, size_t bytes)
         atomic_fetch_add(&port->hub->full, 1);
 }
 
-/* A port that is full no longer lets one of the sleepers watch the connections again. */
+/* Counts a copy of a port as handled. If no port is full any more, one of the sleepers watches the
+ * connections again. */
 static void hub_backlog_remove(struct ski_tcp_hub_port *port, size_t bytes)
 {
     size_t before = atomic_fetch_sub(&port->backlog, bytes);
@@ -225,7 +226,7 @@ static void hub_on_lost(void *owner, int pe, const char *reason)
     }
 }
 
-/* There is no recv_direct(): the bytes behind the first ones may be received by another thread,
+/* There is no recv_direct(): the bytes after the first ones may be received by another thread,
  * which cannot ask the runtime of the PE whether their target is still there. */
 const struct ski_upcalls ski_tcp_hub_upcalls = {.alloc       = hub_on_alloc,
                                                 .arrived     = hub_on_arrived,

@@ -239,7 +239,7 @@ static unsigned tcp_port_poll_epoll(struct ski_port *port)
     return some;
 }
 
-/* Returns whether epoll is due, after the hot connection had something or had not. */
+/* Returns whether epoll is due, after the hot connection had data (@p heard) or not. */
 static bool tcp_port_epoll_is_due(struct ski_port *port, bool heard)
 {
     if (++port->polls < (heard ? TCP_EPOLL_BUSY_POLLS : TCP_EPOLL_IDLE_POLLS) && port->hot)

@@ -8,7 +8,7 @@
 
 #include "base/siphash.h"
 
-#define RECORD_IOV_MAX 64 /* of a record, at most: more than are named to the system at once */
+#define RECORD_IOV_MAX 64 /* parts of a record, at most: more than one system call takes */
 
 struct record_head {
     uint32_t bytes, check;

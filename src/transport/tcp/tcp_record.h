@@ -21,7 +21,7 @@
 #define SKI_RECORD_HEAD 8
 #define SKI_RECORD_MAX  ((size_t)32 << 10) /* bytes in a record */
 #define SKI_RECORD_SIZE (SKI_RECORD_HEAD + SKI_RECORD_MAX + SKI_CRYPTO_TAG)
-#define SKI_RECORD_ROOM (4 * SKI_RECORD_SIZE) /* for bytes that have come */
+#define SKI_RECORD_ROOM (4 * SKI_RECORD_SIZE) /* bytes of room for what has arrived */
 
 /* The keys of one direction, as derived. */
 struct ski_record_keys {
@@ -39,17 +39,19 @@ struct ski_record_direction {
 struct ski_records {
     const struct ski_crypto    *crypto;
     struct ski_record_direction in, out;
-    char  *came; /* bytes that have come, and belong to records not opened yet */
+    char  *came; /* the `have` bytes that have arrived, of records not opened yet */
     size_t have;
     char  *goes;                /* the record that was sealed last */
-    size_t length, sent, plain; /* of it: all bytes, those that left, those in it */
+    size_t length, sent, plain; /* its bytes: all, those that were sent, those of data */
 };
 
 /** Makes the records of a connection and wipes the keys @p in and @p out.  Returns NULL if memory
  * is exhausted or the library fails. */
 struct ski_records *ski_records_make(const struct ski_crypto *crypto, bool encrypts,
                                      struct ski_record_keys *in, struct ski_record_keys *out);
-void                ski_records_drop(struct ski_records *r);
+
+/** Frees the records of a connection, which may be NULL. */
+void ski_records_drop(struct ski_records *r);
 
 /** Returns whether the last record that was sealed has not been sent completely. */
 static inline bool ski_records_wait(const struct ski_records *r)

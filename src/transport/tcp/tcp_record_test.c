@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * record_test.c - streams in records: what was sealed comes out, however it is cut; and once a
- * byte was changed, left out, repeated or moved, nothing that comes behind it.
+ * byte was changed, left out, repeated or moved, nothing that comes after it.
  *
  * Without the library (skua-crypto.so) there is nothing to test.
  */
@@ -84,7 +84,7 @@ static bool record_test_take(void *arg, const char *data, size_t bytes)
     return true;
 }
 
-/* Whether all of it was found to be genuine. */
+/* Opens all records. Returns whether all of them are genuine. */
 static bool record_test_open_all(void)
 {
     bool genuine = true;
@@ -124,7 +124,7 @@ static void test_record_whole(bool encrypts)
        hidden);
 }
 
-/* Changes one place of what is on the way; false: there is nothing to change. */
+/* Changes one place of what is on the way. Returns false if there is nothing to change. */
 static bool record_test_damage(int kind)
 {
     size_t at = record_test_draw(0, w.length - 1), n = record_test_draw(1, 100);
@@ -165,7 +165,7 @@ static void test_record_damage(bool encrypts)
         record_test_end();
     }
     OK(noticed == all && all > DAMAGE / 2, "%u of %u damages are noticed", noticed, all);
-    OK(good == all, "and nothing behind them is taken: %u", good);
+    OK(good == all, "and nothing after them is taken: %u", good);
 }
 
 /* Records of another link, of the other direction, and one that was there before. */

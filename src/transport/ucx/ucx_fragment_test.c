@@ -179,7 +179,7 @@ static void fragment_test_dropped(uint64_t *random)
     ski_fragments_send(&fragment_from, NULL, fragment_packet[1], fragment_bytes[1]);
     fragment_test_deliver(&fragment_wire[--fragment_count]);
     ski_fragments_abort(&fragment_to, 5);
-    OK(fragment_to.incoming && fragment_aborted == 0, "what another peer began goes on");
+    OK(fragment_to.incoming && fragment_aborted == 0, "what another peer began continues");
     ski_fragments_abort(&fragment_to, 3);
     OK(!fragment_to.incoming && fragment_aborted == 1, "and ends when its sender is lost");
     while (fragment_count > 0)

@@ -157,7 +157,7 @@ static const char *ucx_lost_reason(ucs_status_t status)
     case UCS_ERR_ENDPOINT_TIMEOUT:
     case UCS_ERR_TIMED_OUT: return "it does not answer any more";
     case UCS_ERR_CONNECTION_RESET: return "the connection broke";
-    case UCS_ERR_UNREACHABLE: return "no way leads there";
+    case UCS_ERR_UNREACHABLE: return "no route leads there";
     default: return ucs_status_string(status);
     }
 }

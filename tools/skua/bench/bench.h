@@ -127,7 +127,7 @@ bool bench_launcher(const char *launcher, char path[PROGRAM_PATH_BYTES]);
  * standard error. */
 void bench_progress(const char *what);
 
-/** Show, as bench_progress() does, which step of which round is being measured. */
+/** Shows, as bench_progress() does, which step of which round is being measured. */
 void bench_step(int round, int rounds, const char *what);
 
 /* ---- comparing results ----------------------------------------------------------- */

@@ -324,7 +324,7 @@ static const size_t *bench_network_sizes_of(const char *metric, size_t *count)
     return *count = LATENCIES, latency_sizes;
 }
 
-/* Whether a metric was measured for a series at one of @p sizes. */
+/* Returns whether a metric was measured for a series at one of @p sizes. */
 static bool bench_network_has_metric(const struct results *r, const char *name, const char *metric,
                                      const size_t *sizes, size_t count)
 {

@@ -20,14 +20,14 @@
 
 #include "network.h"
 
-/** Measure channels and zero copy with @p driver. */
+/** Measures channels and zero copy with @p driver. */
 void network_zcopy_run(const struct network *network, struct results *results, const char *driver);
 
 /** Returns the sizes for which a metric of this part is measured, and their number; NULL: the
  *  metric is none of this part. */
 const size_t *network_zcopy_sizes(const char *metric, size_t *count);
 
-/** Print the goals of the driver whose series is @p series. */
+/** Prints the goals of the driver whose series is @p series. */
 void network_zcopy_print_goals(const struct results *results, const char *series);
 
 #endif

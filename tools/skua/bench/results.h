@@ -35,13 +35,13 @@ bool results_read(struct results *results, const char *line);
 double results_get(const struct results *results, const char *series, size_t bytes,
                    const char *metric);
 
-/** Returns the smallest of @p sizes, which ascend, from which on @p metric is below @p than at every
- *  size; INFINITY if it is above at the largest, 0 if it was not measured.  Sizes above the largest
- *  that was measured are ignored. */
+/** Returns the smallest of @p sizes, which ascend, from which on @p metric is below @p than at
+ * every size; INFINITY if it is above at the largest, 0 if it was not measured.  Sizes above the
+ * largest that was measured are ignored. */
 double results_break_even(const struct results *results, const char *series, const char *metric,
                           const char *than, const size_t *sizes, size_t count);
 
-/** Print all results as lines of JSON. */
+/** Prints all results as lines of JSON. */
 void results_print_json(const struct results *results, FILE *to);
 
 /** Prints all results as CSV, with a line of column names. */

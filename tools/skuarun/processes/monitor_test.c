@@ -188,7 +188,7 @@ static void monitor_test_output(void)
     struct monitor m = monitor_test_begin();
 
     monitor_output_error(&m, 0);
-    OK(!m.failed, "output without an error goes on");
+    OK(!m.failed, "output without an error continues");
     monitor_output_error(&m, EPIPE);
     OK(m.failed && m.code == 128 + SIGPIPE, "a closed pipe ends the job as SIGPIPE does");
     OK(monitor_poll_timeout(&m, 0) <= 501, "poll() waits for SIGKILL at most");

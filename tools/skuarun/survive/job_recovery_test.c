@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* job_recovery_test.c - what a job goes on from after a loss, and when it gives up. */
+/* job_recovery_test.c - what a job continues from after a loss, and when it gives up. */
 #include "survive/job_recovery.h"
 
 #include <signal.h>
@@ -41,7 +41,7 @@ static void test_recovery_sources(void)
     recovery_test_kill(&r, 1, SIGKILL, false);
     OK(recovery_test_next(&r, 5, 0) && r.epoch == 3 && r.generation == 5 &&
            strcmp(getenv("SKUA_RESTART"), SKI_RESTART_MEMORY) == 0,
-       "with images it goes on from memory");
+       "with images it continues from memory");
     recovery_lost(&r, NULL, 2);
     OK(!recovery_test_next(&r, 5, 1), "if both copies are lost, the job ends");
     unsetenv("SKUA_RESTART");
