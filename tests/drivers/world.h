@@ -121,6 +121,7 @@ void test_flood(struct end *ends, int count, uint64_t packets);
 void test_refusal(struct end *ends, int count);
 void test_absence(struct end *ends, int count);
 void test_waiting(struct end *ends);
+void test_watch(void);
 void test_threads(uint64_t packets);
 void test_crossing(int rounds);
 void test_closing(void);

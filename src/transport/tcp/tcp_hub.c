@@ -165,15 +165,6 @@ static skua_status hub_send_split(struct ski_peer *to, void *packet, size_t byte
 /* ---- progress and sleep ------------------------------------------------------------------------
  */
 
-/* Sets whether a port sleeps on the connections, too.  They stay in its epoll: to add them would
- * take the longer the more connections there are. */
-static bool hub_port_set_watch(struct ski_tcp_hub_port *port, int how, uint32_t events)
-{
-    struct epoll_event event = {.events = events};
-
-    return epoll_ctl(port->epoll, how, port->hub->below->epoll, &event) == 0;
-}
-
 /* Ends what arm() began.  A port that watched the connections leaves that to another. */
 static void hub_disarm(struct ski_port *handle)
 {
@@ -185,25 +176,7 @@ static void hub_disarm(struct ski_port *handle)
     port->armed = false;
     atomic_store(&port->asleep, false);
     eventfd_read(port->wakeup, &any); /* a thread that is about to write it wakes the next sleep */
-    if (!port->watching)
-        return;
-    port->watching = false;
-    hub_port_set_watch(port, EPOLL_CTL_MOD, 0);
-    atomic_store(&port->hub->watcher, NULL);
-    ski_tcp_hub_wake_another(port->hub, port->number);
-}
-
-/* Makes a port that goes to sleep the watcher if there is none. */
-static void hub_watch(struct ski_tcp_hub_port *port)
-{
-    struct ski_tcp_hub_port *none = NULL;
-
-    if (atomic_load(&port->hub->full) > 0 ||
-        !atomic_compare_exchange_strong(&port->hub->watcher, &none, port))
-        return;
-    port->watching = hub_port_set_watch(port, EPOLL_CTL_MOD, EPOLLIN);
-    if (!port->watching)
-        atomic_store(&port->hub->watcher, NULL);
+    ski_tcp_hub_unwatch(port);
 }
 
 static bool hub_arm(struct ski_port *handle)
@@ -221,7 +194,7 @@ static bool hub_arm(struct ski_port *handle)
     atomic_store(&hub->want_writable, true);
     if (ski_tcp_hub_try_lock(hub))
         hub_unlock(hub);
-    hub_watch(port);
+    ski_tcp_hub_watch(hub, port->number);
     return true;
 }
 
@@ -269,6 +242,7 @@ static void hub_free(struct ski_tcp_hub *hub)
         ski_tcp_hub_discard(port);
         free(port);
     }
+    pthread_mutex_destroy(&hub->watch);
     free((void *)hub->port);
     free(hub);
 }
@@ -284,6 +258,7 @@ static skua_status hub_make(int pe)
     if (!hub)
         return SKUA_ERR_NOMEM;
     memset((void *)hub, 0, sizeof *hub + (size_t)count * sizeof *hub->owners);
+    pthread_mutex_init(&hub->watch, NULL);
     hub->count = count;
     hub->port  = calloc((size_t)count, sizeof *hub->port);
     status = hub->port ? ski_tcp_open(pe, &ski_tcp_hub_upcalls, hub, &hub->below) : SKUA_ERR_NOMEM;
@@ -340,7 +315,7 @@ static bool hub_port_join(struct ski_tcp_hub_port *port)
     struct ski_tcp_hub *hub = hub_filling;
 
     port->hub = hub;
-    if (!hub_port_set_watch(port, EPOLL_CTL_ADD, 0))
+    if (!ski_tcp_hub_set_watch(port, EPOLL_CTL_ADD, 0))
         return false;
     hub_lock(hub);
     port->number              = (unsigned)hub->opened++;

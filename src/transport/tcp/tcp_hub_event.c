@@ -29,16 +29,6 @@ bool ski_tcp_hub_wake(struct ski_tcp_hub_port *port)
            eventfd_write(port->wakeup, 1) == 0;
 }
 
-void ski_tcp_hub_wake_another(struct ski_tcp_hub *hub, unsigned than)
-{
-    for (int i = 1; i < hub->count; i++) {
-        struct ski_tcp_hub_port *port = atomic_load(&hub->port[((int)than + i) % hub->count]);
-
-        if (port && ski_tcp_hub_wake(port))
-            return;
-    }
-}
-
 /* ---- posting ---------------------------------------------------------------------------- */
 
 /* Counts a copy for a port. */
@@ -50,7 +40,7 @@ static void hub_backlog_add(struct ski_tcp_hub_port *port, size_t bytes)
         atomic_fetch_add(&port->hub->full, 1);
 }
 
-/* A port that is full no longer lets one of the sleepers watch the connections again. */
+/* When no port is full any more, one of the sleepers watches the connections again. */
 static void hub_backlog_remove(struct ski_tcp_hub_port *port, size_t bytes)
 {
     size_t before = atomic_fetch_sub(&port->backlog, bytes);
@@ -59,7 +49,7 @@ static void hub_backlog_remove(struct ski_tcp_hub_port *port, size_t bytes)
     if (before < SKI_TCP_HUB_BACKLOG_MAX || before - bytes >= SKI_TCP_HUB_BACKLOG_MAX)
         return;
     if (atomic_fetch_sub(&port->hub->full, 1) == 1)
-        ski_tcp_hub_wake_another(port->hub, port->number);
+        ski_tcp_hub_watch(port->hub, port->number);
 }
 
 static void hub_event_post(struct ski_tcp_hub_port *port, struct ski_tcp_hub_event *event)
