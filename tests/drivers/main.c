@@ -4,10 +4,10 @@
  *
  * usage: drivers NAME [PART...]
  *
- * Parts: sizes split flood refusal absence waiting onesided threads watch crossing closing port
- * strangers tampering silence process; without an argument, all of them, absence and watch only if
- * ports share connections.  `bench' measures and must be the only part.  A driver that is not
- * built, or cannot start here, is skipped (77).
+ * Parts: sizes split flood refusal absence waiting onesided threads watch silent crossing closing
+ * port strangers tampering silence process; without an argument, all of them, absence, watch and
+ * silent only if ports share connections.  `bench' measures and must be the only part.  A driver
+ * that is not built, or cannot start here, is skipped (77).
  */
 #include "world.h"
 
@@ -96,6 +96,8 @@ static void test_all(void)
     }
     if (net.share)
         net.ports = 1; /* two ports are those of two processes */
+    if (net.share && is_asked("silent"))
+        test_silent_peer(), ended("a peer that does not receive");
     if (is_asked("crossing"))
         test_crossing(60), ended("ports that connect to each other at the same time");
     if (is_asked("closing"))

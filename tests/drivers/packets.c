@@ -254,6 +254,30 @@ void test_absence(struct end *ends, int count)
     settle(ends, count);
 }
 
+/* ---- a silent peer ---------------------------------------------------------------------- */
+
+#define SILENT_TRIES 1000
+#define OTHER_SENDS  3000
+
+/* Of three ports in processes of their own, one receives nothing until no more packets for it are
+ * accepted: those to another are. */
+void test_silent_peer(void)
+{
+    struct end ends[3];
+
+    open_ends(ends, 3);
+    for (int to = 0; to < 2; to++)
+        send_packet(ends, 3, 2, to, 1000);
+    settle(ends, 3);
+    for (int refused = 0; refused < SILENT_TRIES; pump(&ends[2], 1))
+        refused = try_send(&ends[2], 0, 1000) == SKUA_ERR_AGAIN ? refused + 1 : 0;
+    for (int i = 0; i < OTHER_SENDS; i++)
+        send_packet(&ends[1], 2, 1, 1, 1000);
+    WAIT_FOR(try_send(&ends[2], 0, 1000) != SKUA_ERR_AGAIN, ends, 3, "a packet to be accepted");
+    settle(ends, 3);
+    close_ends(ends, 3);
+}
+
 /* ---- crossing --------------------------------------------------------------------------- */
 
 #define CROSSINGS 12 /* largest number of packets */

@@ -128,6 +128,7 @@ struct ski_tcp_send_req {
     void                    *cookie; /* of done(), if split                                     */
     struct ski_peer         *peer;   /* only of a request that another thread is to send        */
     void                    *owner;  /* the port that is told of the end, if ports share one    */
+    void                    *to;     /* its peer, while that port is open                       */
 };
 
 /* A port that this port sends to. */

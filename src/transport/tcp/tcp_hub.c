@@ -12,7 +12,9 @@
 #include <sys/eventfd.h>
 #include <unistd.h>
 
-#define HUB_PENDING_MAX 1024 /* packets of a port that are not complete, at most */
+#define HUB_PENDING_MAX 1024 /* packets to a peer that are not complete, at most ...         */
+#define HUB_PENDING_FULL                                                                           \
+    ((size_t)4 << 20) /* ... or bytes from which on no more are accepted, as in tcp_send.c */
 
 /* What the address of a port ends with. */
 struct hub_address {
@@ -124,15 +126,19 @@ static skua_status hub_send_locked(struct ski_tcp_hub_peer *peer, struct ski_tcp
 
 static skua_status hub_send_req(struct ski_tcp_hub_peer *peer, struct ski_tcp_send_req *out)
 {
-    struct ski_tcp_hub_port *port = peer->port;
-    skua_status              status;
+    skua_status status;
 
     if (!peer->below)
         return ski_tcp_hub_post_copy(peer->inside, out) ? SKUA_OK : SKUA_ERR_AGAIN;
-    if (port->pending >= HUB_PENDING_MAX)
+    if (peer->pending >= HUB_PENDING_MAX || peer->pending_bytes >= HUB_PENDING_FULL)
         return SKUA_ERR_AGAIN;
-    status = ski_tcp_hub_try_lock(port->hub) ? hub_send_locked(peer, out) : hub_submit(peer, out);
-    port->pending += status == SKUA_PENDING;
+    status =
+        ski_tcp_hub_try_lock(peer->port->hub) ? hub_send_locked(peer, out) : hub_submit(peer, out);
+    if (status == SKUA_PENDING) {
+        peer->port->pending++;
+        peer->pending++;
+        peer->pending_bytes += ski_tcp_hub_bytes(out);
+    }
     return status;
 }
 
@@ -142,7 +148,8 @@ static skua_status hub_send(struct ski_peer *to, void *packet, size_t bytes)
     struct ski_tcp_send_req  out  = {.head  = ski_frame_head(SKI_FRAME_PACKET, bytes) | peer->target,
                                      .part  = {packet},
                                      .bytes = {bytes},
-                                     .owner = peer->port};
+                                     .owner = peer->port,
+                                     .to    = peer};
 
     return hub_send_req(peer, &out);
 }
@@ -157,7 +164,8 @@ static skua_status hub_send_split(struct ski_peer *to, void *packet, size_t byte
                                      .bytes  = {bytes, rest_bytes},
                                      .split  = true,
                                      .cookie = cookie,
-                                     .owner  = peer->port};
+                                     .owner  = peer->port,
+                                     .to     = peer};
 
     return hub_send_req(peer, &out);
 }

@@ -88,6 +88,8 @@ struct ski_tcp_hub_peer {
     struct ski_tcp_hub_port  *inside; /* the port of the peer, if the hub is our own              */
     uint64_t                  target; /* part of the heads of its frames                          */
     struct ski_tcp_hub_event *lost;   /* to be posted when it is; NULL: it was                    */
+    unsigned                  pending; /* packets that were sent and not reported as complete    */
+    size_t                    pending_bytes; /* of these packets                                 */
     char                      why[SKI_REASON_MAX];
     struct ski_tcp_hub_peer  *next;
 };
@@ -112,6 +114,12 @@ struct ski_tcp_hub {
 static inline bool ski_tcp_hub_try_lock(struct ski_tcp_hub *hub)
 {
     return !atomic_load(&hub->busy) && !atomic_exchange(&hub->busy, true);
+}
+
+/** Returns the bytes of a packet that a port has sent. */
+static inline size_t ski_tcp_hub_bytes(const struct ski_tcp_send_req *out)
+{
+    return out->bytes[0] + out->bytes[1];
 }
 
 /* ---- events (tcp_hub_event.c) ----------------------------------------------------------- */

@@ -268,6 +268,18 @@ static struct ski_tcp_hub_event *hub_events_take(struct ski_tcp_hub_port *port)
     return oldest;
 }
 
+/* Counts a packet as complete. */
+static void hub_uncount_sent(const struct ski_tcp_send_req *out)
+{
+    struct ski_tcp_hub_peer *peer = out->to;
+
+    assert(peer->port->pending > 0 && peer->pending > 0 &&
+           peer->pending_bytes >= ski_tcp_hub_bytes(out));
+    peer->port->pending--;
+    peer->pending--;
+    peer->pending_bytes -= ski_tcp_hub_bytes(out);
+}
+
 /* Reports packets that are complete.  Returns their number. */
 static unsigned hub_report_sent(struct ski_tcp_hub_port *port)
 {
@@ -278,8 +290,7 @@ static unsigned hub_report_sent(struct ski_tcp_hub_port *port)
         out = atomic_exchange(&port->sent, NULL);
     for (struct ski_tcp_send_req *next; out; out = next, n++) {
         next = out->next;
-        assert(port->pending > 0);
-        port->pending--;
+        hub_uncount_sent(out);
         if (out->split)
             port->up->done(port->owner, out->cookie, SKUA_OK);
         else
