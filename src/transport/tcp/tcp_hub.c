@@ -206,19 +206,16 @@ static bool hub_arm(struct ski_port *handle)
     return true;
 }
 
-/* Receives and sends for all ports, with the lock. */
+/* Receives and sends for all ports, with the lock.  While a port is full, it only sends. */
 static unsigned hub_progress_locked(struct ski_tcp_hub_port *port)
 {
     struct ski_tcp_hub *hub = port->hub;
     unsigned            n   = ski_tcp_hub_handle(port);
 
-    if (atomic_load(&hub->full) > 0) {
-        n += ski_tcp_sendq_flush(hub->below);
-    } else {
-        hub->current = port;
-        n += ski_tcp_progress(hub->below);
-        hub->current = NULL;
-    }
+    hub->below->recv_paused = atomic_load(&hub->full) > 0;
+    hub->current            = port;
+    n += ski_tcp_progress(hub->below);
+    hub->current = NULL;
     hub_unlock(hub);
     return n;
 }
@@ -420,8 +417,10 @@ static void hub_close(struct ski_port *handle)
     hub_disarm(handle);
     pthread_mutex_lock(&hubs_mutex);
     last = hub_port_leave(port);
-    if (last)
+    if (last) {
+        hub->below->recv_paused = false;
         ski_tcp_close(hub->below);
+    }
     port->closed = true;
     ski_tcp_hub_discard(port);
     hub_port_free_peers(port);
@@ -560,6 +559,6 @@ const struct ski_driver ski_tcp_hub_driver = {
     .preferred_packet = ski_tcp_preferred_packet,
     .eager_max        = ski_tcp_eager_max,
     .arm              = hub_arm,
-    .wakes_for_sends  = true,
+    .wakes_for_sends  = false, /* while a port is full, no port watches the connections */
     .disarm           = hub_disarm,
 };

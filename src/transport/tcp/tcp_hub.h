@@ -32,7 +32,7 @@
  * one side find the other: `asleep` against events, `watcher` and `full`.
  *
  * Back-pressure.  Events hold copies.  While a port that does not handle them has HUB_BACKLOG_MAX
- * bytes, it is full, and the hub does not read connections.
+ * bytes, it is full, and the hub does not read connections; it still writes them.
  */
 #ifndef SKI_TCP_HUB_H
 #define SKI_TCP_HUB_H
