@@ -185,6 +185,7 @@ static void hub_disarm(struct ski_port *handle)
     atomic_store(&port->asleep, false);
     eventfd_read(port->wakeup, &any); /* a thread that is about to write it wakes the next sleep */
     ski_tcp_hub_unwatch(port);
+    ski_tcp_hub_end_nap(port);
 }
 
 static bool hub_arm(struct ski_port *handle)
@@ -203,6 +204,7 @@ static bool hub_arm(struct ski_port *handle)
     if (ski_tcp_hub_try_lock(hub))
         hub_unlock(hub);
     ski_tcp_hub_watch(hub, port->number);
+    ski_tcp_hub_nap(port);
     return true;
 }
 
@@ -283,6 +285,7 @@ static bool hub_port_make_fds(struct ski_tcp_hub_port *port)
 {
     struct epoll_event event = {.events = EPOLLIN};
 
+    port->timer  = -1;
     port->epoll  = epoll_create1(EPOLL_CLOEXEC);
     port->wakeup = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
     return port->epoll >= 0 && port->wakeup >= 0 &&
@@ -295,6 +298,8 @@ static void hub_port_close_fds(struct ski_tcp_hub_port *port)
         close(port->epoll);
     if (port->wakeup >= 0)
         close(port->wakeup);
+    if (port->timer >= 0)
+        close(port->timer);
 }
 
 static struct ski_tcp_hub_port *hub_port_new(int pe, const struct ski_upcalls *up, void *owner)
@@ -559,6 +564,6 @@ const struct ski_driver ski_tcp_hub_driver = {
     .preferred_packet = ski_tcp_preferred_packet,
     .eager_max        = ski_tcp_eager_max,
     .arm              = hub_arm,
-    .wakes_for_sends  = false, /* while a port is full, no port watches the connections */
+    .wakes_for_sends  = true,
     .disarm           = hub_disarm,
 };

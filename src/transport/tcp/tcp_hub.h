@@ -74,6 +74,8 @@ struct ski_tcp_hub_port {
     unsigned                  pending; /* packets that were sent and not reported as complete    */
     int                       epoll;   /* the descriptor to wait for ...                         */
     int                       wakeup;  /* ... and what other threads write to                    */
+    int                       timer;   /* in `epoll`, for a nap; -1: there was none yet          */
+    bool                      napping; /* the timer is set                                       */
     bool                      armed;   /* since the last arm()                                   */
     _Alignas(64) _Atomic(struct ski_tcp_hub_event *) events; /* newest first                     */
     _Atomic(struct ski_tcp_send_req *) sent;    /* packets that are complete, newest first       */
@@ -157,5 +159,12 @@ void ski_tcp_hub_watch(struct ski_tcp_hub *hub, unsigned number);
 
 /** Makes another port that sleeps the watcher, if @p port was and is awake now. */
 void ski_tcp_hub_unwatch(struct ski_tcp_hub_port *port);
+
+/** Bounds the sleep of a port whose packets wait while a port is full: then there is no watcher, so
+ *  nothing would wake it when they can be sent. */
+void ski_tcp_hub_nap(struct ski_tcp_hub_port *port);
+
+/** Stops the timer of ski_tcp_hub_nap(), if it is set. */
+void ski_tcp_hub_end_nap(struct ski_tcp_hub_port *port);
 
 #endif

@@ -31,13 +31,26 @@ bool ski_tcp_hub_wake(struct ski_tcp_hub_port *port)
 
 /* ---- posting ---------------------------------------------------------------------------- */
 
-/* Counts a copy for a port. */
+/* Wakes all ports that sleep. */
+static void hub_wake_all(struct ski_tcp_hub *hub)
+{
+    for (int i = 0; i < hub->count; i++) {
+        struct ski_tcp_hub_port *port = atomic_load(&hub->port[i]);
+
+        if (port)
+            ski_tcp_hub_wake(port);
+    }
+}
+
+/* Counts a copy for a port.  If it is the first that is full, the sleep of others may have to be
+ * bounded. */
 static void hub_backlog_add(struct ski_tcp_hub_port *port, size_t bytes)
 {
     size_t before = atomic_fetch_add(&port->backlog, bytes);
 
-    if (before < SKI_TCP_HUB_BACKLOG_MAX && before + bytes >= SKI_TCP_HUB_BACKLOG_MAX)
-        atomic_fetch_add(&port->hub->full, 1);
+    if (before < SKI_TCP_HUB_BACKLOG_MAX && before + bytes >= SKI_TCP_HUB_BACKLOG_MAX &&
+        atomic_fetch_add(&port->hub->full, 1) == 0)
+        hub_wake_all(port->hub);
 }
 
 /* When no port is full any more, one of the sleepers watches the connections again. */

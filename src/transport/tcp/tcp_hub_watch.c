@@ -13,8 +13,12 @@
  * All these accesses are sequentially consistent, so one of the two threads finds the other.
  */
 #include <sys/epoll.h>
+#include <sys/eventfd.h>
+#include <sys/timerfd.h>
 
 #include "transport/tcp/tcp_hub.h"
+
+#define HUB_NAP_NS 1000000 /* sleep at most, while packets wait and a port is full */
 
 /* The connections stay in the epoll of a port: to add them would take the longer the more
  * connections there are. */
@@ -75,4 +79,40 @@ void ski_tcp_hub_unwatch(struct ski_tcp_hub_port *port)
         hub_choose_watcher(hub, port->number);
     }
     pthread_mutex_unlock(&hub->watch);
+}
+
+/* ---- naps ------------------------------------------------------------------------------- */
+
+/* Returns whether a port has its timer, which is made at its first use: few ports need one. */
+static bool hub_timer_make(struct ski_tcp_hub_port *port)
+{
+    struct epoll_event event = {.events = EPOLLIN};
+
+    if (port->timer < 0) {
+        port->timer = timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK);
+        if (port->timer >= 0)
+            epoll_ctl(port->epoll, EPOLL_CTL_ADD, port->timer, &event);
+    }
+    return port->timer >= 0;
+}
+
+void ski_tcp_hub_nap(struct ski_tcp_hub_port *port)
+{
+    struct itimerspec soon = {.it_value.tv_nsec = HUB_NAP_NS};
+
+    if (port->pending == 0 || atomic_load(&port->hub->full) == 0)
+        return;
+    port->napping = hub_timer_make(port) && timerfd_settime(port->timer, 0, &soon, NULL) == 0;
+    if (!port->napping)
+        eventfd_write(port->wakeup, 1);
+}
+
+void ski_tcp_hub_end_nap(struct ski_tcp_hub_port *port)
+{
+    struct itimerspec never = {.it_value.tv_nsec = 0};
+
+    if (!port->napping)
+        return;
+    timerfd_settime(port->timer, 0, &never, NULL);
+    port->napping = false;
 }
