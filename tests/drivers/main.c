@@ -4,9 +4,10 @@
  *
  * usage: drivers NAME [PART...]
  *
- * Parts: sizes split flood refusal absence waiting onesided threads crossing closing port strangers
- * tampering silence process; without an argument, all of them, absence only if ports share
- * connections.  `bench' measures and must be the only part.  A driver that is not built, or cannot start here, is skipped (77).
+ * Parts: sizes split flood refusal absence waiting onesided threads watch silent crossing closing
+ * port strangers tampering silence process; without an argument, all of them, absence, watch and
+ * silent only if ports share connections.  `bench' measures and must be the only part.  A driver
+ * that is not built, or cannot start here, is skipped (77).
  */
 #include "world.h"
 
@@ -31,7 +32,8 @@ struct ski_net net = {.processes    = 1,
                       .derive       = ski_secret_derive,
                       .last_error   = ski_driver_last_error};
 
-#define HUB_PORTS 2 /* that share connections: of three ends, the first two */
+#define HUB_PORTS   2 /* that share connections: of three ends, the first two */
+#define WATCH_PORTS 3 /* of four ends, the first three                        */
 
 static char **parts;
 static int    part_count;
@@ -88,8 +90,14 @@ static void test_all(void)
     test_together();
     if (is_asked("threads"))
         test_threads(scaled(20000)), ended("a thread for each port");
+    if (net.share && is_asked("watch")) {
+        net.ports = WATCH_PORTS;
+        test_watch(), ended("sleepers that share connections");
+    }
     if (net.share)
         net.ports = 1; /* two ports are those of two processes */
+    if (net.share && is_asked("silent"))
+        test_silent_peer(), ended("a peer that does not receive");
     if (is_asked("crossing"))
         test_crossing(60), ended("ports that connect to each other at the same time");
     if (is_asked("closing"))

@@ -6,6 +6,7 @@
  */
 #include "world.h"
 
+#include <poll.h>
 #include <pthread.h>
 #include <sched.h>
 #include <stdio.h>
@@ -233,6 +234,27 @@ void test_threads(uint64_t packets)
 #define ABSENT_PACKETS 60
 #define ABSENT_BYTES   ((size_t)1 << 20)
 #define ABSENT_PUMPS   2000
+#define ABSENT_READS   300
+
+/* The first port sends as much as is accepted and sleeps until it is woken up: all of it arrives
+ * although the second one makes no progress. */
+static void send_past_absent(struct end *ends, struct end *to)
+{
+    struct end *first = &ends[0];
+
+    while (try_send(first, to->pe, ABSENT_BYTES) != SKUA_ERR_AGAIN)
+        ;
+    while (first->returned < first->pending) {
+        struct pollfd fd = {driver->wait_fd(first->port), POLLIN, 0};
+
+        for (int i = 0; i < ABSENT_READS; i++)
+            pump(to, 1);
+        if (driver->arm(first->port) && poll(&fd, 1, (int)(1000 * PATIENCE)) <= 0)
+            die("a port that shares connections is not woken although its packets can be sent");
+        pump(first, 1);
+    }
+    WAIT_FOR(to->arrived[0] >= first->sends[to->pe], to, 1, "a packet");
+}
 
 /* One of the ports makes no progress for a while, the others do; then all that was sent to it
  * arrives. */
@@ -246,12 +268,38 @@ void test_absence(struct end *ends, int count)
         pump(&ends[0], 1);
         pump(sender, 1);
     }
+    send_past_absent(ends, sender);
     while (sender->held[1]) {
         try_send(sender, 1, ABSENT_BYTES);
         pump(ends, count);
     }
     send_packet(ends, count, count - 1, 0, 100);
+    send_packet(ends, count, 0, count - 1, ABSENT_BYTES); /* which is held */
     settle(ends, count);
+}
+
+/* ---- a silent peer ---------------------------------------------------------------------- */
+
+#define SILENT_TRIES 1000
+#define OTHER_SENDS  3000
+
+/* Of three ports in processes of their own, one receives nothing until no more packets for it are
+ * accepted: those to another are. */
+void test_silent_peer(void)
+{
+    struct end ends[3];
+
+    open_ends(ends, 3);
+    for (int to = 0; to < 2; to++)
+        send_packet(ends, 3, 2, to, 1000);
+    settle(ends, 3);
+    for (int refused = 0; refused < SILENT_TRIES; pump(&ends[2], 1))
+        refused = try_send(&ends[2], 0, 1000) == SKUA_ERR_AGAIN ? refused + 1 : 0;
+    for (int i = 0; i < OTHER_SENDS; i++)
+        send_packet(&ends[1], 2, 1, 1, 1000);
+    WAIT_FOR(try_send(&ends[2], 0, 1000) != SKUA_ERR_AGAIN, ends, 3, "a packet to be accepted");
+    settle(ends, 3);
+    close_ends(ends, 3);
 }
 
 /* ---- crossing --------------------------------------------------------------------------- */

@@ -86,3 +86,34 @@ void test_waiting(struct end *ends)
     }
     stays_asleep(&ends[1]);
 }
+
+/* Sleeps until the descriptor of a port is readable, then receives a packet from the last one of
+ * four. */
+static void sleep_and_receive(struct end *ends, int at)
+{
+    if (poll_one(&ends[at], (int)(1000 * PATIENCE)) <= 0)
+        die("PE %d sleeps, and a packet does not wake it", at);
+    WAIT_FOR(ends[at].arrived[3] >= ends[3].sends[at], &ends[at], 1, "a packet");
+}
+
+/* Three ports share connections and sleep.  Two of them, one of which watched the connections, wake
+ * up and then compute: a packet still wakes the third. */
+void test_watch(void)
+{
+    struct end ends[4];
+
+    open_ends(ends, 4);
+    for (int i = 0; i < 3; i++)
+        send_packet(ends, 4, 3, i, 100);
+    settle(ends, 4);
+    for (int i = 0; i < 3; i++)
+        arm(&ends[i]);
+    for (int i = 0; i < 2; i++)
+        send_packet(&ends[3], 1, 0, i, 100);
+    for (int i = 0; i < 2; i++)
+        sleep_and_receive(ends, i);
+    send_packet(&ends[3], 1, 0, 2, 100);
+    sleep_and_receive(ends, 2);
+    settle(ends, 4);
+    close_ends(ends, 4);
+}

@@ -74,7 +74,7 @@ void open_ends(struct end *ends, int count);
 void close_ends(struct end *ends, int count);
 
 /** Packs the address of a port that listens on one socket address, as a peer receives it
- *  (transport/names.h). */
+ *  (transport/sockaddrs.h). */
 #define ONE_NAME (sizeof(uint64_t) + sizeof(struct sockaddr_in6))
 void pack_name(char address[ONE_NAME], const struct sockaddr_in *name);
 
@@ -121,7 +121,9 @@ void test_flood(struct end *ends, int count, uint64_t packets);
 void test_refusal(struct end *ends, int count);
 void test_absence(struct end *ends, int count);
 void test_waiting(struct end *ends);
+void test_watch(void);
 void test_threads(uint64_t packets);
+void test_silent_peer(void);
 void test_crossing(int rounds);
 void test_closing(void);
 void test_one_sided(struct end *ends);

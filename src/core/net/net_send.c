@@ -370,8 +370,10 @@ void *ski_net_extend(struct ski_pe *self, int pe, size_t bytes)
         return NULL;
     if (++peer->extended % EXTEND_LOOK == 0) {
         peer->sent_at = ski_ticks();
-        if (peer->sent_at - net->waiting_since > here.patience)
+        if (peer->sent_at - net->waiting_since > here.patience) {
+            peer->open_room = 0; /* the packet that follows sends the backlog */
             return NULL;
+        }
     }
     last =
         (struct skua_msg *)(void *)((char *)peer->backlog.last - offsetof(struct skua_msg, link));

@@ -27,9 +27,10 @@ static uint64_t learned_channel_tag(const struct ski_pe              *self,
     return ski_addr_tag(self->job, SKI_TAG_LEARNED_CHANNEL, 0, (uintptr_t)channel, 0);
 }
 
-/* Returns a new channel to an element of this host; NULL: it is on another host, or there is no
- * memory. */
-static struct ski_learned_channel *learned_channel_new(struct ski_pe *self, const skua_ref *ref)
+/* Returns a new channel to an element of this host, for messages after @p number; NULL: it is on
+ * another host, or there is no memory. */
+static struct ski_learned_channel *learned_channel_new(struct ski_pe *self, const skua_ref *ref,
+                                                       uint64_t number)
 {
     struct ski_learned_channel *channel = NULL;
 
@@ -39,7 +40,8 @@ static struct ski_learned_channel *learned_channel_new(struct ski_pe *self, cons
     if (!channel)
         return NULL;
     memset(channel, 0, sizeof *channel);
-    channel->tag = learned_channel_tag(self, channel);
+    channel->tag  = learned_channel_tag(self, channel);
+    channel->last = number;
     return channel;
 }
 
@@ -98,7 +100,7 @@ struct ski_learned_slot *ski_learned_channel_claim(struct ski_pe *self, const sk
         return NULL;
     expected = ski_learned_pattern_note(pattern, inplace->reference, inplace->bytes);
     if (expected && !pattern->channel)
-        pattern->channel = learned_channel_new(self, ref);
+        pattern->channel = learned_channel_new(self, ref, pattern->number);
     if (expected && !pattern->channel)
         pattern->numbered = self->net && inplace->bytes >= SKI_LEARNED_NET_LEAST;
     if (!pattern->channel && !pattern->numbered)
@@ -284,13 +286,14 @@ static void learned_channel_take_slot(struct ski_learned_slot *slot, skua_msg *m
                               memory_order_relaxed);
 }
 
-/* Counts the messages that are missing before the last: messages arrive in any order. */
+/* Counts the messages that are missing before the last: messages arrive in any order.  One that was
+ * sent before the first on the channel is not among them. */
 static void learned_channel_count_arrival(struct ski_learned_channel *channel, uint64_t number)
 {
     uint64_t steps = number - channel->last;
 
     if (number < channel->last) {
-        channel->missed--;
+        channel->missed -= channel->missed > 0;
         return;
     }
     channel->missed += (uint32_t)(steps - 1);

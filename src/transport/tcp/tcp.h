@@ -13,7 +13,7 @@
  *   tcp_send.c       sending, and the queues of packets that wait
  *   tcp_framing.c    packets in a stream of bytes
  *   tcp_record.c     authenticated and encrypted records, for security=auth and encrypt
- *   tcp_hub.c        a port that the PEs of a process share, for connections=process (tcp_hub.h)
+ *   tcp_hub.c        a port that the PEs of a process share, for shared_connections (tcp_hub.h)
  *
  * A port has listening sockets, *listeners*, one for each address of the job's networks, and
  * connections with other ports.  Both directions of a connection are used, so that acknowledgements
@@ -128,6 +128,7 @@ struct ski_tcp_send_req {
     void                    *cookie; /* of done(), if split                                     */
     struct ski_peer         *peer;   /* only of a request that another thread is to send        */
     void                    *owner;  /* the port that is told of the end, if ports share one    */
+    void                    *to;     /* its peer, while that port is open                       */
 };
 
 /* A port that this port sends to. */
@@ -164,6 +165,7 @@ struct ski_port {
     struct ski_tcp_conn      *closed; /* connections to be freed                                */
     struct ski_tcp_conn      *hot;    /* the connection that received last                      */
     unsigned                  hot_misses; /* receives in a row from another one than `hot`      */
+    bool                      recv_paused; /* open connections are written, and not read        */
     struct ski_peer          *peers;
     struct ski_peer          *bucket[SKI_TCP_BUCKETS];      /* peers by their PEs               */
     struct ski_tcp_conn      *conn_bucket[SKI_TCP_BUCKETS]; /* connections whose PE is known    */

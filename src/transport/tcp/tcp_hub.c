@@ -12,7 +12,9 @@
 #include <sys/eventfd.h>
 #include <unistd.h>
 
-#define HUB_PENDING_MAX 1024 /* packets of a port that are not complete, at most */
+#define HUB_PENDING_MAX 1024 /* packets to a peer that are not complete, at most ...         */
+#define HUB_PENDING_FULL                                                                           \
+    ((size_t)4 << 20) /* ... or bytes from which on no more are accepted, as in tcp_send.c */
 
 /* The last part of the address of a port. */
 struct hub_address {
@@ -124,15 +126,19 @@ static skua_status hub_send_locked(struct ski_tcp_hub_peer *peer, struct ski_tcp
 
 static skua_status hub_send_req(struct ski_tcp_hub_peer *peer, struct ski_tcp_send_req *out)
 {
-    struct ski_tcp_hub_port *port = peer->port;
-    skua_status              status;
+    skua_status status;
 
     if (!peer->below)
         return ski_tcp_hub_post_copy(peer->inside, out) ? SKUA_OK : SKUA_ERR_AGAIN;
-    if (port->pending >= HUB_PENDING_MAX)
+    if (peer->pending >= HUB_PENDING_MAX || peer->pending_bytes >= HUB_PENDING_FULL)
         return SKUA_ERR_AGAIN;
-    status = ski_tcp_hub_try_lock(port->hub) ? hub_send_locked(peer, out) : hub_submit(peer, out);
-    port->pending += status == SKUA_PENDING;
+    status =
+        ski_tcp_hub_try_lock(peer->port->hub) ? hub_send_locked(peer, out) : hub_submit(peer, out);
+    if (status == SKUA_PENDING) {
+        peer->port->pending++;
+        peer->pending++;
+        peer->pending_bytes += ski_tcp_hub_bytes(out);
+    }
     return status;
 }
 
@@ -142,7 +148,8 @@ static skua_status hub_send(struct ski_peer *to, void *packet, size_t bytes)
     struct ski_tcp_send_req  out  = {.head  = ski_frame_head(SKI_FRAME_PACKET, bytes) | peer->target,
                                      .part  = {packet},
                                      .bytes = {bytes},
-                                     .owner = peer->port};
+                                     .owner = peer->port,
+                                     .to    = peer};
 
     return hub_send_req(peer, &out);
 }
@@ -157,22 +164,14 @@ static skua_status hub_send_split(struct ski_peer *to, void *packet, size_t byte
                                      .bytes  = {bytes, rest_bytes},
                                      .split  = true,
                                      .cookie = cookie,
-                                     .owner  = peer->port};
+                                     .owner  = peer->port,
+                                     .to     = peer};
 
     return hub_send_req(peer, &out);
 }
 
 /* ---- progress and sleep ------------------------------------------------------------------------
  */
-
-/* Sets whether a port sleeps on the connections, too.  They stay in its epoll: to add them would
- * take the longer the more connections there are. */
-static bool hub_port_set_watch(struct ski_tcp_hub_port *port, int how, uint32_t events)
-{
-    struct epoll_event event = {.events = events};
-
-    return epoll_ctl(port->epoll, how, port->hub->below->epoll, &event) == 0;
-}
 
 /* Ends what arm() began.  A port that watched the connections leaves that to another. */
 static void hub_disarm(struct ski_port *handle)
@@ -185,25 +184,8 @@ static void hub_disarm(struct ski_port *handle)
     port->armed = false;
     atomic_store(&port->asleep, false);
     eventfd_read(port->wakeup, &any); /* a thread that is about to write it wakes the next sleep */
-    if (!port->watching)
-        return;
-    port->watching = false;
-    hub_port_set_watch(port, EPOLL_CTL_MOD, 0);
-    atomic_store(&port->hub->watcher, NULL);
-    ski_tcp_hub_wake_another(port->hub, port->number);
-}
-
-/* Makes a port that goes to sleep the watcher if there is none. */
-static void hub_watch(struct ski_tcp_hub_port *port)
-{
-    struct ski_tcp_hub_port *none = NULL;
-
-    if (atomic_load(&port->hub->full) > 0 ||
-        !atomic_compare_exchange_strong(&port->hub->watcher, &none, port))
-        return;
-    port->watching = hub_port_set_watch(port, EPOLL_CTL_MOD, EPOLLIN);
-    if (!port->watching)
-        atomic_store(&port->hub->watcher, NULL);
+    ski_tcp_hub_unwatch(port);
+    ski_tcp_hub_end_nap(port);
 }
 
 static bool hub_arm(struct ski_port *handle)
@@ -221,23 +203,21 @@ static bool hub_arm(struct ski_port *handle)
     atomic_store(&hub->want_writable, true);
     if (ski_tcp_hub_try_lock(hub))
         hub_unlock(hub);
-    hub_watch(port);
+    ski_tcp_hub_watch(hub, port->number);
+    ski_tcp_hub_nap(port);
     return true;
 }
 
-/* Receives and sends for all ports, with the lock. */
+/* Receives and sends for all ports, with the lock.  While a port is full, it only sends. */
 static unsigned hub_progress_locked(struct ski_tcp_hub_port *port)
 {
     struct ski_tcp_hub *hub = port->hub;
     unsigned            n   = ski_tcp_hub_handle(port);
 
-    if (atomic_load(&hub->full) > 0) {
-        n += ski_tcp_sendq_flush(hub->below);
-    } else {
-        hub->current = port;
-        n += ski_tcp_progress(hub->below);
-        hub->current = NULL;
-    }
+    hub->below->recv_paused = atomic_load(&hub->full) > 0;
+    hub->current            = port;
+    n += ski_tcp_progress(hub->below);
+    hub->current = NULL;
     hub_unlock(hub);
     return n;
 }
@@ -269,6 +249,7 @@ static void hub_free(struct ski_tcp_hub *hub)
         ski_tcp_hub_discard(port);
         free(port);
     }
+    pthread_mutex_destroy(&hub->watch);
     free((void *)hub->port);
     free(hub);
 }
@@ -284,6 +265,7 @@ static skua_status hub_make(int pe)
     if (!hub)
         return SKUA_ERR_NOMEM;
     memset((void *)hub, 0, sizeof *hub + (size_t)count * sizeof *hub->owners);
+    pthread_mutex_init(&hub->watch, NULL);
     hub->count = count;
     hub->port  = calloc((size_t)count, sizeof *hub->port);
     status = hub->port ? ski_tcp_open(pe, &ski_tcp_hub_upcalls, hub, &hub->below) : SKUA_ERR_NOMEM;
@@ -303,6 +285,7 @@ static bool hub_port_make_fds(struct ski_tcp_hub_port *port)
 {
     struct epoll_event event = {.events = EPOLLIN};
 
+    port->timer  = -1;
     port->epoll  = epoll_create1(EPOLL_CLOEXEC);
     port->wakeup = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
     return port->epoll >= 0 && port->wakeup >= 0 &&
@@ -315,6 +298,8 @@ static void hub_port_close_fds(struct ski_tcp_hub_port *port)
         close(port->epoll);
     if (port->wakeup >= 0)
         close(port->wakeup);
+    if (port->timer >= 0)
+        close(port->timer);
 }
 
 static struct ski_tcp_hub_port *hub_port_new(int pe, const struct ski_upcalls *up, void *owner)
@@ -340,7 +325,7 @@ static bool hub_port_join(struct ski_tcp_hub_port *port)
     struct ski_tcp_hub *hub = hub_filling;
 
     port->hub = hub;
-    if (!hub_port_set_watch(port, EPOLL_CTL_ADD, 0))
+    if (!ski_tcp_hub_set_watch(port, EPOLL_CTL_ADD, 0))
         return false;
     hub_lock(hub);
     port->number              = (unsigned)hub->opened++;
@@ -437,8 +422,10 @@ static void hub_close(struct ski_port *handle)
     hub_disarm(handle);
     pthread_mutex_lock(&hubs_mutex);
     last = hub_port_leave(port);
-    if (last)
+    if (last) {
+        hub->below->recv_paused = false;
         ski_tcp_close(hub->below);
+    }
     port->closed = true;
     ski_tcp_hub_discard(port);
     hub_port_free_peers(port);

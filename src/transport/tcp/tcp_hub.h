@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * tcp_hub.h - connections that the PEs of a process share, for the setting connections=process.
+ * tcp_hub.h - connections that the PEs of a process share, for the setting shared_connections.
  *
  * The ports of a process have one *hub*: a port of tcp.h that listens, connects and polls for all
  * of them.  So two processes have one connection, however many PEs they have.  A hub is known to
@@ -25,16 +25,17 @@
  *
  * Sleep.  Of the ports that sleep one is the *watcher*: it sleeps on the connections of the hub.
  * The others sleep on a descriptor of their own, which is written when an event is posted to them.
- * A watcher that wakes up wakes another sleeper, which takes its place; its PE may compute for
- * long. Here, too, a flag that is set before the other is read makes one side find the other:
- * `asleep` against events, `watcher` and `full`.
+ * A watcher that wakes up makes another sleeper the watcher, without waking it: the PEs of both may
+ * have something to compute for long.  Here, too, a flag that is set before the other is read makes
+ * one side find the other: `asleep` against events, `watcher` and `full`.
  *
  * Back-pressure.  Events hold copies.  While a port that does not handle them has HUB_BACKLOG_MAX
- * bytes, it is full, and the hub does not read connections.
+ * bytes, it is full, and the hub does not read connections; it still writes them.
  */
 #ifndef SKI_TCP_HUB_H
 #define SKI_TCP_HUB_H
 
+#include <pthread.h>
 #include <stdatomic.h>
 
 #include "transport/tcp/tcp.h"
@@ -71,8 +72,9 @@ struct ski_tcp_hub_port {
     unsigned                  pending; /* packets that were sent and not reported as complete    */
     int                       epoll;   /* the descriptor to wait for ...                         */
     int                       wakeup;  /* ... and what other threads write to                    */
+    int                       timer;   /* in `epoll`, for a nap; -1: there was none yet          */
+    bool                      napping; /* the timer is set                                       */
     bool                      armed;   /* since the last arm()                                   */
-    bool                      watching;
     _Alignas(64) _Atomic(struct ski_tcp_hub_event *) events; /* newest first                     */
     _Atomic(struct ski_tcp_send_req *) sent;    /* packets that are complete, newest first       */
     _Atomic size_t                     backlog; /* bytes of the copies in `events`               */
@@ -85,7 +87,9 @@ struct ski_tcp_hub_peer {
     struct ski_peer          *below;  /* the hub of the peer; NULL: it is our own                 */
     struct ski_tcp_hub_port  *inside; /* the port of the peer, if the hub is our own              */
     uint64_t                  target; /* part of the heads of its frames                          */
-    struct ski_tcp_hub_event *lost;   /* posted when the peer is lost; NULL: it was */
+    struct ski_tcp_hub_event *lost;   /* posted when the peer is lost; NULL: it was               */
+    unsigned                  pending; /* packets that were sent and not reported as complete    */
+    size_t                    pending_bytes; /* bytes of these packets                           */
     char                      why[SKI_REASON_MAX];
     struct ski_tcp_hub_peer  *next;
 };
@@ -98,7 +102,8 @@ struct ski_tcp_hub {
     _Alignas(64) _Atomic bool busy;   /* the lock                                             */
     _Atomic bool                       want_writable; /* a port went to sleep without the lock    */
     _Atomic(struct ski_tcp_send_req *) submitted;     /* newest first                             */
-    _Atomic(struct ski_tcp_hub_port *) watcher;
+    _Atomic(struct ski_tcp_hub_port *) watcher;       /* changes under `watch`                    */
+    pthread_mutex_t                    watch;
     int                                count; /* ports, at most                                   */
     _Atomic(struct ski_tcp_hub_port *) *port; /* by number; NULL: not opened yet                  */
     void *owners[];                           /* for tcp_framing.h, under the lock             */
@@ -109,6 +114,12 @@ struct ski_tcp_hub {
 static inline bool ski_tcp_hub_try_lock(struct ski_tcp_hub *hub)
 {
     return !atomic_load(&hub->busy) && !atomic_exchange(&hub->busy, true);
+}
+
+/** Returns the bytes of a packet that a port has sent. */
+static inline size_t ski_tcp_hub_bytes(const struct ski_tcp_send_req *out)
+{
+    return out->bytes[0] + out->bytes[1];
 }
 
 /* ---- events (tcp_hub_event.c) ----------------------------------------------------------- */
@@ -134,7 +145,24 @@ bool ski_tcp_hub_is_quiet(struct ski_tcp_hub_port *port);
 /** Wakes a port if it sleeps.  Returns whether it did. */
 bool ski_tcp_hub_wake(struct ski_tcp_hub_port *port);
 
-/** Wakes one of the other ports that sleep, which then watches the connections. */
-void ski_tcp_hub_wake_another(struct ski_tcp_hub *hub, unsigned than);
+/* ---- the watcher (tcp_hub_watch.c) ------------------------------------------------------ */
+
+/** Adds the connections to what a port sleeps on (EPOLL_CTL_ADD), or sets whether they wake it
+ *  (EPOLL_CTL_MOD): @p events is EPOLLIN or 0.  Returns false if the system refuses that. */
+bool ski_tcp_hub_set_watch(struct ski_tcp_hub_port *port, int how, uint32_t events);
+
+/** Makes a port that sleeps the watcher if there is none and no port is full.  The search begins
+ *  behind the port @p number. */
+void ski_tcp_hub_watch(struct ski_tcp_hub *hub, unsigned number);
+
+/** Makes another port that sleeps the watcher, if @p port was and is awake now. */
+void ski_tcp_hub_unwatch(struct ski_tcp_hub_port *port);
+
+/** Bounds the sleep of a port whose packets wait while a port is full: then there is no watcher, so
+ *  nothing would wake it when they can be sent. */
+void ski_tcp_hub_nap(struct ski_tcp_hub_port *port);
+
+/** Stops the timer of ski_tcp_hub_nap(), if it is set. */
+void ski_tcp_hub_end_nap(struct ski_tcp_hub_port *port);
 
 #endif

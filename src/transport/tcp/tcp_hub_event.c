@@ -29,25 +29,28 @@ bool ski_tcp_hub_wake(struct ski_tcp_hub_port *port)
            eventfd_write(port->wakeup, 1) == 0;
 }
 
-void ski_tcp_hub_wake_another(struct ski_tcp_hub *hub, unsigned than)
-{
-    for (int i = 1; i < hub->count; i++) {
-        struct ski_tcp_hub_port *port = atomic_load(&hub->port[((int)than + i) % hub->count]);
+/* ---- posting ---------------------------------------------------------------------------- */
 
-        if (port && ski_tcp_hub_wake(port))
-            return;
+/* Wakes all ports that sleep. */
+static void hub_wake_all(struct ski_tcp_hub *hub)
+{
+    for (int i = 0; i < hub->count; i++) {
+        struct ski_tcp_hub_port *port = atomic_load(&hub->port[i]);
+
+        if (port)
+            ski_tcp_hub_wake(port);
     }
 }
 
-/* ---- posting ---------------------------------------------------------------------------- */
-
-/* Counts a copy for a port. */
+/* Counts a copy for a port.  If it is the first that is full, the sleep of others may have to be
+ * bounded. */
 static void hub_backlog_add(struct ski_tcp_hub_port *port, size_t bytes)
 {
     size_t before = atomic_fetch_add(&port->backlog, bytes);
 
-    if (before < SKI_TCP_HUB_BACKLOG_MAX && before + bytes >= SKI_TCP_HUB_BACKLOG_MAX)
-        atomic_fetch_add(&port->hub->full, 1);
+    if (before < SKI_TCP_HUB_BACKLOG_MAX && before + bytes >= SKI_TCP_HUB_BACKLOG_MAX &&
+        atomic_fetch_add(&port->hub->full, 1) == 0)
+        hub_wake_all(port->hub);
 }
 
 /* Counts a copy of a port as handled. If no port is full any more, one of the sleepers watches the
@@ -60,7 +63,7 @@ static void hub_backlog_remove(struct ski_tcp_hub_port *port, size_t bytes)
     if (before < SKI_TCP_HUB_BACKLOG_MAX || before - bytes >= SKI_TCP_HUB_BACKLOG_MAX)
         return;
     if (atomic_fetch_sub(&port->hub->full, 1) == 1)
-        ski_tcp_hub_wake_another(port->hub, port->number);
+        ski_tcp_hub_watch(port->hub, port->number);
 }
 
 static void hub_event_post(struct ski_tcp_hub_port *port, struct ski_tcp_hub_event *event)
@@ -279,6 +282,18 @@ static struct ski_tcp_hub_event *hub_events_take(struct ski_tcp_hub_port *port)
     return oldest;
 }
 
+/* Counts a packet as complete. */
+static void hub_uncount_sent(const struct ski_tcp_send_req *out)
+{
+    struct ski_tcp_hub_peer *peer = out->to;
+
+    assert(peer->port->pending > 0 && peer->pending > 0 &&
+           peer->pending_bytes >= ski_tcp_hub_bytes(out));
+    peer->port->pending--;
+    peer->pending--;
+    peer->pending_bytes -= ski_tcp_hub_bytes(out);
+}
+
 /* Reports packets that are complete.  Returns their number. */
 static unsigned hub_report_sent(struct ski_tcp_hub_port *port)
 {
@@ -289,8 +304,7 @@ static unsigned hub_report_sent(struct ski_tcp_hub_port *port)
         out = atomic_exchange(&port->sent, NULL);
     for (struct ski_tcp_send_req *next; out; out = next, n++) {
         next = out->next;
-        assert(port->pending > 0);
-        port->pending--;
+        hub_uncount_sent(out);
         if (out->split)
             port->up->done(port->owner, out->cookie, SKUA_OK);
         else

@@ -130,9 +130,9 @@ skua_status ski_tcp_open(int pe, const struct ski_upcalls *up, void *owner, stru
 /* Returns whether the other side has acknowledged all data of a connection. */
 static bool tcp_conn_is_drained(const struct ski_tcp_conn *conn)
 {
-    int end_sent = 0;
+    int left = 0; /* bytes that are not acknowledged */
 
-    return ioctl(conn->source.fd, SIOCOUTQ, &end_sent) != 0 || end_sent == 0;
+    return ioctl(conn->source.fd, SIOCOUTQ, &left) != 0 || left == 0;
 }
 
 static bool tcp_port_is_drained(const struct ski_port *port)
@@ -213,11 +213,13 @@ size_t ski_tcp_address(struct ski_port *port, void *to)
 /* Handles an event of a connection. */
 static bool tcp_conn_on_event(struct ski_tcp_conn *conn, uint32_t events)
 {
-    bool room = conn->state == SKI_TCP_OPEN && events & EPOLLOUT;
+    bool open = conn->state == SKI_TCP_OPEN, room = open && events & EPOLLOUT;
 
     assert(conn->source.kind == SKI_TCP_CONN);
     if (room)
         ski_tcp_want_writable(conn, false);
+    if (open && conn->port->recv_paused)
+        return room;
     return ski_tcp_on_readable(conn) || room;
 }
 
@@ -262,7 +264,7 @@ unsigned ski_tcp_progress(struct ski_port *port)
     unsigned n;
 
     assert(!port->hot || port->hot->state == SKI_TCP_OPEN);
-    n = port->hot && !alternates && ski_tcp_on_readable(port->hot);
+    n = port->hot && !alternates && !port->recv_paused && ski_tcp_on_readable(port->hot);
     if (alternates || tcp_port_epoll_is_due(port, n > 0)) {
         n += tcp_port_poll_epoll(port);
         if (port->accept_paused && ski_tcp_now() > port->accept_paused_until)
