@@ -29,7 +29,7 @@ bool ski_rkey_table_find(const struct ski_pe *self, skua_gaddr at, struct ski_rk
     const struct ski_rkey_entry *entry;
     bool                         found;
 
-    if (!ski_region_root->rkeys)
+    if (!ski_region_table_is_common(at.region.id) || !ski_region_root->rkeys)
         return false; /* or it is being created, which is as good */
     ski_lock_acquire(&ski_region_root->lock);
     entry = rkey_table_entry(at.region.id, first);
