@@ -6,7 +6,9 @@
  *   ski_ticks()        the cycle counter, monotonic and common to all cores
  *   ski_ticks_rate()   its ticks per second, or 0 when it must be measured
  *   ski_order_stores() a store barrier: later stores become visible after earlier ones
- *   ski_order_swap()   makes the atomic read-modify-write before it a full barrier
+ *   ski_order_swap()   makes the atomic read-modify-write before it a full barrier; an exchange
+ *                      whose result is not used must be memory_order_seq_cst, since compilers make
+ *                      a weaker one a store
  *   SKI_COPY_AHEAD_*   the range of sizes in bytes in which software prefetch makes a copy faster;
  *                      an empty range: never
  *   SKI_CMA_SLOW       1: a copy between processes by the system takes longer than two by them

@@ -54,7 +54,7 @@ uint64_t shmemi_board_last_number(void)
 
 void shmemi_board_begin(int slot, uint64_t last)
 {
-    board.number[slot] = last;
+    __atomic_store_n(&board.number[slot], last, __ATOMIC_RELAXED); /* see above */
 }
 
 /* ---- entries -------------------------------------------------------------- */

@@ -250,10 +250,12 @@ void ski_region_table_remove(struct ski_region *region)
     uint32_t id = atomic_load_explicit(&region->id, memory_order_relaxed);
 
     ski_assert(id != 0);
+    /* First: a module that looks for the region under a lock of its own adds nothing after its
+     * observer has removed what it had. */
+    atomic_store_explicit(&region->id, 0, memory_order_relaxed);
     for (const struct ski_region_observer *o = table_observers; o->removed || o->piece_freed; o++)
         if (o->removed)
             o->removed(id);
-    atomic_store_explicit(&region->id, 0, memory_order_relaxed);
     if (region < ski_region_root->table + ski_region_root->common)
         return; /* the registrar reuses common slots (symmetric_vote.h) */
     ski_lock_acquire(&ski_region_root->lock);

@@ -124,7 +124,7 @@ extern struct ski_region_root *ski_region_root;
 struct ski_region_observer {
     /** The memory of PE @p self in a region, @p bytes at @p piece, will be freed. */
     void (*piece_freed)(struct ski_pe *self, const char *piece, size_t bytes);
-    /** Region @p id, which is still in the table, will be removed from it. */
+    /** Region @p id is not in the table any more; its memory will be freed. */
     void (*removed)(uint32_t id);
 };
 
@@ -210,7 +210,7 @@ static inline bool ski_region_table_is_common(uint32_t id)
 /** Allocates a slot and publishes @p like in it.  Returns its id, or 0. */
 uint32_t ski_region_table_add(const struct ski_region *like);
 
-/** Removes a region, after telling the observers; its slot becomes free. */
+/** Removes a region and notifies the observers; its slot becomes free. */
 void ski_region_table_remove(struct ski_region *region);
 
 /** Removes region @p id, if it exists, and frees its memory in the arena. */

@@ -29,7 +29,7 @@ bool ski_rkey_table_find(const struct ski_pe *self, skua_gaddr at, struct ski_rk
     const struct ski_rkey_entry *entry;
     bool                         found;
 
-    if (!ski_region_root->rkeys)
+    if (!ski_region_table_is_common(at.region.id) || !ski_region_root->rkeys)
         return false; /* or it is being created, which is as good */
     ski_lock_acquire(&ski_region_root->lock);
     entry = rkey_table_entry(at.region.id, first);
@@ -63,19 +63,9 @@ static bool rkey_table_valid(const struct ski_job *job, int pe, const struct ski
             info->stride <= (UINT64_MAX - info->base) / behind);
 }
 
-/* Returns whether replies about region @p id are stored. */
-static bool rkey_table_keeps(uint32_t id)
+/* Creates the table unless it exists; the caller holds the lock.  False: the arena is full. */
+static bool rkey_table_create(struct ski_pe *self)
 {
-    return ski_region_table_is_common(id) && ski_region_table_find((skua_region){id});
-}
-
-void ski_rkey_table_store(struct ski_pe *self, skua_gaddr at, const struct ski_rkey_info *info)
-{
-    int first = ski_job_first_pe(self->job, ski_job_process_of(self->job, at.pe));
-
-    if (!rkey_table_keeps(at.region.id) || !rkey_table_valid(self->job, at.pe, info))
-        return;
-    ski_lock_acquire(&ski_region_root->lock);
     if (!ski_region_root->rkeys) {
         struct ski_rkey_table *made = ski_pool_alloc(&self->pool, sizeof *made);
 
@@ -83,7 +73,18 @@ void ski_rkey_table_store(struct ski_pe *self, skua_gaddr at, const struct ski_r
             memset(made, 0, sizeof *made);
         ski_region_root->rkeys = made;
     }
-    if (ski_region_root->rkeys)
+    return ski_region_root->rkeys;
+}
+
+void ski_rkey_table_store(struct ski_pe *self, skua_gaddr at, const struct ski_rkey_info *info)
+{
+    int first = ski_job_first_pe(self->job, ski_job_process_of(self->job, at.pe));
+
+    if (!ski_region_table_is_common(at.region.id) || !rkey_table_valid(self->job, at.pe, info))
+        return;
+    ski_lock_acquire(&ski_region_root->lock);
+    /* A region that is being removed is not found any more, or its entries are removed later. */
+    if (ski_region_table_find(at.region) && rkey_table_create(self))
         *rkey_table_entry(at.region.id, info->count > 1 ? first : at.pe) =
             (struct ski_rkey_entry){at.region.id, at.pe, *info};
     ski_lock_release(&ski_region_root->lock);
@@ -91,10 +92,10 @@ void ski_rkey_table_store(struct ski_pe *self, skua_gaddr at, const struct ski_r
 
 void ski_rkey_table_remove(uint32_t id)
 {
-    if (!ski_region_table_is_common(id) || !ski_region_root->rkeys)
+    if (!ski_region_table_is_common(id))
         return;
-    ski_lock_acquire(&ski_region_root->lock);
-    for (int i = 0; i < SKI_RKEY_TABLE_ENTRIES; i++)
+    ski_lock_acquire(&ski_region_root->lock); /* before the look at `rkeys`: see above */
+    for (int i = 0; ski_region_root->rkeys && i < SKI_RKEY_TABLE_ENTRIES; i++)
         if (ski_region_root->rkeys->entry[i].id == id)
             ski_region_root->rkeys->entry[i].id = 0;
     ski_lock_release(&ski_region_root->lock);

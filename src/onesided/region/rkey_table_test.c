@@ -118,6 +118,28 @@ static void table_test_full(struct ski_pe *self)
        2 * SKI_RKEY_TABLE_ENTRIES);
 }
 
+/* A reply arrives when the entries of a region have been removed. */
+static void table_test_on_removed(uint32_t id)
+{
+    struct ski_rkey_info info = table_test_reply();
+
+    ski_rkey_table_remove(id);
+    ski_rkey_table_store(ski_self, skua_at((skua_region){id}, 2, 0), &info);
+}
+
+static void table_test_late(struct ski_pe *self)
+{
+    static const struct ski_region_observer observers[] = {{.removed = table_test_on_removed},
+                                                           {.removed = NULL}};
+    struct ski_rkey_info                    info        = table_test_reply();
+
+    ski_regions_open(self->job, 0, ski_region_root, observers);
+    ski_rkey_table_store(self, table_test_at(3, 2), &info);
+    OK(table_test_finds(self, 3, 2, 10000), "a reply about a region is stored ...");
+    ski_region_table_remove(ski_region_table_find((skua_region){TABLE_TEST_ID(3)}));
+    OK(!table_test_finds(self, 3, 2, 10000), "... but not a late one, when it has been removed");
+}
+
 int main(void)
 {
     struct ski_pe *self = test_pe_begin();
@@ -127,6 +149,7 @@ int main(void)
         table_test_create(slot);
     table_test_shared(self);
     table_test_refused(self);
+    table_test_late(self);
     table_test_full(self);
     test_pe_end(self);
     return tap_end();

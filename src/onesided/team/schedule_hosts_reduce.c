@@ -14,6 +14,10 @@
  * many: member i of each host combines slice i of its host, members i of all hosts exchange their
  * sets, and each host puts its slices together.  So each contribution crosses the network combined
  * with those of its host, and all members send at once.
+ *
+ * Large contributions that the operator does not split are combined here only if the members of
+ * each host have consecutive ranks: a set then has few blocks.  Elsewhere it may have as many as
+ * the host has members, each as large as a contribution.
  */
 #include <stdlib.h>
 
@@ -140,9 +144,9 @@ static void hosts_set_add_host(struct hosts_set *set, const struct ski_team_host
 
 /* ---- messages -------------------------------------------------------------------------- */
 
-/* Adds the transfer of a set to @p rank: of one block, or of all of them in one message. */
-static void hosts_set_send(struct ski_schedule *s, const struct hosts_set *set, int rank,
-                           uint32_t tag, bool copied)
+/* Puts the blocks of a set one behind another, in memory that does not change afterwards; a single
+ * block stays where it lies.  Returns where. */
+static struct ski_position hosts_set_pack(struct ski_schedule *s, const struct hosts_set *set)
 {
     struct ski_position at = set->block[0].at;
 
@@ -152,6 +156,13 @@ static void hosts_set_send(struct ski_schedule *s, const struct hosts_set *set, 
             ski_step_copy(s, ski_position(SKI_TEMP, at.at + set->bytes * (size_t)i),
                           set->block[i].at, set->bytes);
     }
+    return at;
+}
+
+/* Adds the transfer of a set, packed at @p at, to @p rank in one message. */
+static void hosts_set_send(struct ski_schedule *s, const struct hosts_set *set,
+                           struct ski_position at, int rank, uint32_t tag, bool copied)
+{
     ski_step_send(s, rank, tag, at, set->bytes * (size_t)set->count)->copied =
         copied && set->count == 1;
 }
@@ -228,7 +239,7 @@ static void hosts_reduce_local(struct ski_schedule *s, const struct ski_parts *p
         free(shape.block);
     }
     if (distance)
-        hosts_set_send(s, set,
+        hosts_set_send(s, set, hosts_set_pack(s, set),
                        parts->local[(parts->entry + (distance & (distance - 1))) % parts->locals],
                        (uint32_t)level * SKI_PARTS, false);
 }
@@ -253,7 +264,7 @@ static void hosts_reduce_entries(struct ski_schedule *s, const struct ski_parts 
         free(shape.block);
     }
     if (distance)
-        hosts_set_send(s, set,
+        hosts_set_send(s, set, hosts_set_pack(s, set),
                        parts->entries[(parts->root_host + (distance & (distance - 1))) % hosts],
                        (uint32_t)level * SKI_PARTS + 1, false);
 }
@@ -280,14 +291,18 @@ static int hosts_distance(const struct ski_parts *parts)
 static void hosts_exchange_sets(struct ski_schedule *s, const struct ski_parts *parts,
                                 const struct hosts_set *set, int level)
 {
-    int hosts   = parts->hosts->hosts;
-    int ignores = ski_block_ignores(parts->host, level, hosts), bits = 0;
+    int                 hosts = parts->hosts->hosts, first = parts->host ^ (1 << level), bits = 0;
+    int                 ignores = ski_block_ignores(parts->host, level, hosts);
+    struct ski_position at;
 
+    if (first >= hosts)
+        return;
+    at = hosts_set_pack(s, set); /* once for all of them */
     do {
-        int host = (parts->host ^ (1 << level)) | bits;
+        int host = first | bits;
 
         if (host < hosts)
-            hosts_set_send(s, set, parts->entries[host], (uint32_t)level * SKI_PARTS + 1,
+            hosts_set_send(s, set, at, parts->entries[host], (uint32_t)level * SKI_PARTS + 1,
                            !parts->plan->large);
         bits = (bits - ignores) & ignores; /* the next subset of `ignores` */
     } while (bits);
@@ -467,6 +482,19 @@ static bool hosts_reduce_slices(struct ski_schedule *s, const struct ski_plan *p
     return true;
 }
 
+/* Returns whether the sets of blocks of a reduction that is not cut into slices are small. */
+static bool hosts_sets_are_small(const struct ski_plan *plan)
+{
+    const struct ski_team_hosts *hosts = plan->hosts;
+
+    if (!plan->large)
+        return true;
+    for (int host = 0; host < hosts->hosts; host++)
+        if (ski_hosts_run(hosts, host, 0) < ski_hosts_size(hosts, host))
+            return false;
+    return true;
+}
+
 /* ---- to a root --------------------------------------------------------------------------- */
 
 bool ski_schedule_hosts_reduce(struct ski_schedule *s, const struct ski_plan *plan)
@@ -476,6 +504,8 @@ bool ski_schedule_hosts_reduce(struct ski_schedule *s, const struct ski_plan *pl
 
     if (plan->large && plan->element)
         return hosts_reduce_slices(s, plan);
+    if (!hosts_sets_are_small(plan))
+        return false;
     ski_parts_begin(&parts, plan, plan->root);
     set = hosts_set_begin(s, &parts, hosts_distance(&parts), plan->rank == plan->root);
     hosts_reduce_local(s, &parts, &set, hosts_distance(&parts));
@@ -499,6 +529,8 @@ bool ski_schedule_hosts_allreduce(struct ski_schedule *s, const struct ski_plan 
 
     if (plan->large && plan->element)
         return hosts_allreduce_slices(s, plan);
+    if (!hosts_sets_are_small(plan))
+        return false;
     ski_parts_begin(&parts, plan, -1);
     set = hosts_set_begin(s, &parts, hosts_distance(&parts), ski_parts_enter(&parts));
     hosts_reduce_local(s, &parts, &set, hosts_distance(&parts));

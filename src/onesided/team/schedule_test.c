@@ -35,7 +35,8 @@ struct schedule_test_member {
     struct ski_plan           plan;
     uint32_t                  pc;
     char                     *buffer[3];
-    struct schedule_test_msg *msg; /* by tag */
+    int                       inner; /* the buffer that lies in another one (in place), or -1 */
+    struct schedule_test_msg *msg;   /* by tag */
     int                       lent;
 };
 
@@ -192,13 +193,30 @@ static void schedule_test_buffers(struct schedule_test_member *m, size_t from, s
         m->buffer[SKI_FROM][i] = (char)(schedule_test_value(m->plan.rank, i / 8) >> i % 8 * 8);
 }
 
+/* Makes buffer @p inner of a member, @p bytes, the memory at @p at of the other one, if the member
+ * works in place. */
+static void schedule_test_alias(struct schedule_test_member *m, enum ski_buffer_name inner,
+                                size_t at, size_t bytes)
+{
+    char *outer = m->buffer[inner == SKI_FROM ? SKI_TO : SKI_FROM];
+
+    if (!m->plan.in_place)
+        return;
+    if (inner == SKI_FROM && bytes)
+        memcpy(outer + at, m->buffer[inner], bytes);
+    free(m->buffer[inner]);
+    m->buffer[inner] = outer + at;
+    m->inner         = (int)inner;
+}
+
 static void schedule_test_free(void)
 {
     for (int i = 0; i < schedule_test_size; i++) {
         struct schedule_test_member *m = &schedule_test_team[i];
 
         for (int b = 0; b < 3; b++)
-            free(m->buffer[b]);
+            if (b != m->inner)
+                free(m->buffer[b]);
         free(m->msg);
         ski_schedule_free(&m->s);
     }
@@ -224,6 +242,7 @@ static void schedule_test_begin(int size, const struct ski_plan *plan)
         schedule_test_team[i].plan      = *plan;
         schedule_test_team[i].plan.rank = i;
         schedule_test_team[i].plan.size = size;
+        schedule_test_team[i].inner     = -1;
         if (schedule_test_hosts)
             schedule_test_team[i].plan.hosts = schedule_test_hosts;
         ski_schedule_init(&schedule_test_team[i].s);
@@ -246,6 +265,9 @@ static void schedule_test_plan_move(struct schedule_test_member *m, enum schedul
     size_t            bytes = m->plan.bytes, all = bytes * (size_t)m->plan.size;
     struct ski_blocks blocks = {.bytes = bytes};
 
+    if (kind != TEST_ALLGATHER &&
+        (m->plan.rank != m->plan.root || (kind != TEST_GATHER && kind != TEST_SCATTER)))
+        m->plan.in_place = false;
     switch (kind) {
     case TEST_BROADCAST:
         schedule_test_buffers(m, bytes, bytes);
@@ -255,14 +277,17 @@ static void schedule_test_plan_move(struct schedule_test_member *m, enum schedul
         break;
     case TEST_GATHER:
         schedule_test_buffers(m, bytes, all);
+        schedule_test_alias(m, SKI_FROM, bytes * (size_t)m->plan.rank, bytes);
         ski_schedule_gather(&m->s, &m->plan);
         break;
     case TEST_SCATTER:
         schedule_test_buffers(m, all, bytes);
+        schedule_test_alias(m, SKI_TO, bytes * (size_t)m->plan.rank, bytes);
         ski_schedule_scatter(&m->s, &m->plan);
         break;
     case TEST_ALLGATHER:
         schedule_test_buffers(m, bytes, all);
+        schedule_test_alias(m, SKI_FROM, bytes * (size_t)m->plan.rank, bytes);
         ski_schedule_allgather(&m->s, &m->plan, &blocks);
         break;
     case TEST_ALLTOALL:
@@ -391,6 +416,8 @@ static bool schedule_test_reduce(enum schedule_test_reduction kind, int size,
         struct schedule_test_member *m = &schedule_test_team[i];
 
         schedule_test_buffers(m, plan->bytes, plan->bytes);
+        m->plan.in_place = plan->in_place && (kind != TEST_REDUCE || i == plan->root);
+        schedule_test_alias(m, SKI_FROM, 0, plan->bytes);
         if (kind == TEST_REDUCE)
             ski_schedule_reduce(&m->s, &m->plan);
         else if (kind == TEST_ALLREDUCE)
@@ -539,16 +566,39 @@ static void schedule_test_on_hosts(bool reduces, int kind, const char *name)
             int hosts = 2 + (int)(tap_random(&schedule_test_seed) % (unsigned)(size - 2));
 
             schedule_test_lay_out((enum schedule_test_layout)(layout % LAYOUTS), size, hosts);
-            for (int i = 0; schedule_test_hosts && i < 8; i++) {
-                struct ski_plan plan = {.element = 8, .bytes = bytes[i % 4], .large = i > 3};
+            for (int i = 0; schedule_test_hosts && i < 12; i++) {
+                struct ski_plan plan = {.bytes = bytes[i % 4], .large = i > 3};
 
-                plan.root = (int)(tap_random(&schedule_test_seed) % (unsigned)size);
-                right     = right && schedule_test_few(reduces, kind, size, &plan);
+                plan.element  = i < 8 ? 8 : 0; /* 0: the operator is not split */
+                plan.in_place = tap_random(&schedule_test_seed) % 2;
+                plan.root     = (int)(tap_random(&schedule_test_seed) % (unsigned)size);
+                right         = right && schedule_test_few(reduces, kind, size, &plan);
             }
         }
     ski_team_hosts_free(schedule_test_hosts);
     schedule_test_hosts = NULL;
     OK(right, "%s of several hosts", name);
+}
+
+/* Large contributions that are not split: no member keeps one for each member of its host. */
+static void schedule_test_unsplit(void)
+{
+    struct ski_plan     plan = {.size = 32, .bytes = 640, .large = true};
+    struct ski_schedule to_root, to_all;
+
+    schedule_test_lay_out(LAYOUT_CYCLIC, plan.size, 4);
+    plan.hosts = schedule_test_hosts;
+    ski_schedule_init(&to_root);
+    ski_schedule_init(&to_all);
+    ski_schedule_reduce(&to_root, &plan);
+    ski_schedule_allreduce(&to_all, &plan);
+    OK(to_root.temp <= 8 * plan.bytes && to_all.temp <= 8 * plan.bytes,
+       "large reductions of several hosts that are not split: %zu and %zu bytes", to_root.temp,
+       to_all.temp);
+    ski_schedule_free(&to_root);
+    ski_schedule_free(&to_all);
+    ski_team_hosts_free(schedule_test_hosts);
+    schedule_test_hosts = NULL;
 }
 
 /* Returns whether a barrier of members that are laid out ends, with one message of each host in
@@ -605,5 +655,6 @@ int main(void)
     schedule_test_on_hosts(false, TEST_ALLTOALL, "all-to-all");
     schedule_test_on_hosts(true, TEST_REDUCE, "reduce");
     schedule_test_on_hosts(true, TEST_ALLREDUCE, "allreduce");
+    schedule_test_unsplit();
     return tap_end();
 }

@@ -10,6 +10,7 @@
 #include "core/pe/handler.h"
 #include "onesided/pe/onesided_pe.h"
 #include "onesided/rma/rma_pe.h"
+#include "onesided/team/team_hosts.h"
 #include "core/net/zcopy_send.h"
 
 #define TEAM_LEND_SHARED  4096   /* bytes from which memory of the arena or process is lent */
@@ -136,13 +137,27 @@ static void team_send_data(struct ski_pe *self, struct ski_team_call *call,
     skua_send(pe, (skua_handler){SKI_HANDLER_TEAM}, msg);
 }
 
-/* Returns the bytes from which memory that the system copies is lent: where each block goes to one
- * member, a copy in the caller's cache costs less than the system call of the receiver.  Where
- * copies always take less time, only their memory is bounded. */
+/* Returns how many members of the team are on this host. */
+static int team_local_members(const struct ski_team *team)
+{
+    return team->hosts ? ski_hosts_size(team->hosts, ski_hosts_of(team->hosts, team->rank))
+                       : team->size;
+}
+
+/* Returns the bytes from which memory is lent where copies always take less time: all members of
+ * this host may copy a block for each other one, in the part of the arena that a window has. */
+static size_t team_lend_bounded(const struct ski_team *team)
+{
+    size_t most = team->window.bytes < TEAM_COPIES_MOST ? team->window.bytes : TEAM_COPIES_MOST;
+
+    return most / (size_t)(team_local_members(team) - 1) + 1;
+}
+
+/* Returns the bytes from which memory that the system copies is lent where its copy takes less
+ * time: where each block goes to one member, a copy in the caller's cache costs less than the
+ * system call of the receiver. */
 static size_t team_lend_cma(const struct ski_team_call *call)
 {
-    if (SKI_CMA_SLOW)
-        return TEAM_COPIES_MOST / (size_t)(call->team->size - 1) + 1;
     switch ((enum ski_collective)call->kind.collective) {
     case SKI_COLLECTIVE_GATHER:
     case SKI_COLLECTIVE_GATHERV: return TEAM_LEND_GATHER;
@@ -152,6 +167,13 @@ static size_t team_lend_cma(const struct ski_team_call *call)
     }
 }
 
+/* Returns whether the system copies @p bytes for the receiver. */
+static bool team_lends_cma(const struct ski_team_call *call, size_t bytes)
+{
+    return ski_config.cma && bytes >= team_lend_cma(call) &&
+           (!SKI_CMA_SLOW || bytes >= team_lend_bounded(call->team));
+}
+
 /* Returns whether the memory of a SEND to @p pe is lent rather than copied. */
 static bool team_lends(const struct ski_pe *self, const struct ski_team_call *call,
                        const struct ski_step *step, int pe, const char *data)
@@ -159,8 +181,7 @@ static bool team_lends(const struct ski_pe *self, const struct ski_team_call *ca
     if (step->copied || step->bytes < TEAM_LEND_SHARED || ski_job_index(self->job, pe) < 0)
         return false;
     return ski_arena_contains(self->job->arena, data) ||
-           ski_job_process_of(self->job, pe) == self->process ||
-           (ski_config.cma && step->bytes >= team_lend_cma(call));
+           ski_job_process_of(self->job, pe) == self->process || team_lends_cma(call, step->bytes);
 }
 
 void ski_team_send(struct ski_pe *self, struct ski_team_call *call, const struct ski_step *step)

@@ -35,7 +35,7 @@ static inline void ski_team_stamp_raise(struct ski_pe *self, struct ski_team_sta
     if (go_on && light)
         atomic_store_explicit(&stamp->count, count, memory_order_release);
     else
-        atomic_exchange_explicit(&stamp->count, count, memory_order_release);
+        atomic_exchange_explicit(&stamp->count, count, memory_order_seq_cst); /* see arch.h */
     if (light)
         ski_membarrier_light();
     else
