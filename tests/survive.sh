@@ -106,6 +106,18 @@ stays()
   parent=$!
 }
 
+# Lets the launcher and its agents go on when the program has removed the file $work/die.
+continue_launcher()
+{
+  for _ in $(seq 1000); do
+    [ -e "$work/die" ] || break
+    sleep 0.02
+  done
+  for launcher in $(pgrep -P $parent -x skuarun); do
+    kill -CONT "$launcher" $(pgrep -P "$launcher" -x skuarun)
+  done
+}
+
 # resized PES: lets the job go on when it has so many PEs.  Sets $code, $out and $err.
 resized()
 {
@@ -145,6 +157,16 @@ for shared in 1 0; do
   resized 3
   ok "a program asks to survive, and for 3 PEs (shared memory $shared)" has "$err" 'epoch 2, with 3 PE\(s\), resumed'
   ok "its output comes once" test "$code" -eq 0 -a "$out" = "$expected"
+  run env RESIZE=3 SKUA_SHARED_MEMORY=$shared timeout 120 "$skuarun" --survive=100 -n 2 "$program" none "$steps" due
+  ok "a program that does not wait for it has 3 PEs (shared memory $shared)" \
+    eval '[ "$code" -eq 0 ] && [ "$out" = "$expected" ] && has "$err" "epoch 2, with 3 PE"'
+  # The process dies after the checkpoint, before the launcher, or the agent, can see the request.
+  : >"$work/die"
+  stays env DIE="$work/die" RESIZE=3 SKUA_SHARED_MEMORY=$shared "$skuarun" --survive=100 -n 2 "$program" none "$steps" due
+  continue_launcher
+  resized 3
+  ok "the request outlives its process (shared memory $shared)" \
+    eval '[ "$code" -eq 0 ] && [ "$out" = "$expected" ] && has "$err" "with 3 PE"'
 done
 run env ASK=100 timeout 60 "$skuarun" -n 2 --set=survive=0 "$program" none "$steps" due
 ok "options that forbid it are named" has "$code $err" '^1 .*leave out --set=survive'

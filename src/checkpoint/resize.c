@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * resize.c - skua_resize(): the number of PEs that the program asks for, in the memory of the job,
- * where the launcher or its agent finds it.
+ * where the launcher or its agent finds it, and a checkpoint that is due.
  */
 #include <skua/checkpoint.h>
 
@@ -22,6 +22,7 @@ skua_status skua_resize(int pes)
         return ski_refuse(SKUA_ERR_UNSUPPORTED,
                           "%s: only a job of `skuarun --survive' can change its number of PEs",
                           __func__);
-    atomic_store(&self->job->resize, (uint32_t)pes);
+    atomic_store(&self->job->resize, (uint32_t)pes); /* before the checkpoint that it waits for */
+    skua_checkpoint_make_due();
     return SKUA_OK;
 }

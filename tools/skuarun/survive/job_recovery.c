@@ -126,6 +126,8 @@ bool recovery_joined(struct recovery *r)
 
 bool recovery_resize(struct recovery *r, int pes)
 {
+    bool ready = recovery_may_resize(r); /* the epoch is being ended for another number */
+
     r->resize = 0;
     if (!r->on)
         fprintf(stderr,
@@ -133,7 +135,8 @@ bool recovery_resize(struct recovery *r, int pes)
                 r->pes);
     else if (pes >= 1 && pes <= PES_MAX && pes != r->pes)
         r->resize = pes;
-    r->resize_after = r->completed;
+    if (!ready)
+        r->resize_after = r->completed;
     return r->resize > 0;
 }
 
