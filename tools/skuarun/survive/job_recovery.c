@@ -71,7 +71,9 @@ static void recovery_announce(struct recovery *r)
     char        from[4200];
 
     r->announced = true;
-    if (r->generation)
+    if (r->generation && r->resized)
+        snprintf(from, sizeof from, "checkpoint %" PRIu64 " in memory", r->generation);
+    else if (r->generation)
         snprintf(from, sizeof from,
                  "checkpoint %" PRIu64 " in memory, taken %.2f s before the failure", r->generation,
                  r->failed_at - r->completed_at);
