@@ -118,7 +118,7 @@ continue_launcher()
   done
 }
 
-# resized PES: lets the job go on when it has so many PEs.  Sets $code, $out and $err.
+# resized PES: lets the job go on when it has so many PEs.  Sets $code, $out, $err and $launchers.
 resized()
 {
   for _ in $(seq 1000); do
@@ -126,6 +126,7 @@ resized()
     [ -d "/proc/$parent" ] || break
     sleep 0.05
   done
+  launchers=$(pgrep -P $parent -x skuarun | wc -l)
   rm -f "$STAY"
   code=0
   wait $parent || code=$?
@@ -155,7 +156,8 @@ ok "skua_resize() is refused in a job that does not survive" \
 for shared in 1 0; do
   stays env ASK=100 RESIZE=3 SKUA_SHARED_MEMORY=$shared "$skuarun" -n 2 "$program" none "$steps" due
   resized 3
-  ok "a program asks to survive, and for 3 PEs (shared memory $shared)" has "$err" 'epoch 2, with 3 PE\(s\), resumed'
+  ok "a program asks to survive, and for 3 PEs (shared memory $shared)" has "$err" 'epoch 2, with 3 PE\(s\), resumed after .* in memory$'
+  ok "the launcher that has executed itself keeps its name" test "$launchers" -eq 1
   ok "its output comes once" test "$code" -eq 0 -a "$out" = "$expected"
   run env RESIZE=3 SKUA_SHARED_MEMORY=$shared timeout 120 "$skuarun" --survive=100 -n 2 "$program" none "$steps" due
   ok "a program that does not wait for it has 3 PEs (shared memory $shared)" \

@@ -13,7 +13,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/** Records that this process was executed by relaunch_exec().  Called first. */
+/** Records that this process was executed by relaunch_exec(), and gives it its name again.  Called
+ * first. */
 void relaunch_begin(void);
 
 /** Records that the program asks to survive, with a checkpoint every @p milliseconds.  Returns
