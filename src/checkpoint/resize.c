@@ -9,15 +9,13 @@
 #include "boot/image_slots.h"
 #include "core/pe/pe.h"
 
-#define RESIZE_MOST 65535 /* PEs of a job that skuarun starts */
-
 skua_status skua_resize(int pes)
 {
     struct ski_pe *self = SKI_SELF();
 
-    if (pes < 1 || pes > RESIZE_MOST)
+    if (pes < 1 || pes > SKI_JOB_PES_MAX)
         return ski_refuse(SKUA_ERR_INVAL, "%s: a job has 1 to %d PEs, not %d", __func__,
-                          RESIZE_MOST, pes);
+                          SKI_JOB_PES_MAX, pes);
     if (ski_image_slots()->epoch == 0)
         return ski_refuse(SKUA_ERR_UNSUPPORTED,
                           "%s: only a job of `skuarun --survive' can change its number of PEs",

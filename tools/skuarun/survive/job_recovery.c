@@ -135,7 +135,7 @@ bool recovery_resize(struct recovery *r, int pes)
         fprintf(stderr,
                 "skuarun: the number of PEs stays %d: only a job with --survive can change it\n",
                 r->pes);
-    else if (pes >= 1 && pes <= PES_MAX && pes != r->pes)
+    else if (pes >= 1 && pes <= SKI_JOB_PES_MAX && pes != r->pes)
         r->resize = pes;
     if (!ready)
         r->resize_after = r->completed;
