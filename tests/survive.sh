@@ -172,6 +172,18 @@ for shared in 1 0; do
 done
 run env ASK=100 timeout 60 "$skuarun" -n 2 --set=survive=0 "$program" none "$steps" due
 ok "options that forbid it are named" has "$code $err" '^1 .*leave out --set=survive'
+# Two processes are killed before the launcher can act: both are lost, also if one is still ending.
+stays "$skuarun" --survive=0.05 --spare=0 -n 4 "$program" none "$steps" due
+for _ in $(seq 1000); do
+  grep -q "^step $((steps / 2)) " "$work/out" && break
+  sleep 0.02
+done
+launcher=$(pgrep -P $parent -x skuarun)
+kill -STOP "$launcher"
+kill -9 $(ps -C "$name" -o pid= | tail -n 2)
+kill -CONT "$launcher"
+resized 2
+ok "two processes that are killed at once are not replaced" has "$err" 'epoch 2, with 2 PE'
 run "${skuarun%run}" resize 4 $$
 ok "a process that is no skuarun is refused" has "$code $err" '^1 .*is not a skuarun'
 ok "nothing of Skua is left in /dev/shm" test -z "$(ls /dev/shm 2>/dev/null | grep -i skua)"
