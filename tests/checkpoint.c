@@ -17,11 +17,14 @@
  * the result, which is that of a run without a checkpoint, or the restarted run's.  With `due` a
  * checkpoint may be made after each step, if one is due, and the boss prints a line in every tenth
  * step (tests/survive.sh).  With the environment variable ASK the program asks to survive, with a
- * checkpoint every so many seconds; with RESIZE, for so many PEs.  In the middle it waits as long
- * as the file of the environment variable HOLD exists, and then, with checkpoints that are due, as
- * long as that of STAY exists (tests/survive_hosts.sh).
+ * checkpoint every so many seconds; with RESIZE, for so many PEs.  If the file of the environment
+ * variable DIE exists, the boss stops the launcher before that request, and after the checkpoint
+ * that follows it removes the file and kills its process.  In the middle it waits as long as the
+ * file of the environment variable HOLD exists, and then, with checkpoints that are due, as long as
+ * that of STAY exists (tests/survive_hosts.sh).
  */
 #include <inttypes.h>
+#include <signal.h>
 #include <skua/skua.h>
 #include <stdlib.h>
 #include <string.h>
@@ -295,10 +298,21 @@ static bool boss_is_held(const char *variable)
 /* Asks for another number of PEs; a job that does not survive refuses it. */
 static void boss_resize(void)
 {
-    const char *pes = getenv("RESIZE");
+    const char *pes = getenv("RESIZE"), *file = getenv("DIE");
 
+    if (file && access(file, F_OK) == 0)
+        kill(getppid(), SIGSTOP);
     if (pes && skua_resize(atoi(pes)) != SKUA_OK)
         printf("refused\n");
+}
+
+/* Kills the process, once, if the test wants that. */
+static void boss_die(void)
+{
+    const char *file = getenv("DIE");
+
+    if (file && unlink(file) == 0)
+        raise(SIGKILL);
 }
 
 static void on_boss_quiet(void *self, const void *data, size_t bytes)
@@ -312,7 +326,7 @@ static void on_boss_quiet(void *self, const void *data, size_t bytes)
         continue;
     if (save == DUE && boss->step == 5)
         skua_checkpoint_make_due();
-    if (save == DUE && boss->step == 10)
+    if (save == DUE && boss->step == 15)
         boss_resize();
     if (save == DUE)
         skua_checkpoint_if_due(skua_done_invoke(boss_ref, boss_saved));
@@ -332,6 +346,8 @@ static void on_boss_saved(void *self, const void *data, size_t bytes)
     CHECK(result.status != SKUA_OK || save == DUE || result.generation > 0);
     CHECK(result.status == SKUA_OK || result.generation == 0);
     CHECK(result.status == SKUA_OK || !stop); /* without a checkpoint, the program continues */
+    if (save == DUE && boss->step == 15)
+        boss_die();
     if (stop && !result.restarted)
         skua_checkpoint_flush(skua_done_invoke(boss_ref, boss_flushed));
     else if (save == DUE && 2 * boss->step == steps && boss_is_held("STAY"))

@@ -106,7 +106,19 @@ stays()
   parent=$!
 }
 
-# resized PES: lets the job go on when it has so many PEs.  Sets $code, $out and $err.
+# Lets the launcher and its agents go on when the program has removed the file $work/die.
+continue_launcher()
+{
+  for _ in $(seq 1000); do
+    [ -e "$work/die" ] || break
+    sleep 0.02
+  done
+  for launcher in $(pgrep -P $parent -x skuarun); do
+    kill -CONT "$launcher" $(pgrep -P "$launcher" -x skuarun)
+  done
+}
+
+# resized PES: lets the job go on when it has so many PEs.  Sets $code, $out, $err and $launchers.
 resized()
 {
   for _ in $(seq 1000); do
@@ -114,6 +126,7 @@ resized()
     [ -d "/proc/$parent" ] || break
     sleep 0.05
   done
+  launchers=$(pgrep -P $parent -x skuarun | wc -l)
   rm -f "$STAY"
   code=0
   wait $parent || code=$?
@@ -143,11 +156,34 @@ ok "skua_resize() is refused in a job that does not survive" \
 for shared in 1 0; do
   stays env ASK=100 RESIZE=3 SKUA_SHARED_MEMORY=$shared "$skuarun" -n 2 "$program" none "$steps" due
   resized 3
-  ok "a program asks to survive, and for 3 PEs (shared memory $shared)" has "$err" 'epoch 2, with 3 PE\(s\), resumed'
+  ok "a program asks to survive, and for 3 PEs (shared memory $shared)" has "$err" 'epoch 2, with 3 PE\(s\), resumed after .* in memory$'
+  ok "the launcher that has executed itself keeps its name" test "$launchers" -eq 1
   ok "its output comes once" test "$code" -eq 0 -a "$out" = "$expected"
+  run env RESIZE=3 SKUA_SHARED_MEMORY=$shared timeout 120 "$skuarun" --survive=100 -n 2 "$program" none "$steps" due
+  ok "a program that does not wait for it has 3 PEs (shared memory $shared)" \
+    eval '[ "$code" -eq 0 ] && [ "$out" = "$expected" ] && has "$err" "epoch 2, with 3 PE"'
+  # The process dies after the checkpoint, before the launcher, or the agent, can see the request.
+  : >"$work/die"
+  stays env DIE="$work/die" RESIZE=3 SKUA_SHARED_MEMORY=$shared "$skuarun" --survive=100 -n 2 "$program" none "$steps" due
+  continue_launcher
+  resized 3
+  ok "the request outlives its process (shared memory $shared)" \
+    eval '[ "$code" -eq 0 ] && [ "$out" = "$expected" ] && has "$err" "with 3 PE"'
 done
 run env ASK=100 timeout 60 "$skuarun" -n 2 --set=survive=0 "$program" none "$steps" due
 ok "options that forbid it are named" has "$code $err" '^1 .*leave out --set=survive'
+# Two processes are killed before the launcher can act: both are lost, also if one is still ending.
+stays "$skuarun" --survive=0.05 --spare=0 -n 4 "$program" none "$steps" due
+for _ in $(seq 1000); do
+  grep -q "^step $((steps / 2)) " "$work/out" && break
+  sleep 0.02
+done
+launcher=$(pgrep -P $parent -x skuarun)
+kill -STOP "$launcher"
+kill -9 $(ps -C "$name" -o pid= | tail -n 2)
+kill -CONT "$launcher"
+resized 2
+ok "two processes that are killed at once are not replaced" has "$err" 'epoch 2, with 2 PE'
 run "${skuarun%run}" resize 4 $$
 ok "a process that is no skuarun is refused" has "$code $err" '^1 .*is not a skuarun'
 ok "nothing of Skua is left in /dev/shm" test -z "$(ls /dev/shm 2>/dev/null | grep -i skua)"

@@ -28,6 +28,9 @@
 #include "base/assert.h"
 #include "base/clock.h"
 
+/* The largest number of PEs of a job that skuarun starts. */
+#define SKI_JOB_PES_MAX 65535
+
 #define SKI_CRASH_FRAMES 24
 #define SKI_CRASH_TEXT   768
 

@@ -28,8 +28,6 @@ static const char resize_help[] =
     "\n"
     "  -h, --help  print this text\n";
 
-#define RESIZE_PES_MAX 65535
-
 /* Returns whether the process is a launcher of jobs, and not an agent of one: the words of its
  * command line begin with the path of skuarun, and --agent is not among them. */
 static bool resize_is_launcher(const char *pid)
@@ -107,7 +105,7 @@ static pid_t resize_target(const char *pid)
 
 int command_resize(int argc, char **argv)
 {
-    int   pes = argc > 1 ? resize_number(argv[1], RESIZE_PES_MAX) : 0;
+    int   pes = argc > 1 ? resize_number(argv[1], SKI_JOB_PES_MAX) : 0;
     pid_t pid;
 
     if (argc == 2 && (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0)) {

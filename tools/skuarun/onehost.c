@@ -68,16 +68,22 @@ static void onehost_resize(void *arg, int pes)
 static const struct monitor_ops onehost_ops = {onehost_signal_all, onehost_reap, onehost_report,
                                                onehost_resize};
 
-/* Records a new generation of images.  A job whose size changes restarts from it. */
+/* Records a new generation of images.  A job whose size changes restarts from it.  The generation
+ * is read before the request of the program, so no generation that follows a request is recorded
+ * before that request. */
 static void onehost_check_images(struct onehost *h)
 {
-    int asked;
+    uint64_t generation;
+    int      asked;
 
-    if (!h->recovery.on || h->monitor.recovering)
+    if (!h->recovery.on)
         return;
+    generation = procs_generation(&h->procs);
     if ((asked = procs_asked_size(&h->procs)) > 0)
-        onehost_resize(h, asked);
-    if (recovery_completed(&h->recovery, procs_generation(&h->procs)) ||
+        onehost_resize(h, asked); /* also while processes are being killed */
+    if (h->monitor.recovering)
+        return;
+    if (recovery_completed(&h->recovery, generation) ||
         (procs_all_joined(&h->procs) && recovery_joined(&h->recovery)))
         procs_signal(&h->procs, SIGUSR1); /* makes the checkpoint of the resize due again */
     if (recovery_may_resize(&h->recovery) && !h->monitor.failed)

@@ -193,7 +193,7 @@ static const struct ski_baggage array_reduction_baggage = {.least  = sizeof(uint
                                                            .valid  = array_reduction_packed_valid,
                                                            .unpack = array_reduction_unpack};
 
-/* Returns whether the number is valid is known when all reductions are
+/* Whether the number is valid can only be checked once all reductions are restored
  * (array_reduction_saved.h). */
 static const char *array_reduction_restore_part(struct ski_object *object, const void *from,
                                                 size_t bytes)

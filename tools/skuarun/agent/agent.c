@@ -260,10 +260,16 @@ static void agent_reap(struct agent *a)
     }
 }
 
-static void agent_report_generation(struct agent *a)
+/* Reports the number of PEs that the program asks for, and a new generation of images.  The
+ * generation is read first and sent last, so the launcher resizes the job from the first generation
+ * that is completed after the request. */
+static void agent_report_images(struct agent *a)
 {
     struct image_record record = {.generation = procs_generation(&a->procs)};
+    int                 asked  = procs_asked_size(&a->procs);
 
+    if (asked > 0)
+        frame_conn_send_number(&a->conn, FRAME_RESIZE, asked, NULL);
     if (record.generation <= a->generation)
         return;
     a->generation = record.generation;
@@ -273,12 +279,9 @@ static void agent_report_generation(struct agent *a)
 static void agent_report_state(struct agent *a)
 {
     struct ski_job *job = a->procs.job;
-    int             asked;
 
     if (a->procs.survival)
-        agent_report_generation(a);
-    if ((asked = procs_asked_size(&a->procs)) > 0)
-        frame_conn_send_number(&a->conn, FRAME_RESIZE, asked, NULL);
+        agent_report_images(a);
     procs_kill_stopped(&a->procs);
     if (a->joined < procs_joined_phase(&a->procs)) {
         a->joined = procs_joined_phase(&a->procs);

@@ -11,6 +11,8 @@
 
 #include <skua/version.h>
 
+#include "boot/job.h"
+
 static const char help[] =
     "usage: skuarun [options] program [arguments]\n"
     "\n"
@@ -80,7 +82,7 @@ static int run_options_number(const char *text, const char *option)
 
     errno = 0;
     n     = strtol(text, &end, 10);
-    if (errno || *end || end == text || n < 1 || n > PES_MAX)
+    if (errno || *end || end == text || n < 1 || n > SKI_JOB_PES_MAX)
         run_options_error(option, text);
     return (int)n;
 }

@@ -5,9 +5,6 @@
 
 #include <stdbool.h>
 
-/** The largest number of PEs of a job. */
-#define PES_MAX 65535
-
 struct run_options {
     int         pes;     /* of the job; 0: not given */
     int         threads; /* PEs of each process */

@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "base/memory.h"
+#include "boot/job.h"
 
 static bool hosts_error(const char *list, const char *reason, const char *what)
 {
@@ -43,7 +44,7 @@ static int hosts_number(const char *text)
     char *end;
     long  n = strtol(text, &end, 10);
 
-    return *end || end == text || n < 1 || n > PES_MAX ? 0 : (int)n;
+    return *end || end == text || n < 1 || n > SKI_JOB_PES_MAX ? 0 : (int)n;
 }
 
 /* Appends the host of one entry, NAME or NAME:PES.  The list owns the string from now on. */
@@ -150,7 +151,7 @@ static bool hosts_check(const struct hosts *hosts, const struct run_options *opt
         return hosts_error(options->hosts, "no host has a PE", "");
     if (sum < options->pes)
         return hosts_error(options->hosts, "the hosts have fewer PEs than -n asks for", "");
-    if (sum > PES_MAX)
+    if (sum > SKI_JOB_PES_MAX)
         return hosts_error(options->hosts, "the hosts have more PEs than a job can have, 65535",
                            "");
     for (int i = 0; i < hosts->count; i++)

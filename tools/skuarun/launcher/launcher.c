@@ -329,8 +329,8 @@ static bool launcher_on_all_joined(struct launcher *l, struct remote_agent *agen
 
 static bool launcher_record_valid(const struct image_record *r)
 {
-    return r->generation > 0 && r->processes >= 1 && r->processes <= PES_MAX && r->pes >= 1 &&
-           r->pes <= PES_MAX && r->process >= 0 && r->process < r->processes;
+    return r->generation > 0 && r->processes >= 1 && r->processes <= SKI_JOB_PES_MAX &&
+           r->pes >= 1 && r->pes <= SKI_JOB_PES_MAX && r->process >= 0 && r->process < r->processes;
 }
 
 static bool launcher_on_idle(const struct launcher *l, struct remote_agent *agent,

@@ -180,9 +180,12 @@ static void monitor_note_loss(struct monitor *m, const struct exit_report *repor
         recovery_lost(m->recovery, report, 1);
 }
 
-/* Ends the job, which skuarun then starts once more, with --survive. */
+/* Ends the job, which skuarun then starts once more, with --survive, unless the user has asked for
+ * its end. */
 static void monitor_start_again(struct monitor *m, uint32_t milliseconds)
 {
+    if (m->end_signal)
+        monitor_fail(m, 128 + m->end_signal);
     if (m->failed)
         return;
     m->code   = relaunch_ask(milliseconds) ? 0 : 1;
@@ -198,7 +201,7 @@ void monitor_process_exited(struct monitor *m, const struct exit_report *report)
         monitor_note_loss(m, report);
         return;
     }
-    if (report->survive && !m->recovery && !m->end_signal) {
+    if (report->survive && !m->recovery) {
         monitor_start_again(m, report->survive);
         return;
     }
@@ -274,6 +277,7 @@ static void monitor_forward_signal(struct monitor *m, int sig)
     }
     if (ends) {
         m->end_signal = sig;
+        m->code       = relaunch_wanted() ? 128 + sig : m->code; /* it is not started again */
         relaunch_cancel();
     }
     monitor_signal_all(m, sig);

@@ -3,12 +3,16 @@
 #include "processes/monitor.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <signal.h>
+#include <sys/signalfd.h>
+#include <unistd.h>
 
 #include <skua/time.h>
 
 #include "base/config.h"
 #include "boot/job.h"
+#include "survive/relaunch.h"
 #include "tests/tap.h"
 
 #define PROCESSES 3
@@ -195,6 +199,45 @@ static void monitor_test_output(void)
     OK(monitor_poll_timeout(&m, 1e-9) == 0, "and not at all for a time in the past");
 }
 
+/* Sends a signal to the monitor, as if the user had sent it to skuarun. */
+static void monitor_test_send(struct monitor *m, int sig)
+{
+    struct signalfd_siginfo info = {.ssi_signo = (uint32_t)sig};
+    int                     ends[2];
+
+    CHECK(pipe2(ends, O_NONBLOCK) == 0);
+    CHECK(write(ends[1], &info, sizeof info) == sizeof info);
+    m->signals = ends[0];
+    monitor_read_signals(m);
+    close(ends[0]);
+    close(ends[1]);
+}
+
+/* A process that ends because the program asks to survive. */
+static void monitor_test_ask(struct monitor *m, int process)
+{
+    monitor_process_exited(
+        m, &(struct exit_report){
+               .process = process, .status = 0, .state = SKI_PROCESS_ATTACHED, .survive = 1000});
+}
+
+static void monitor_test_relaunch(void)
+{
+    struct monitor m = monitor_test_begin();
+
+    monitor_test_ask(&m, 0);
+    OK(relaunch_wanted() && m.failed && m.code == 0 && monitor_test_calls.signalled[SIGKILL] == 1,
+       "a job that asks to survive is ended, and started again");
+    monitor_test_send(&m, SIGTERM);
+    OK(!relaunch_wanted() && m.code == 128 + SIGTERM, "unless the user ends it meanwhile");
+    m = monitor_test_begin();
+    monitor_test_send(&m, SIGINT);
+    monitor_test_ask(&m, 0);
+    monitor_test_ask(&m, 1);
+    OK(!relaunch_wanted() && m.code == 128 + SIGINT && monitor_test_calls.blamed == -1,
+       "or has ended it before");
+}
+
 int main(void)
 {
     monitor_test_good_order();
@@ -205,5 +248,6 @@ int main(void)
     monitor_test_losses();
     monitor_test_overdue();
     monitor_test_output();
+    monitor_test_relaunch();
     return tap_end();
 }

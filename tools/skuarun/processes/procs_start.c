@@ -35,6 +35,7 @@
 
 #define CODE_NOT_FOUND 127 /* exit codes as of the shell */
 #define CODE_NOT_RUN   126
+#define TASK_EXITING   0x4 /* PF_EXITING of the kernel, in the flags of /proc/PID/stat */
 
 bool procs_create(struct procs *procs, const struct ski_job_params *plan)
 {
@@ -337,6 +338,31 @@ static bool procs_has_ended(const struct procs_child *child)
            info.si_pid == child->pid;
 }
 
+/* Returns whether SIGKILL is pending for the process, or the kernel frees what it had: it was
+ * killed or exits, but cannot be reaped yet.  A zombie here is a main thread that has ended before
+ * others (proc_pid_stat(5): fields 3, 9 and 31). */
+static bool procs_is_ending(const struct procs_child *child)
+{
+    char               path[64], text[1024], state = 'Z', *fields;
+    unsigned           flags   = 0;
+    unsigned long long pending = 0;
+    FILE              *file;
+
+    snprintf(path, sizeof path, "/proc/%d/stat", (int)child->pid);
+    file = fopen(path, "re");
+    if (!file)
+        return false;
+    text[fread(text, 1, sizeof text - 1, file)] = '\0';
+    fclose(file);
+    fields = strrchr(text, ')'); /* the end of the name */
+    return fields &&
+           sscanf(fields,
+                  ") %c %*d %*d %*d %*d %*d %u %*u %*u %*u %*u %*u %*u %*d %*d %*d %*d %*d %*d "
+                  "%*u %*u %*d %*u %*u %*u %*u %*u %*u %llu",
+                  &state, &flags, &pending) == 3 &&
+           state != 'Z' && (flags & TASK_EXITING || pending & 1ULL << (SIGKILL - 1));
+}
+
 void procs_signal(struct procs *procs, int signal)
 {
     for (int i = 0; i < procs->job->local_processes; i++) {
@@ -344,7 +370,7 @@ void procs_signal(struct procs *procs, int signal)
 
         if (child->pid <= 0)
             continue;
-        child->ordered |= signal == SIGKILL && !procs_has_ended(child);
+        child->ordered |= signal == SIGKILL && !procs_has_ended(child) && !procs_is_ending(child);
         kill(procs_signal_target(procs, i, signal), signal);
     }
 }

@@ -71,7 +71,9 @@ static void recovery_announce(struct recovery *r)
     char        from[4200];
 
     r->announced = true;
-    if (r->generation)
+    if (r->generation && r->resized)
+        snprintf(from, sizeof from, "checkpoint %" PRIu64 " in memory", r->generation);
+    else if (r->generation)
         snprintf(from, sizeof from,
                  "checkpoint %" PRIu64 " in memory, taken %.2f s before the failure", r->generation,
                  r->failed_at - r->completed_at);
@@ -126,14 +128,17 @@ bool recovery_joined(struct recovery *r)
 
 bool recovery_resize(struct recovery *r, int pes)
 {
+    bool ready = recovery_may_resize(r); /* the epoch is being ended for another number */
+
     r->resize = 0;
     if (!r->on)
         fprintf(stderr,
                 "skuarun: the number of PEs stays %d: only a job with --survive can change it\n",
                 r->pes);
-    else if (pes >= 1 && pes <= PES_MAX && pes != r->pes)
+    else if (pes >= 1 && pes <= SKI_JOB_PES_MAX && pes != r->pes)
         r->resize = pes;
-    r->resize_after = r->completed;
+    if (!ready)
+        r->resize_after = r->completed;
     return r->resize > 0;
 }
 

@@ -111,6 +111,11 @@ static void test_recovery_resize(void)
     OK(recovery_may_resize(&r) && recovery_test_next(&r, 4, 0) && r.pes == 7 && r.generation == 4 &&
            r.attempts == 0 && !recovery_may_resize(&r),
        "and go on from it");
+    recovery_resize(&r, 2);
+    recovery_completed(&r, 5);
+    OK(recovery_resize(&r, 3) && recovery_may_resize(&r) && recovery_test_next(&r, 5, 0) &&
+           r.pes == 3 && r.generation == 5,
+       "a request while the epoch is ended for another one replaces it");
     r.on = false;
     OK(!recovery_resize(&r, 2), "not without --survive");
     unsetenv("SKUA_RESTART");

@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <unistd.h>
 
 #define RELAUNCH_VARIABLE "SKUARUN_RELAUNCH" /* set while skuarun executes itself */
@@ -16,6 +17,8 @@ static uint32_t relaunch_milliseconds;
 void relaunch_begin(void)
 {
     relaunch_done = getenv(RELAUNCH_VARIABLE) != NULL;
+    if (relaunch_done)
+        prctl(PR_SET_NAME, "skuarun"); /* not "exe", as it was started as /proc/self/exe */
     unsetenv(RELAUNCH_VARIABLE);
 }
 

@@ -13,7 +13,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/** Records that this process was executed by relaunch_exec().  Called first. */
+/** Records that this process was executed by relaunch_exec(), and gives it its name again.  Called
+ * first. */
 void relaunch_begin(void);
 
 /** Records that the program asks to survive, with a checkpoint every @p milliseconds.  Returns
@@ -26,7 +27,9 @@ void relaunch_cancel(void);
 /** Returns whether the program has asked for it, and relaunch_exec() is to be called. */
 bool relaunch_wanted(void);
 
-/** Executes skuarun again, with its arguments and the signals that it was started with. */
+/** Executes skuarun again, with its arguments.  The caller has called monitor_restore_signals(), so
+ * no signal is blocked, and SIGPIPE and SIGTTIN have their default actions, however skuarun was
+ * started. */
 _Noreturn void relaunch_exec(char **argv);
 
 #endif
