@@ -82,7 +82,8 @@ SKUA_API skua_buffer skua_buffer_make(const void *at, size_t bytes, skua_registr
 SKUA_API skua_status skua_buffer_get(const skua_buffer *here, const skua_buffer *from);
 
 /** Copies from the local buffer @p here into the remote buffer @p to as many bytes as the smaller
- *  of both has. Results, errors and completions are those of skua_buffer_get(). */
+ *  of both has. Results, errors and completions are those of skua_buffer_get(). If the memory of
+ *  either buffer goes while the put is pending, the job ends with an error. */
 SKUA_API skua_status skua_buffer_put(const skua_buffer *here, const skua_buffer *to);
 
 /** Returns the address of a buffer's memory if the calling PE can access it by load and store, else

@@ -2,6 +2,7 @@
 /* buffer.c - see buffer.h. */
 #include "onesided/buffer/buffer.h"
 
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -127,29 +128,29 @@ static bool buffer_cma_works(const struct ski_pe *self, int pe)
            ski_job_index(self->job, pe) >= 0;
 }
 
-/* Copies by the system. */
-static skua_status buffer_cma(const struct ski_pe *self, const skua_buffer *theirs, void *mine,
-                              size_t bytes, bool get)
+/* Copies by the system, for @p call. */
+static skua_status buffer_cma(const char *call, const struct ski_pe *self,
+                              const skua_buffer *theirs, void *mine, size_t bytes, bool get)
 {
     skua_status status;
 
     if (!buffer_cma_works(self, theirs->pe))
         return SKUA_ERR_UNSUPPORTED;
-    status = get ? ski_cma_read("skua_buffer_get", theirs->pid, mine, theirs->at, bytes)
-                 : ski_cma_write("skua_buffer_put", theirs->pid, theirs->at, mine, bytes);
+    status = get ? ski_cma_read(call, theirs->pid, mine, theirs->at, bytes)
+                 : ski_cma_write(call, theirs->pid, theirs->at, mine, bytes);
     if (status == SKUA_ERR_UNSUPPORTED)
         buffer_cma_refused = true;
     return status;
 }
 
 /* Copies now.  SKUA_ERR_UNSUPPORTED: that is not possible. */
-static skua_status buffer_copy(const struct ski_pe *self, const skua_buffer *mine,
+static skua_status buffer_copy(const char *call, const struct ski_pe *self, const skua_buffer *mine,
                                const skua_buffer *theirs, size_t bytes, bool get)
 {
     void *at = ski_buffer_ptr(self, theirs);
 
     if (!at && bytes > 0)
-        return buffer_cma(self, theirs, mine->at, bytes, get);
+        return buffer_cma(call, self, theirs, mine->at, bytes, get);
     if (bytes > 0)
         memmove(get ? mine->at : at, get ? at : mine->at, bytes);
     return SKUA_OK;
@@ -428,16 +429,23 @@ static skua_status buffer_ask_to_pull(struct ski_pe *self, const skua_buffer *he
     return SKUA_PENDING;
 }
 
-/* A failure has been logged, unless the system does not copy: then the data come by message. */
+/* If the system does not copy, the data come by message.  If memory is missing, neither side could
+ * go on, and the job ends.  A process that has ended does not wait. */
 static void buffer_on_pull(struct ski_pe *self, const struct ski_buffer_packet *packet)
 {
-    skua_status status = buffer_copy(self, &packet->to, &packet->from, packet->bytes, true);
+    const skua_buffer *from = &packet->from, *to = &packet->to;
+    skua_status        status = buffer_copy("skua_buffer_put", self, to, from, packet->bytes, true);
 
     if (status == SKUA_ERR_UNSUPPORTED) {
-        (void)buffer_get_remote(self, &packet->to, &packet->from, packet->bytes);
+        (void)buffer_get_remote(self, to, from, packet->bytes);
     } else if (status == SKUA_OK) {
-        buffer_complete(&packet->from);
-        buffer_complete(&packet->to);
+        buffer_complete(from);
+        buffer_complete(to);
+    } else if (errno == EFAULT && !ski_pe_exiting(self)) {
+        ski_misuse(
+            "skua_buffer_put: of the buffers of PE %d, the source, and PE %d, the target, one "
+            "has no memory any more; it must stay until the transfer is complete",
+            from->pe, to->pe);
     }
 }
 
@@ -504,7 +512,7 @@ static skua_status buffer_transfer(const char *call, const skua_buffer *here,
     if (status == SKUA_OK && !get && buffer_by_pull(self, other, bytes))
         return buffer_ask_to_pull(self, here, other, bytes);
     if (status == SKUA_OK)
-        status = buffer_copy(self, here, other, bytes, get);
+        status = buffer_copy(call, self, here, other, bytes, get);
     if (status == SKUA_ERR_UNSUPPORTED)
         return (get ? buffer_get_remote : buffer_put_remote)(self, here, other, bytes);
     if (status == SKUA_OK) {

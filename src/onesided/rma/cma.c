@@ -15,16 +15,23 @@
 typedef ssize_t (*attach_fn)(pid_t, const struct iovec *, unsigned long, const struct iovec *,
                              unsigned long, unsigned long);
 
+/* errno stays: it distinguishes memory that is missing from a process that is. */
 static skua_status cma_failed(const char *call, int pid)
 {
-    if (errno == EPERM || errno == ENOSYS)
+    int         error = errno;
+    skua_status status;
+
+    if (error == EPERM || error == ENOSYS)
         return SKUA_ERR_UNSUPPORTED;
-    if (errno == EFAULT)
-        return ski_refuse(SKUA_ERR_SYSTEM,
-                          "%s: the registered memory in process id %d is not there any more", call,
-                          pid);
-    return ski_fail(SKUA_ERR_SYSTEM, "%s: the registered memory in process id %d: %s", call, pid,
-                    strerror(errno));
+    if (error == EFAULT)
+        status = ski_refuse(SKUA_ERR_SYSTEM,
+                            "%s: memory of this process or of process id %d is not there any more",
+                            call, pid);
+    else
+        status = ski_fail(SKUA_ERR_SYSTEM, "%s: the memory of process id %d: %s", call, pid,
+                          strerror(error));
+    errno = error;
+    return status;
 }
 
 /* Removes @p done bytes from the front of a list. */

@@ -14,7 +14,8 @@
 #include "onesided/rma/datatype.h"
 
 /** Puts.  SKUA_ERR_UNSUPPORTED: the system does not allow it, and nothing has happened.
- *  SKUA_ERR_SYSTEM, logged for @p call: the owner has no such memory. */
+ *  SKUA_ERR_SYSTEM, logged for @p call: one of both has no such memory, and errno is EFAULT, or the
+ *  owner has ended. */
 skua_status ski_cma_put(const char *call, const struct ski_resolved *target,
                         const struct ski_datatype *datatype);
 
