@@ -66,7 +66,7 @@ CONFIG(rma,                  autoflag,  "auto",       "Let the driver put and ge
 CONFIG(rma_atomics,          flag,      "0",          "Let the driver perform atomics between hosts; valid only if no PE of the target's host uses atomics on the same words.")
 CONFIG(rma_threshold,        bytes,     "32k",        "Size from which the driver puts and gets blocks; smaller ones go by request.")
 CONFIG(security,             security,  "job",        "Protection of a job between hosts: job, both ends of a connection prove that they belong to the job; auth, its traffic is also authenticated; encrypt, and encrypted. auth and encrypt need OpenSSL.")
-CONFIG(shared_connections,   autoflag,  "auto",       "Let the PEs of a process share its connections, one with each other process, with the tcp driver; auto: in jobs of 32 processes or more. 0 makes a connection for each pair of PEs that exchange messages.")
+CONFIG(shared_connections,   autoflag,  "auto",       "Let the PEs of a process share its connections, one with each other process, with the tcp driver; auto: in jobs of 32 processes or more that have more PEs than processes. 0 makes a connection for each pair of PEs that exchange messages.")
 CONFIG(shared_memory,        flag,      "1",          "Let the processes of a host share memory; 0 separates them, as if each were on a host of its own.")
 CONFIG(stack_cache,          bytes,     "128m",       "Memory of stacks of ended user threads that a PE keeps for new threads; the pages of further stacks are returned to the system.")
 CONFIG(stack_size,           bytes,     "64k",        "Stack size of user threads that do not specify one.")

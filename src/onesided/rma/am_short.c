@@ -13,8 +13,8 @@
 #include "onesided/rma/am_wire.h"
 #include "onesided/rma/rma_request.h"
 
-/* Returns whether @p bytes lie in the piece that a PE of another host has of a common region, in
- * the lower half of offsets. */
+/* Returns whether @p bytes lie in the piece that a PE of another host has of a common region, at an
+ * offset of 32 bits. */
 static bool am_short_is_in_region(skua_gaddr to, size_t bytes)
 {
     const struct ski_region *region =
@@ -32,8 +32,8 @@ static bool am_short_is_far(const struct ski_pe *self, int pe)
            ski_am_server(self->job, pe) == pe;
 }
 
-/* Returns whether a put may go behind all that is outstanding on its PE.  Nothing is: the PE may
- * have to be asked first, or the driver be fenced. */
+/* Returns whether a put may go behind all that is outstanding on its PE.  Not if nothing is: then
+ * the PE may have to be asked for its region first, or the driver be fenced. */
 static bool am_short_may_follow(const struct ski_rma_pe *rma, int pe)
 {
     const struct ski_outstanding *on =

@@ -130,9 +130,9 @@ skua_status ski_tcp_open(int pe, const struct ski_upcalls *up, void *owner, stru
 /* Returns whether the other side has acknowledged all data of a connection. */
 static bool tcp_conn_is_drained(const struct ski_tcp_conn *conn)
 {
-    int end_sent = 0;
+    int left = 0; /* bytes that are not acknowledged */
 
-    return ioctl(conn->source.fd, SIOCOUTQ, &end_sent) != 0 || end_sent == 0;
+    return ioctl(conn->source.fd, SIOCOUTQ, &left) != 0 || left == 0;
 }
 
 static bool tcp_port_is_drained(const struct ski_port *port)

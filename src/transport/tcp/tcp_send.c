@@ -184,14 +184,14 @@ void ski_tcp_sendq_clear(struct ski_peer *peer)
 static void tcp_sendq_advance(struct ski_peer *peer, size_t bytes)
 {
     while (bytes > 0) {
-        struct ski_tcp_send_req *out      = peer->first;
-        size_t                   end_sent = tcp_send_req_bytes(out) - out->sent;
+        struct ski_tcp_send_req *out  = peer->first;
+        size_t                   left = tcp_send_req_bytes(out) - out->sent;
 
-        if (bytes < end_sent) {
+        if (bytes < left) {
             out->sent += bytes;
             return;
         }
-        bytes -= end_sent;
+        bytes -= left;
         tcp_sendq_pop(peer);
     }
 }
