@@ -3,7 +3,6 @@
  * buffer_gone.c - a put into a buffer whose memory has been unmapped ends the job with an error
  * that names the call.
  */
-#define _GNU_SOURCE /* process_vm_readv() */
 #include <errno.h>
 #include <skua/skua.h>
 #include <stdio.h>
