@@ -5,9 +5,9 @@
  * A short reduction of a set that has boards (board.h) uses them. Any other short one puts the data
  * of every member into a buffer of every other one and combines there: one hop. A longer one is
  * divided into slices, one for each member, which gets its slice from all members, combines it and
- * puts the result to all: no data are sent twice, and all members share the work. No member accesses
- * the slice of another, so the source may be the destination. Members synchronise before the
- * reduction, for the sources, and after it, for the results.
+ * puts the result to all: no data are sent twice, and all members share the work. No member
+ * accesses the slice of another, so the source may be the destination. Members synchronise before
+ * the reduction, for the sources, and after it, for the results.
  *
  * Elements are combined in the order of ranks, whatever the algorithm, so results are the same on
  * all members and from run to run.

@@ -86,7 +86,7 @@ static size_t setup_heap_bytes(void)
     scale  = end == value ? 0 : setup_scale(*end);
     if (!(number >= 0) || scale <= 0 || number * scale > 9e18)
         skua_abort(
-            "shmem_init: SHMEM_SYMMETRIC_SIZE=%s is not a size; write a number and k, m, g or  "
+            "shmem_init: SHMEM_SYMMETRIC_SIZE=%s is not a size; write a number and k, m, g or "
             "t, such as 512m",
             value);
     return ((size_t)ceil(number * scale) + 4095) & ~(size_t)4095;

@@ -145,7 +145,8 @@ int ski_mesh_route(const skua_mesh *mesh, int from, int to)
 }
 
 /* Computes the division by @p size: with 2^l >= size and m = 2^(32 + l) / size, rounded up, n * m
- * is less than n * 2^l more than n * 2^(32 + l) / size, so the quotient is exact for n < 2^31. */
+ * is less than n more than n * 2^(32 + l) / size.  The next integer is at least 1 / size above
+ * n / size, and n / 2^(32 + l) < 1 / size, so the quotient is exact for n < 2^31. */
 static void mesh_invert(uint32_t size, skua_stream_dim *dim)
 {
     uint32_t log2 = 0;

@@ -22,6 +22,9 @@
  *
  * Each function returns false, and adds nothing, if the algorithms of schedule.h take less time:
  * for large blocks, which an entry would copy once more, and which all members can send at once.
+ * So do a gather, a scatter and an all-to-all of more than 64 hosts (HOSTS_FLAT), with all of which
+ * the entry of the root, or each entry, would exchange messages; and reductions as
+ * schedule_hosts_reduce.c says.
  */
 #ifndef SKI_SCHEDULE_HOSTS_H
 #define SKI_SCHEDULE_HOSTS_H

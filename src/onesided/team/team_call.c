@@ -2,6 +2,7 @@
 /* team_call.c - calls of team collectives and their progress (see team_call.h). */
 #include "onesided/team/team_call.h"
 
+#include <stdio.h>
 #include <string.h>
 
 #include "base/assert.h"
@@ -173,13 +174,15 @@ static SKI_COLD _Noreturn void team_size_mismatch(const struct ski_team_call *ca
                                                   const skua_msg *msg, size_t bytes,
                                                   size_t expected)
 {
-    char text[SKI_DESCRIBE_STR], team[SKI_TEAM_STR];
+    char text[SKI_DESCRIBE_STR], team[SKI_TEAM_STR], passed[48] = "";
 
-    ski_misuse("%s, call %u of %s: rank %d sends %zu bytes where rank %d expects %zu; members pass "
-               "sizes that match",
+    if (call->passed && call->passed != expected) /* it has several blocks, or a slice */
+        snprintf(passed, sizeof passed, " (it passes %zu)", call->passed);
+    ski_misuse("%s, call %u of %s: rank %d sends %zu bytes where rank %d expects %zu%s; members "
+               "pass sizes that match",
                ski_collective_describe(&call->kind, text), call->number + 1,
                ski_team_str(call->team->name, team), ski_team_rank_of(call->team, msg->source),
-               bytes, call->team->rank, expected);
+               bytes, call->team->rank, expected, passed);
 }
 
 void ski_team_call_arrive(struct ski_pe *self, struct ski_team_call *call, skua_msg *msg)

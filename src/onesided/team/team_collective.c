@@ -116,6 +116,7 @@ static struct ski_team_call *collective_begin(struct collective_call *c)
     call->buffer[SKI_FROM] = (char *)(uintptr_t)c->from;
     call->buffer[SKI_TO]   = c->to;
     call->done             = c->done;
+    call->passed           = c->plan.bytes;
     return call;
 }
 

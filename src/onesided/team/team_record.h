@@ -33,6 +33,7 @@ struct ski_team_call {
     uint32_t              pc;        /* the next step */
     uint32_t              lent;      /* SENDs whose memory is lent */
     uint64_t              cost;      /* bytes of the window that its end releases */
+    size_t                passed;    /* bytes of a block that this member passes, for errors */
     char                 *buffer[3]; /* by enum ski_buffer_name */
     skua_msg             *temp;      /* contains the temporary memory, or NULL */
     skua_completion       done;

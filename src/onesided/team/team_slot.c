@@ -591,8 +591,8 @@ const struct ski_small_call *ski_team_slots_find(const struct ski_pe *self, uint
     return NULL;
 }
 
-/* Returns whether the PEs that wait for this one execute its fences.  Where PEs share CPUs they
- * sleep often, and a heavy fence costs more than it saves. */
+/* Returns whether this PE is registered and executes heavy fences before it sleeps.  Where PEs
+ * share CPUs they sleep often, and a heavy fence costs more than it saves. */
 static bool team_slots_membarrier(const struct ski_pe *self)
 {
     return sysconf(_SC_NPROCESSORS_ONLN) >= self->job->local_pes && ski_membarrier_register();
