@@ -4,9 +4,9 @@
  *
  * A *checkpoint* holds the objects of a program with their control flow, its collections, the
  * read-only variables, reductions that some elements have contributed to, object channels, teams,
- * regions with their contents (skua_region_set_restart()), user threads of elements that could migrate to
- * another host (SKUA_ENTRY_THREADED), and memory that the program has registered. It
- * is made at a *sync point*: a moment at which the program waits for the checkpoint and has nothing
+ * regions with their contents (skua_region_set_restart()), user threads of elements that could
+ * migrate to another host (SKUA_ENTRY_THREADED), and memory that the program has registered. It is
+ * made at a *sync point*: a moment at which the program waits for the checkpoint and has nothing
  * else to do. The runtime waits for quiescence, and each PE packs its objects by the `pup` of their
  * classes.
  *
@@ -63,8 +63,8 @@ typedef void (*skua_checkpoint_fn)(void *arg);
  * Makes a checkpoint in directory @p dir, which is created if it does not exist, or, if @p dir is
  * NULL, in memory alone, where it serves a job of `skuarun --survive`. The runtime waits for
  * quiescence and saves the state of all PEs. Then @p done happens, with a skua_checkpoint_result;
- * the files may still be written while the program continues. A checkpoint that fails leaves an error
- * line and the checkpoints before it; the program continues, and @p done is told the status.
+ * the files may still be written while the program continues. A checkpoint that fails leaves an
+ * error line and the checkpoints before it; the program continues, and @p done is told the status.
  *
  * @p done is part of the checkpoint, so it must be a value: it invokes an entry
  * (skua_done_invoke(), skua_done_invoke_all()), sends to a handler (skua_done_send()), or does

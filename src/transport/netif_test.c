@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * netif_test.c - which interfaces of a simulated host the settings select, and what is said about the
- * others; ranges of ports.
+ * netif_test.c - which interfaces of a simulated host the settings select, and what is said about
+ * the others; ranges of ports.
  */
 #include "transport/netif.h"
 

@@ -22,8 +22,8 @@ char *ski_driver_last_error(void);
 /** Loads a driver by name.  Returns NULL, with @p reason written, if that fails. */
 const struct ski_driver *ski_driver_load(const char *name, char *reason, size_t size);
 
-/** Returns the variant of @p driver, which has been started, that implements net->share, if there is
- *  one, and net->security: if it does not seal its packets itself, above it (seal.h). */
+/** Returns the variant of @p driver, which has been started, that implements net->share, if there
+ * is one, and net->security: if it does not seal its packets itself, above it (seal.h). */
 const struct ski_driver *ski_driver_variant(const struct ski_driver *driver, struct ski_net *net);
 
 /** Starts the best driver for @p net, or the one that the settings name.  Returns NULL, logged, if

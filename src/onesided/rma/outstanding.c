@@ -66,8 +66,7 @@ static struct ski_outstanding *outstanding_new(struct ski_outstanding_table *tab
     return entry;
 }
 
-struct ski_outstanding *ski_outstanding_add_other(struct ski_outstanding_table *table,
-                                                  uint64_t                      key)
+struct ski_outstanding *ski_outstanding_add_other(struct ski_outstanding_table *table, uint64_t key)
 {
     struct ski_outstanding *entry = ski_outstanding_find(table, key);
 

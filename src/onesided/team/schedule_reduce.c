@@ -10,8 +10,8 @@
 #include "core/collective/reduction_order.h"
 #include "onesided/team/schedule.h"
 
-void ski_step_combine(struct ski_schedule *s, struct ski_position at,
-                             struct ski_position from, size_t bytes)
+void ski_step_combine(struct ski_schedule *s, struct ski_position at, struct ski_position from,
+                      size_t bytes)
 {
     struct ski_step *step = ski_step_add(s, SKI_STEP_COMBINE);
 
@@ -21,7 +21,7 @@ void ski_step_combine(struct ski_schedule *s, struct ski_position at,
 }
 
 void ski_step_contribute(struct ski_schedule *s, const struct ski_plan *plan,
-                                struct ski_position to)
+                         struct ski_position to)
 {
     if (to.buffer != SKI_TO || !plan->in_place)
         ski_step_copy(s, to, ski_position(SKI_FROM, 0), plan->bytes);

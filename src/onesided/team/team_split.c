@@ -188,7 +188,7 @@ void ski_team_add(struct ski_pe *self, struct ski_team *team)
     struct ski_team **bucket = ski_team_bucket(ski_onesided_pe(self)->team, team->name);
 
     team_sort_pes(team);
-    team->rank = ski_team_rank_of(team, self->pe);
+    team->rank  = ski_team_rank_of(team, self->pe);
     team->near  = team_is_near(self, team);
     team->hosts = ski_team_hosts_make(self->job, team);
     ski_window_init(self, &team->window);

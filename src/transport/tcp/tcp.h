@@ -164,7 +164,7 @@ struct ski_port {
     struct ski_tcp_conn      *conns;
     struct ski_tcp_conn      *closed; /* connections to be freed                                */
     struct ski_tcp_conn      *hot;    /* the connection that received last                      */
-    unsigned                  hot_misses; /* receives in a row from another one than `hot`      */
+    unsigned                  hot_misses;  /* receives in a row from another one than `hot`      */
     bool                      recv_paused; /* open connections are written, and not read        */
     struct ski_peer          *peers;
     struct ski_peer          *bucket[SKI_TCP_BUCKETS];      /* peers by their PEs               */
