@@ -223,7 +223,7 @@ while read -r name value; do
   ok "limits.md: $name is $value" sh -c 'grep -rqE "#define $1 +\(?([A-Z0-9_]+\()?$2" "$3/src" "$3/include" "$3/tools" &&
     grep -q "[^0-9]$2[^0-9]" "$3/docs/guide/limits.md"' sh "$name" "$value" "$source"
 done <<'END'
-PES_MAX 65535
+SKI_JOB_PES_MAX 65535
 SKI_PORT_ADDRESS_MAX 2048
 SKI_SOCKADDRS_MAX 8
 SKUA_INLINE_MAX 48

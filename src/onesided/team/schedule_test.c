@@ -626,7 +626,7 @@ static void schedule_test_hosts_barriers(void)
 
     for (int size = 3; size <= SCHEDULE_TEST_SIZES; size++)
         for (int hosts = 2; hosts < size; hosts += 1 + hosts / 2) {
-            schedule_test_lay_out(size % LAYOUTS, size, hosts);
+            schedule_test_lay_out((enum schedule_test_layout)(size % LAYOUTS), size, hosts);
             right = right && (!schedule_test_hosts || schedule_test_hosts_barrier(size));
         }
     ski_team_hosts_free(schedule_test_hosts);
