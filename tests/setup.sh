@@ -7,6 +7,7 @@
 # usage: setup.sh SOURCE-FOLDER
 . "$(dirname "$0")/tap.sh"
 source=$1
+unset SETUP # of the command that runs the tests
 fake=$work/fake
 real=$work/real
 mkdir "$fake" "$real"
