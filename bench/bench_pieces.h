@@ -12,6 +12,7 @@
 #include <string.h>
 
 #include "bench.h"
+#include "common/allreduce.h"
 
 /* Spins of a wait before it yields the core, since PEs may outnumber cores. */
 #define BENCH_SPINS 1000
@@ -83,12 +84,7 @@ static inline void bench_barrier_wait(struct bench_barrier *barrier)
 /* Returns the largest value of all PEs, of which none returns before all have called it. */
 static inline double bench_largest(double value)
 {
-    skua_counter   done    = SKUA_COUNTER_INIT;
-    skua_reduction largest = {SKUA_MAX, SKUA_DOUBLE, 1};
-
-    skua_team_allreduce(SKUA_TEAM_ALL, &largest, &value, &value, skua_done_count(&done));
-    skua_counter_wait(&done, 1);
-    return value;
+    return allreduce_double(SKUA_MAX, value);
 }
 
 /* Ends a limit: prints its result on PE 0, and ends the job. */

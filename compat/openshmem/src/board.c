@@ -61,7 +61,7 @@ void shmemi_board_begin(int slot, uint64_t last)
 
 /* Requests the line of @p entry, which its readers have, for a store. On aarch64 a prefetch does
  * nothing if this core has the line, too. */
-static void board_claim(struct board_entry *entry)
+static void board_claim_entry(struct board_entry *entry)
 {
 #if defined __aarch64__
     __atomic_store_n(&entry->spare, 0, __ATOMIC_RELAXED);
@@ -88,7 +88,7 @@ static struct board_entry *board_own(const struct shmemi_set *set, uint64_t numb
 static void board_publish(const struct shmemi_set *set, uint64_t number)
 {
     __atomic_store_n(&board_own(set, number)->stamp, number, __ATOMIC_RELEASE);
-    board_claim(board_own(set, number + 1));
+    board_claim_entry(board_own(set, number + 1));
 }
 
 /* Requests the line with byte @p last of the data of @p entry at the same time as the stamp, not

@@ -7,8 +7,8 @@
  *
  *   - a port sets `asleep` before it reads `full` and `watcher`.  Another thread clears `full` or
  *     `watcher` before it looks for ports that are asleep.
- *   - a port clears `asleep` before it reads `watcher`.  Another thread writes the port to
- * `watcher` before it reads `asleep` once more.
+ *   - a port clears `asleep` before it reads `watcher`.  Another thread writes `watcher` before it
+ *     reads `asleep` of that port once more.
  *
  * All these accesses are sequentially consistent, so one of the two threads finds the other.
  */
