@@ -22,8 +22,8 @@
  * A result that breaks the contract (a PE out of range, an object moved that must stay, a failure)
  * is refused: the balancing is skipped, and a line names the strategy, the object and the value.
  *
- * The time of a PE is its background plus the loads of its objects divided by its speed. A strategy
- * makes the largest time small; most also avoid moves, or messages between PEs and hosts.
+ * The time of a PE is its background + (the sum of the loads of its objects) / (its speed). A
+ * strategy makes the largest time small; most also avoid moves, or messages between PEs and hosts.
  *
  * A strategy with SKUA_STRATEGY_LOCAL sees a neighbourhood instead of the job. Every PE calls it
  * with a problem in which pe[0] is itself, pe[1] and up are at most SKUA_NEIGHBOURS_MAX
