@@ -242,8 +242,8 @@ int ARMCI_NbAcc(int datatype, void *scale, void *src, void *dst, int bytes, int 
 /* ---- strided ------------------------------------------------------------------ */
 
 /** Copies blocks to @p proc: count[0] bytes each, repeated count[i] times at distances of
- *  src_stride_ar[i-1] and dst_stride_ar[i-1] bytes for each of @p stride_levels levels. Returns 0
- * . */
+ *  src_stride_ar[i-1] and dst_stride_ar[i-1] bytes for each of @p stride_levels levels. Returns 0 .
+ *  */
 int ARMCI_PutS(void *src_ptr, int src_stride_ar[], void *dst_ptr, int dst_stride_ar[], int count[],
                int stride_levels, int proc);
 

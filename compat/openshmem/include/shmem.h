@@ -116,7 +116,7 @@ typedef struct {
 void shmem_init(void);
 
 /** Starts OpenSHMEM with the thread level @p requested, which is stored in *provided: every level
- * is supported. Collective. Returns 0. */
+ *  is supported. Collective. Returns 0. */
 int shmem_init_thread(int requested, int *provided);
 
 /** Stores the thread level that OpenSHMEM was started with in *provided. */
@@ -392,7 +392,7 @@ int shmem_team_sync(shmem_team_t team);
 void shmem_barrier(int PE_start, int logPE_stride, int PE_size, long *pSync);
 
 /** Waits for the PEs of an active set. Deprecated: shmem_team_sync(). In C11 and C++ the name with
- * one argument is shmem_team_sync(). */
+ *  one argument is shmem_team_sync(). */
 void shmem_sync(int PE_start, int logPE_stride, int PE_size, long *pSync);
 
 #define SHMEM_DECLARE_COLLECTIVE(prefix, suffix, T)                                                \
