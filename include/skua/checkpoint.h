@@ -47,8 +47,8 @@ typedef struct {
     uint32_t restarted;  /* 1: this job was restarted from the checkpoint; 0: it has made it */
 } skua_checkpoint_result;
 
-/** Moments of a checkpoint at which functions of the program are called (skua_checkpoint_hook()).
- */
+/** Moments of a checkpoint at which functions of the program are called
+ *  (skua_checkpoint_hook()). */
 typedef enum {
     SKUA_CHECKPOINT_BEFORE,  /**< the program is quiescent, and nothing has been saved */
     SKUA_CHECKPOINT_AFTER,   /**< everything has been saved, or the checkpoint has failed */

@@ -140,8 +140,8 @@ SKUA_API void skua_array_insert(skua_ref element, int pe, const void *data, size
 
 /** Closes an array: no more insertions. From now on a message to an element that does not exist is
  *  an error, also one that is waiting already. Insertions on any PE that causally precede the call
- *  are carried out first. An insertion on a PE that has been notified of the closing is an error.
- *  */
+ *  are carried out first. An insertion on a PE that has been notified of the closing is an
+ *  error. */
 SKUA_API void skua_array_close(skua_collection array);
 
 /** Returns the home PE of an element. */

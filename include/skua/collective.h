@@ -200,8 +200,8 @@ SKUA_API void skua_team_exscan(skua_team team, const skua_reduction *reduction, 
                                void *to, skua_completion done);
 
 /** Stores @p bytes at @p from of every member at @p to of the member with rank @p root, in the
- *  order of ranks. @p to is not used elsewhere. At the root @p from may be its own block of @p to.
- *  */
+ *  order of ranks. @p to is not used elsewhere. At the root @p from may be its own block of
+ *  @p to. */
 SKUA_API void skua_team_gather(skua_team team, int root, const void *from, size_t bytes, void *to,
                                skua_completion done);
 

@@ -133,8 +133,8 @@ typedef struct {
     uint32_t offset;
 } skua_process_data;
 
-/** Registers @p bytes of data for every PE, before skua_main() or skua_init(). Returns their key.
- */
+/** Registers @p bytes of data for every PE, before skua_main() or skua_init(). Returns their
+ *  key. */
 SKUA_API skua_pe_data skua_pe_data_register(size_t bytes);
 
 /** Registers @p bytes of data for every process, before skua_main() or skua_init(). Returns their
