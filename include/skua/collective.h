@@ -223,8 +223,8 @@ SKUA_API void skua_team_scatter(skua_team team, int root, const void *from, void
 SKUA_API void skua_team_scatterv(skua_team team, int root, const skua_team_blocks *from, void *to,
                                  size_t bytes, skua_completion done);
 
-/** Stores @p bytes at @p from of every member at @p to of every member, in the order of ranks. @p
- *  from may be the caller's own block of @p to. */
+/** Stores @p bytes at @p from of every member at @p to of every member, in the order of ranks.
+ *  @p from may be the caller's own block of @p to. */
 SKUA_API void skua_team_allgather(skua_team team, const void *from, size_t bytes, void *to,
                                   skua_completion done);
 

@@ -105,8 +105,8 @@ SKUA_API void skua_complete(skua_completion done, const void *data, size_t bytes
 /** Waits until counter->value >= @p target. Returns false when the job ends first. */
 SKUA_API bool skua_counter_wait(skua_counter *counter, int64_t target);
 
-/** Waits until @p future is set and returns its result. *bytes is the length of the result; @p
- *  bytes may be NULL. The result is valid until skua_future_clear(). For a future that was set
+/** Waits until @p future is set and returns its result. *bytes is the length of the result;
+ *  @p bytes may be NULL. The result is valid until skua_future_clear(). For a future that was set
  *  without data it returns "" and a length of 0. Returns NULL when the job ends first. */
 SKUA_API const void *skua_future_wait(skua_future *future, size_t *bytes);
 

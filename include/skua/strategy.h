@@ -119,10 +119,10 @@ typedef struct {
     skua_strategy_fn decide; /* the function                                                     */
 } skua_strategy;
 
-/** Registers a strategy of the program, before skua_main(), in the same order in all processes. @p
- *  strategy is copied; its strings must stay valid for the life of the program. A name that exists,
- *  is empty or has other characters, or a strategy without a function, ends the program with an
- *  error. */
+/** Registers a strategy of the program, before skua_main(), in the same order in all processes.
+ *  @p strategy is copied; its strings must stay valid for the life of the program. A name that
+ *  exists, is empty or has other characters, or a strategy without a function, ends the program
+ *  with an error. */
 SKUA_API void skua_strategy_register(const skua_strategy *strategy);
 
 /** Returns the strategy of a name, or NULL if there is none, or if it needs a library that is not
