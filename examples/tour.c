@@ -238,7 +238,7 @@ static void step_put(void)
 {
     double start, word = 1;
 
-    printf("  5  A put: PE 0 writes into memory of PE 1, which takes no part.\n");
+    printf("  5  A put: PE 0 writes into the memory of PE 1, which does not participate.\n");
     start = skua_time();
     for (int i = 0; i < 100 * rounds; i++)
         skua_put(skua_at(memory, 1, 0), &word, sizeof word);

@@ -5,8 +5,8 @@
   generate.py FOLDER INCLUDE...    writes FOLDER/skua.f90 and FOLDER/skua_inline.c
 
 A struct becomes a type with bind(c), a constant a parameter, a callback type an abstract interface,
-a function an interface with bind(c). Where that would ask for c_loc, c_funloc or c_null_char, the
-interface has the suffix _c, and a procedure of the plain name stands in front of it that takes
+a function an interface with bind(c). Where that would require c_loc, c_funloc or c_null_char, the
+interface has the suffix _c, and a procedure of the plain name calls it and takes
 
   any variable or contiguous array   for memory           (void *)
   a procedure                        for a callback

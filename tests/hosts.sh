@@ -29,7 +29,7 @@ bad_hosts "a:2,b:2,a:1" "names a host twice: a"
 bad_hosts "localhost:1,$(hostname):1" "names a host twice"
 bad_hosts "-oProxyCommand=x:1" "expected host names"
 run "$skuarun" -n 5 --hosts=a:2,b:2 "$program" exit-42
-ok "more PEs than the hosts have" has "$code $err" '^2 .*fewer PEs than -n asks for'
+ok "more PEs than the hosts have" has "$code $err" '^2 .*fewer PEs than -n requests'
 run "$skuarun" -t 2 --hosts=a:3,b:2 "$program" exit-42
 ok "a host with an incomplete process" has "$code $err" '^2 .*not a multiple of -t on host a'
 
@@ -42,7 +42,7 @@ ok "also for a spare host" has "$code $err" "^1 skuarun: cannot start an agent o
 run "$skuarun" --hosts=a:1 --launcher="no-such-command %h" "$program" exit-42
 ok "a remote shell that does not exist" has "$err" "cannot start an agent on host a: .no-such-command a. exited with code 127"
 run "$skuarun" --hosts=a:1,b:1 --launcher="echo to %h" "$program" exit-42
-ok "a remote shell that prints" has "$code $err" '^1 skuarun: host [ab] sent data that is no frame of an agent'
+ok "a remote shell that prints" has "$code $err" '^1 skuarun: host [ab] sent data that is not a frame of an agent'
 run "$skuarun" --hosts=a:1,b:1 --launcher="env HOST=%h" --agent-path=/no/skuarun "$program" exit-42
 ok "a host without skuarun" has "$err" 'cannot start an agent on host [ab]:'
 if command -v ssh >/dev/null; then

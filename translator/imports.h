@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* imports.h - resolves `extern module M;': module M of the same file, or of the file M.ci beside it
- * or in one of the include folders. */
+/* imports.h - resolves `extern module M;': module M of the same file, or of the file M.ci in the
+ * same folder or in one of the include folders. */
 #ifndef IMPORTS_H
 #define IMPORTS_H
 

@@ -98,7 +98,7 @@ static inline void ski_armci_check_process(const char *call, int process)
         ski_armci_fail(call, "there is no process %d", process);
 }
 
-/** Returns true if @p bytes at @p at lie in @p piece. */
+/** Returns true if @p bytes at @p at are in @p piece. */
 static inline bool ski_armci_piece_has(const struct ski_armci_piece *piece, const void *at,
                                        size_t bytes)
 {
@@ -133,7 +133,7 @@ static inline bool ski_armci_is_mapped(int process, const void *at, size_t bytes
     return piece && piece->mapped;
 }
 
-/** Returns the global address of @p at, which lies in @p piece of @p process. */
+/** Returns the global address of @p at, which is in @p piece of @p process. */
 static inline skua_gaddr ski_armci_address(const struct ski_armci_process *process,
                                            const struct ski_armci_piece *piece, const void *at)
 {

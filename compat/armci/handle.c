@@ -15,7 +15,7 @@
 static skua_handle handle_set[HANDLE_COUNT];
 static unsigned    handle_next;
 
-/* Returns the handle of Skua that @p handle stands for, or NULL if it is complete. */
+/* Returns the handle of Skua that belongs to @p handle, or NULL if it is complete. */
 static skua_handle *handle_of(const armci_hdl_t *handle)
 {
     return handle && handle->target > 0 && handle->target <= HANDLE_COUNT

@@ -2,7 +2,7 @@
 /*
  * init.c - initialisation and finalisation of the ARMCI layer, and its errors.
  *
- * ARMCI runs beside MPI: the program or this file initialises MPI, then a phase of Skua begins
+ * ARMCI uses MPI and Skua: the program or this file initialises MPI, then a phase of Skua begins
  * (skua_init()), which uses the launcher of MPI to connect the processes. MPI implements the
  * messages and collectives of ARMCI; Skua implements access to memory. A process that waits in MPI
  * does not serve requests of other hosts, so a progress thread does if there is more than one host.

@@ -16,7 +16,7 @@
 struct memory_offer {
     uintptr_t base;
     uint64_t  bytes;
-    uint64_t  allocations; /* the largest number of an allocation that the member knows */
+    uint64_t  allocations; /* the largest number of an allocation on that member */
     uint32_t  region;
     int32_t   status;
 };

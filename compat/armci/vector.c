@@ -2,7 +2,7 @@
 /*
  * vector.c - operations on vectors of segments.
  *
- * A descriptor becomes indexed layouts of Skua, for runs of segments whose remote addresses lie in
+ * A descriptor becomes indexed layouts of Skua, for runs of segments whose remote addresses are in
  * one piece. A run has a bounded number of segments, so that its offsets fit on the stack.
  */
 #include "armci_impl.h"

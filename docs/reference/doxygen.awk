@@ -4,7 +4,7 @@
 #
 #   awk -v out=FOLDER -v parameters=parameters.txt -f parse.awk -f text.awk -f doxygen.awk HEADERS...
 #
-# The comments of the headers are written to be read where they stand, in prose. The copies in FOLDER have
+# The comments of the headers are written to be read in place, as prose. The copies in FOLDER have
 # the same declarations, with the parts of each comment marked: parameters, return value, errors, context.
 
 function put(line)

@@ -164,7 +164,7 @@ function divide(text, returns_something,    block, n, i, s, own, number)
                 own = own (own == "" ? "" : " ") s
             } else if (number > 1 && (s ~ /SKUA_ERR_/ || s ~ /[Ee]nds the job (if|with an error|when)/ || s ~ /ends the job\.$/))
                 errors = errors (errors == "" ? "" : " ") s
-            else if (returns_something && s ~ /^Returns / && s !~ /^Returns (at once|when|as soon)[ ,:.]/ && number > 1)
+            else if (returns_something && s ~ /^Returns / && s !~ /^Returns (immediately|when|as soon)[ ,:.]/ && number > 1)
                 returns = returns (returns == "" ? "" : " ") s
             else
                 own = own (own == "" ? "" : " ") s

@@ -15,8 +15,8 @@
 #endif
 
 /** SKUA_BEGIN_DECLS and SKUA_END_DECLS enclose declarations with C linkage, in C and in C++.
- * Between them clang does not warn of casts and NULL, which are right in C; g++ never does there.
- */
+ *  Between them clang does not warn of casts and NULL, which are valid in C; g++ never does
+ *  there. */
 #if defined(__cplusplus) && defined(__clang__)
 #define SKUA_BEGIN_DECLS                                                                           \
     _Pragma("clang diagnostic push") _Pragma("clang diagnostic ignored \"-Wold-style-cast\"")      \

@@ -4,9 +4,10 @@
  *
  * All operations of this header are atomic with respect to each other, whatever their type, from
  * any PE or thread and over any path. They are not atomic with respect to accumulates, puts or
- * plain stores. A blocking one is sequentially ordered in its caller: earlier memory accesses of
- * the caller take effect before it, later ones after it. The target address is aligned to the size
- * of the word, else the call returns SKUA_ERR_ALIGN; the other failures are those of onesided.h.
+ * plain stores. A blocking operation is sequentially ordered in its caller: earlier memory accesses
+ * of the caller take effect before it, later ones after it. The target address is aligned to the
+ * size of the word, else the call returns SKUA_ERR_ALIGN; the other failures are those of
+ * onesided.h.
  *
  * skua_atomic() performs any operation on any type, skua_atomic_nb() starts it. The functions with
  * 32 or 64 in their names are the fast forms for unsigned integers.
@@ -43,24 +44,24 @@ typedef enum {
 } skua_atomic_op;
 
 /** Performs @p op on the word of @p type at @p at and returns when it is complete. @p operand
- * points to one element of the type: to an array of two, the expected and the new value, for
+ *  points to one element of the type: to an array of two, the expected and the new value, for
  *  SKUA_ATOMIC_COMPARE_SWAP; it is ignored for SKUA_ATOMIC_LOAD. The previous value is stored at
  *  @p old unless that is NULL. The types are SKUA_INT32, SKUA_INT64, SKUA_UINT32, SKUA_UINT64 and,
- *  but for the bitwise operations, SKUA_FLOAT and SKUA_DOUBLE. Floating-point numbers are compared
- *  and swapped as bits: 0.0 and -0.0 differ, a NaN equals itself; a minimum or maximum with a NaN
- *  leaves the word as it is. Returns SKUA_ERR_INVAL for an operation that is not defined for the
- *  type, or without an operand. */
+ *  except for the bitwise operations, SKUA_FLOAT and SKUA_DOUBLE. Floating-point numbers are
+ *  compared and swapped as bits: 0.0 and -0.0 differ, a NaN equals itself; a minimum or maximum
+ *  with a NaN leaves the word as it is. Returns SKUA_ERR_INVAL for an operation that is not defined
+ *  for the type, or without an operand. */
 SKUA_API skua_status skua_atomic(skua_gaddr at, skua_atomic_op op, skua_type type,
                                  const void *operand, void *old);
 
 /** Starts what skua_atomic() performs. The operands are copied; the memory at @p old, unless NULL,
  *  must stay valid until it holds the previous value. @p params states order and completion: its
  *  handle and `remote` when the atomic is complete at the target, `local` when the previous value
- *  has been stored (at once if @p old is NULL); NULL: implicit, a flush waits for it. It is ordered
- *  as an accumulate. Returns SKUA_OK if the atomic is complete, SKUA_PENDING if not, or a failure.
- * It never waits and runs no handlers, also between hosts. What only the target can find wrong,
- * such as an address outside a region of which this host does not know the size, is logged when its
- * answer arrives, and *old is not changed. */
+ *  has been stored (immediately if @p old is NULL); NULL: implicit, a flush waits for it. It is
+ *  ordered as an accumulate. Returns SKUA_OK if the atomic is complete, SKUA_PENDING if not, or a
+ *  failure. It never waits and runs no handlers, also between hosts. An error that only the target
+ *  can detect, such as an address outside a region whose size is not known on this host, is logged
+ *  when its answer arrives, and *old is not changed. */
 SKUA_API skua_status skua_atomic_nb(skua_gaddr at, skua_atomic_op op, skua_type type,
                                     const void *operand, void *old, const skua_rma_params *params);
 

@@ -5,8 +5,8 @@
  * One PE describes memory of its own as a *buffer* and sends the description in a message. The
  * receiver describes memory of its own and gets or puts: the data move directly between the two
  * memories, without being packed into a message. Both PEs are notified, each by the completion in
- * its own buffer; the result of the completion is the buffer itself, so that a callback can tell
- * which transfer ended.
+ * its own buffer; the result of the completion is the buffer itself, so that a callback can
+ * identify the transfer that ended.
  *
  *     source                                       destination
  *     b = skua_buffer_make(x, bytes, MODE, done, 7)
@@ -74,7 +74,7 @@ SKUA_API skua_buffer skua_buffer_make(const void *at, size_t bytes, skua_registr
  * of both has. @p here belongs to the calling PE. A buffer may take part in any number of
  * transfers.
  *
- * Returns at once: SKUA_OK, the transfer is over and the completion of @p here has happened; or
+ * Returns immediately: SKUA_OK, the transfer is over and the completion of @p here has happened; or
  * SKUA_PENDING, both completions happen when the data have arrived. Failures are logged:
  * SKUA_ERR_INVAL, @p here belongs to another PE or @p from is not a buffer; SKUA_ERR_SYSTEM, the
  * memory of @p from no longer exists.
@@ -83,7 +83,7 @@ SKUA_API skua_status skua_buffer_get(const skua_buffer *here, const skua_buffer 
 
 /** Copies from the local buffer @p here into the remote buffer @p to as many bytes as the smaller
  *  of both has. Results, errors and completions are those of skua_buffer_get(). If the memory of
- *  either buffer goes while the put is pending, the job ends with an error. */
+ *  either buffer is freed while the put is pending, the job ends with an error. */
 SKUA_API skua_status skua_buffer_put(const skua_buffer *here, const skua_buffer *to);
 
 /** Returns the address of a buffer's memory if the calling PE can access it by load and store, else
@@ -108,8 +108,8 @@ SKUA_API void skua_buffer_free(void *memory);
 /** Returns the size from which a zero-copy transfer to @p pe is faster than a message that the data
  *  are copied into and out of: the setting zcopy_threshold_host or zcopy_threshold_net, or else the
  *  value that is measured at the first call in a process (`skua info` and the log at level info
- *  show it). Between hosts it depends on the round trip: the first calls start to measure that, do
- *  not wait for it, and later ones return the result. */
+ *  show it). Between hosts it depends on the round trip: the first calls start its measurement
+ *  without waiting, and later ones return the result. */
 SKUA_API size_t skua_zero_copy_bytes(int pe);
 
 /** Numbers of buffer registrations of a PE: in use by buffers or transfers, and cached for later

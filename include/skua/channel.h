@@ -6,8 +6,8 @@
  * sender, which opens it for a buffer of its own. Each put then moves the data from one buffer to
  * the other and calls the receiver's callback directly from the doorbell: without a message,
  * without the queue and without synchronisation between the two PEs. A program that repeats the
- * same exchange, and whose algorithm tells each PE when the other is ready, pays for little more
- * than the data movement.
+ * same exchange, and in which each PE knows from the algorithm when the other is ready, pays for
+ * little more than the data movement.
  *
  *     receiver                                         sender
  *     skua_channel_create(&layout, fn, arg, &channel)
@@ -24,10 +24,10 @@
  * The sender may change its buffer once the put is locally complete. Between hosts that is later
  * than the return of skua_channel_put(): call skua_channel_put_wait() before writing the next data.
  *
- * Buffers may lie anywhere. A sender of the same host writes directly into a buffer that lies in
- * the arena: in a region (region.h) that is not registered user memory, or from
- * skua_channel_alloc(). A sender of the receiver's process writes directly into any buffer. In all
- * other cases the receiver copies the data into place.
+ * Buffers may be anywhere in memory. A sender of the same host writes directly into a buffer in the
+ * arena: in a region (region.h) that is not registered user memory, or from skua_channel_alloc(). A
+ * sender of the receiver's process writes directly into any buffer. In all other cases the receiver
+ * copies the data into place.
  *
  * A put is not ordered with messages: its callback may run before the handlers of messages that
  * were sent earlier. Puts on different channels are not ordered either.
@@ -109,7 +109,7 @@ SKUA_API void skua_channel_poll(skua_channel channel);
 /** Returns the number of puts whose callback has been called. */
 SKUA_API uint64_t skua_channel_count(skua_channel channel);
 
-/** Deletes a channel. No put may follow; the buffer belongs to the program again. */
+/** Destroys a channel. No put may follow; the buffer belongs to the program again. */
 SKUA_API void skua_channel_destroy(skua_channel channel);
 
 /** Allocates memory that all PEs of the host can access by load and store. */
@@ -136,8 +136,8 @@ SKUA_API skua_sender *skua_channel_lend(skua_channel channel, const skua_layout 
 /** Sends the contents of the sender's buffer. The buffer must not change until the put is *locally
  *  complete*: on return if the data were copied, as they are within a host unless lent; later if
  *  they go to another host or are lent. skua_channel_put_test(), skua_channel_put_wait() and
- *  skua_channel_put_then() report local completion without asking the receiver. May be called
- *  wherever messages may be sent, also in user threads. */
+ *  skua_channel_put_then() report local completion without communication with the receiver. May be
+ *  called wherever messages may be sent, also in user threads. */
 SKUA_API void skua_channel_put(skua_sender *sender);
 
 /** Sends data from @p at, in the layout of the sender's buffer, for programs that alternate between
@@ -146,8 +146,8 @@ SKUA_API void skua_channel_put_from(skua_sender *sender, const void *at);
 
 /** Returns true if all puts of @p sender are locally complete, so that their memory may change: the
  *  data have left it or, if they were lent, the receiver is ready again (which never happens if it
- *  deletes the channel instead). Local completion does not imply arrival. Returns true if there was
- *  no put. On the PE's own stack the call may deliver a message before it returns false. */
+ *  destroys the channel instead). Local completion does not imply arrival. Returns true if there
+ *  was no put. On the PE's own stack the call may deliver a message before it returns false. */
 SKUA_API bool skua_channel_put_test(skua_sender *sender);
 
 /** Waits until all puts of @p sender are locally complete. Returns false when the job ends first;
@@ -190,7 +190,7 @@ typedef struct {
  *  skua_channel_mark(), unless there is only one sender. Contributions are combined in the order of
  *  arrival, so floating-point sums may differ in the last bits from run to run. Returns
  *  SKUA_ERR_INVAL, SKUA_ERR_NOMEM, or SKUA_ERR_UNSUPPORTED if @p def has members that this version
- *  of the library does not know; all are logged. */
+ *  of the library does not have; all are logged. */
 SKUA_API skua_status skua_channel_create_reduction(const skua_channel_reduction_def *def,
                                                    skua_channel                     *channel);
 

@@ -2,7 +2,7 @@
 /*
  * collection.h - collections of objects of one class: arrays and groups.
  *
- * One PE creates a collection. The value that names it is valid at once and may be sent in
+ * One PE creates a collection. The value that names it is valid immediately and may be sent in
  * messages. Messages to elements that are still being created wait for them. Functions that inspect
  * the local part of a collection (skua_object_local(), skua_collection_local_count(),
  * skua_collection_each(), skua_home(), skua_section_create()) wait until the elements that are
@@ -46,10 +46,10 @@ SKUA_API skua_collection skua_group_create(skua_class of, const void *data, size
 SKUA_API skua_collection skua_process_group_create(skua_class of, const void *data, size_t bytes);
 
 /** Returns the member of a group that is on the calling PE, or that of a process group in its
- *  process: skua_object_local() for a group, in half of its instructions. NULL: the PE does not
- *  know the group yet, in `begin` of skua_program(). A call for a collection of another kind ends
- *  the job with an error. Otherwise the call waits for the creation of the group. The pointer is
- *  valid until the group is destroyed. */
+ *  process: skua_object_local() for a group, in half of its instructions. Returns NULL in `begin`
+ *  of skua_program() if the group does not exist on the PE yet. A call for a collection of another
+ *  kind ends the job with an error. Otherwise the call waits for the creation of the group. The
+ *  pointer is valid until the group is destroyed. */
 SKUA_API void *skua_group_local(skua_collection group);
 
 /* ---- maps --------------------------------------------------------------------- */
@@ -71,7 +71,7 @@ enum {
     SKUA_MAP_CYCLIC, /* blocks of arg[0] (or 1) indices in row-major order, round robin */
     SKUA_MAP_HASH,   /* by a hash of the index, evenly distributed */
     SKUA_MAP_MATRIX, /* 2-D block-cyclic as in ScaLAPACK: arg = rows and columns of the PE grid,
-                        rows and columns of a block; 0: chosen */
+                        rows and columns of a block; 0: chosen by the runtime */
     SKUA_MAP_USER    /* first kind of skua_map_register() */
 };
 
@@ -99,7 +99,7 @@ enum {
 typedef struct {
     size_t     size;  /* sizeof(skua_array_def); 0: its size in version 1.0 */
     int        dims;  /* 1 to 6; 0: byte strings */
-    skua_range range; /* the elements created at first; dims 0: none */
+    skua_range range; /* the elements created with the array; dims 0: none */
     skua_map   map;
     unsigned   flags;
 } skua_array_def;
@@ -125,29 +125,30 @@ SKUA_API skua_collection skua_array_create3(skua_class of, int n, int m, int k, 
  * The insertion happens before everything that causally follows the call: on this PE, or on any PE
  * that learns of it through messages, reductions or broadcasts. Broadcasts to the array that are
  * started after the insertion reach the element exactly once, wherever it migrates; so do messages
- * and section multicasts. The array may be closed at once. The element takes part in the reductions
- * of the array from the first one that this PE has not passed on to its parent in the tree: hence
- * in all to which no element contributed before the call.
+ * and section multicasts. The array may be closed immediately. The element takes part in the
+ * reductions of the array from the first one that this PE has not passed on to its parent in the
+ * tree: therefore in all to which no element contributed before the call.
  *
- * A broadcast that was started before the insertion may also reach the element, if this PE does not
- * know of that broadcast yet. The PE that created the array always knows; other PEs know after a
- * reduction to which elements contributed once they had received the broadcast.
+ * A broadcast that was started before the insertion may also reach the element, if that broadcast
+ * is not known on this PE yet. The PE that created the array always knows it; other PEs do after a
+ * reduction to which elements contributed when they had received the broadcast.
  *
- * The index of a destroyed element may be used again once its home knows of the destruction, for
- * example after quiescence.
+ * The index of a destroyed element may be used again when its home has been notified of the
+ * destruction, for example after quiescence.
  */
 SKUA_API void skua_array_insert(skua_ref element, int pe, const void *data, size_t bytes);
 
 /** Closes an array: no more insertions. From now on a message to an element that does not exist is
  *  an error, also one that is waiting already. Insertions on any PE that causally precede the call
- *  are carried out first. An insertion on a PE that knows of the closing is an error. */
+ *  are carried out first. An insertion on a PE that has been notified of the closing is an
+ *  error. */
 SKUA_API void skua_array_close(skua_collection array);
 
 /** Returns the home PE of an element. */
 SKUA_API int skua_home(skua_ref element);
 
 /** Destroys a collection and all its objects, on all PEs. Any PE may call it; messages to its
- * objects are then an error. */
+ *  objects are then an error. */
 SKUA_API void skua_collection_destroy(skua_collection all);
 
 /** Returns the number of objects of a collection that are on the calling PE. */

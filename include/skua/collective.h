@@ -14,25 +14,24 @@
  * Teams. The skua_team_...() collectives work on a team (team.h), SKUA_TEAM_ALL included, and on
  * memory of the caller. All members call the collectives of one team in the same order, with the
  * same root, sizes, operator and type; collectives of different teams may be called in any order.
- * They are called in start(), in handlers and in user threads. A call returns at once; its buffers
- * belong to the operation until its completion, which has no result of its own and says that the
- * caller's part is over: its input may change, its output is there. Arrays of sizes and offsets are
- * used during the call only. Input and output do not overlap, except where a call allows that they
- * are the same. A member that makes calls faster than others does not wait: of the calls of a team,
- * as many begin as collective_window allows, and the others begin when these are complete. Only in
- * start() and in user threads, a call waits if 4096 others of its team have not begun; the barrier
- * and the allreduce of SKUA_TEAM_ALL wait as skua_barrier() and skua_allreduce() do. Misuse ends
- * the job with an error that names the call and the team: a caller that is no member, a rank that
- * does not exist, overlapping buffers, members that make different calls or pass different sizes,
- * where a message between them shows it.
+ * They are called in start(), in handlers and in user threads. A call returns immediately; its
+ * buffers belong to the operation until its completion, which has no result and means that the
+ * caller's part is complete: its input may change, its output is available. Arrays of sizes and
+ * offsets are used during the call only. Input and output do not overlap, except where a call
+ * allows them to be the same. A member that makes calls faster than others does not wait: of the
+ * calls of a team, as many begin as collective_window allows, and the others begin when these are
+ * complete. Only in start() and in user threads, a call waits if 4096 others of its team have not
+ * begun; the barrier and the allreduce of SKUA_TEAM_ALL wait as skua_barrier() and skua_allreduce()
+ * do. Misuse ends the job with an error that names the call and the team: a caller that is not a
+ * member, a rank that does not exist, overlapping buffers, members that make different calls or
+ * pass different sizes, where a message between them shows it.
  *
  * Flow control. The setting collective_window bounds the bytes of the collectives that a PE has
  * called and that are not complete. A call beyond this bound waits for earlier ones to complete. A
  * wait in start() lets handlers run on the PE; a wait in a user thread lets other threads and
  * handlers run. In a handler a call never waits: the PE keeps its data outside the arena until
- * there is room, so a handler that calls without end is not slowed down. A program that calls more
- * than the window in start() or in a thread must not let other PEs' calls depend on what it does
- * afterwards.
+ * there is room, so a handler that calls in an endless loop is not slowed down. If a PE exceeds the
+ * window in start() or in a thread, calls of other PEs must not depend on what it does afterwards.
  */
 #ifndef SKUA_COLLECTIVE_H
 #define SKUA_COLLECTIVE_H
@@ -134,7 +133,7 @@ typedef enum {
 typedef void (*skua_op_fn)(void *into, const void *from, size_t count, skua_type type);
 
 /** Registers a user-defined operator, before skua_main(), under the rules of
- * skua_handler_register(). */
+ *  skua_handler_register(). */
 SKUA_API skua_op skua_op_register(const char *name, skua_op_fn fn);
 
 /** Combines @p count elements of every PE. @p done gets the result on @p root and is ignored
@@ -179,8 +178,8 @@ SKUA_API void skua_team_broadcast(skua_team team, int root, void *data, size_t b
                                   skua_completion done);
 
 /** Combines the elements at @p from of all members; the result is stored at @p to of the member
- * with rank @p root, which may be @p from. @p to is not used elsewhere. @p done happens on each
- * member when its part is over. */
+ *  with rank @p root, which may be @p from. @p to is not used elsewhere. @p done happens on each
+ *  member when its part is over. */
 SKUA_API void skua_team_reduce(skua_team team, int root, const skua_reduction *reduction,
                                const void *from, void *to, skua_completion done);
 
@@ -196,38 +195,36 @@ SKUA_API void skua_team_scan(skua_team team, const skua_reduction *reduction, co
 
 /** Combines, for each member, the elements at @p from of the members below its own rank, in the
  *  order of ranks; the result is stored at @p to, which may be @p from. Rank 0 has no result: its
- * @p to is not written. */
+ *  @p to is not written. */
 SKUA_API void skua_team_exscan(skua_team team, const skua_reduction *reduction, const void *from,
                                void *to, skua_completion done);
 
 /** Stores @p bytes at @p from of every member at @p to of the member with rank @p root, in the
- * order of ranks. @p to is not used elsewhere. At the root @p from may be its own block of @p to.
- */
+ *  order of ranks. @p to is not used elsewhere. At the root @p from may be its own block of
+ *  @p to. */
 SKUA_API void skua_team_gather(skua_team team, int root, const void *from, size_t bytes, void *to,
                                skua_completion done);
 
 /** Stores @p bytes, which may differ, at @p from of every member in its block of @p to on the
- * member with rank @p root. @p to is not used elsewhere and may be NULL there. At the root @p from
- * may be its own block. */
+ *  member with rank @p root. @p to is not used elsewhere and may be NULL there. At the root @p from
+ *  may be its own block. */
 SKUA_API void skua_team_gatherv(skua_team team, int root, const void *from, size_t bytes,
                                 const skua_team_blocks *to, skua_completion done);
 
 /** Stores the blocks of @p bytes at @p from of the member with rank @p root at @p to of the
- * members, in the order of ranks. @p from is not used elsewhere. At the root @p to may be its own
- * block of
- *  @p from. */
+ *  members, in the order of ranks. @p from is not used elsewhere. At the root @p to may be its own
+ *  block of @p from. */
 SKUA_API void skua_team_scatter(skua_team team, int root, const void *from, void *to, size_t bytes,
                                 skua_completion done);
 
 /** Stores the blocks of @p from on the member with rank @p root at @p to of the members; @p bytes
- * is the size of the caller's block. @p from is not used elsewhere and may be NULL there. At the
- * root
- *  @p to may be its own block. */
+ *  is the size of the caller's block. @p from is not used elsewhere and may be NULL there. At the
+ *  root @p to may be its own block. */
 SKUA_API void skua_team_scatterv(skua_team team, int root, const skua_team_blocks *from, void *to,
                                  size_t bytes, skua_completion done);
 
-/** Stores @p bytes at @p from of every member at @p to of every member, in the order of ranks. @p
- *  from may be the caller's own block of @p to. */
+/** Stores @p bytes at @p from of every member at @p to of every member, in the order of ranks.
+ *  @p from may be the caller's own block of @p to. */
 SKUA_API void skua_team_allgather(skua_team team, const void *from, size_t bytes, void *to,
                                   skua_completion done);
 
@@ -237,7 +234,7 @@ SKUA_API void skua_team_allgatherv(skua_team team, const void *from, size_t byte
                                    const skua_team_blocks *to, skua_completion done);
 
 /** Sends a block of @p bytes from every member to every member: block j at @p from of rank i
- * becomes block i at @p to of rank j. */
+ *  becomes block i at @p to of rank j. */
 SKUA_API void skua_team_alltoall(skua_team team, const void *from, void *to, size_t bytes,
                                  skua_completion done);
 

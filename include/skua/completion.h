@@ -27,7 +27,7 @@ typedef void (*skua_done_fn)(void *arg, const void *data, size_t bytes);
  *  between waits. */
 typedef struct skua_counter {
     int64_t value;   /* completions so far */
-    void   *waiters; /* internal; zero at first */
+    void   *waiters; /* internal; initially zero */
 } skua_counter;
 
 /** A result that can be waited for. It is set once. */
@@ -92,9 +92,9 @@ SKUA_API skua_completion skua_done_future(skua_future *future);
 SKUA_API skua_completion skua_done_exit(int code);
 
 /** Performs a completion, at the end of an asynchronous operation of the program. Any PE of the job
- *  may call it, whichever PE made the completion. In a job on several hosts, a PE does not accept a
- *  completion that none of the skua_done_...() functions made: it logs, counts and drops it
- *  (skua_stats.dropped_packets). */
+ *  may call it, no matter which PE made the completion. In a job on several hosts, a PE does not
+ *  accept a completion that none of the skua_done_...() functions made: it logs, counts and drops
+ *  it (skua_stats.dropped_packets). */
 SKUA_API void skua_complete(skua_completion done, const void *data, size_t bytes);
 
 /** Waiting. A user thread that waits is suspended. On the PE's own stack the scheduler runs
@@ -105,40 +105,41 @@ SKUA_API void skua_complete(skua_completion done, const void *data, size_t bytes
 /** Waits until counter->value >= @p target. Returns false when the job ends first. */
 SKUA_API bool skua_counter_wait(skua_counter *counter, int64_t target);
 
-/** Waits until @p future is set and returns its result. *bytes is the length of the result; @p
- *  bytes may be NULL. The result is valid until skua_future_clear(). A future that was set without
- *  data gives "" and 0. Returns NULL when the job ends first. */
+/** Waits until @p future is set and returns its result. *bytes is the length of the result;
+ *  @p bytes may be NULL. The result is valid until skua_future_clear(). For a future that was set
+ *  without data it returns "" and a length of 0. Returns NULL when the job ends first. */
 SKUA_API const void *skua_future_wait(skua_future *future, size_t *bytes);
 
 /** Sets @p future, which belongs to the calling PE, to a copy of @p bytes at @p data. */
 SKUA_API void skua_future_set(skua_future *future, const void *data, size_t bytes);
 
-/** Frees the result of a future and makes the future ready to be set again. What was chained to a
- *  future that is cleared before it was set is dropped: such a completion does not happen, nor does
- *  one that waits for all of several futures; one that waits for any of several continues without
- *  it. */
+/** Frees the result of a future and makes the future ready to be set again. If the future is
+ *  cleared before it is set, completions that were chained to it are dropped, and so are those that
+ *  wait for all of several futures with this one; a completion that waits for any of several
+ *  continues without it. */
 SKUA_API void skua_future_clear(skua_future *future);
 
-/** Chaining. What happens when futures are set is a completion, and so may set another future, on
- * any PE. The futures belong to the calling PE and must stay valid, and not be moved, until the
- *  completion has happened or skua_future_clear() has been called; what has not happened when the
- *  job ends is dropped. A PE or one of its user threads may call these functions. */
+/** Chaining. A completion that is chained to futures may set another future, on any PE. The futures
+ *  belong to the calling PE and must stay valid, and not be moved, until the completion has
+ *  happened or skua_future_clear() has been called; completions that have not happened when the job
+ *  ends are dropped. A PE or one of its user threads may call these functions. */
 
 /** Returns true if @p future is set. If not, and on the PE's own stack, it first delivers at most
- * one message. */
+ *  one message. */
 SKUA_API bool skua_future_test(skua_future *future);
 
-/** Performs @p done with the result of @p future when that is set, or at once if it is. Several
- *  completions of one future happen in the order of the calls; the future keeps its result. */
+/** Performs @p done with the result of @p future when that is set, or immediately if it is set
+ *  already. Several completions of one future happen in the order of the calls; the future keeps
+ *  its result. */
 SKUA_API void skua_future_then(skua_future *future, skua_completion done);
 
-/** Performs @p done, without a result, when all of @p count futures are set: at once if they are,
- * or if there are none. The array is read during the call only. */
+/** Performs @p done, without a result, when all of @p count futures are set: immediately if they
+ *  are, or if there are none. The array is read during the call only. */
 SKUA_API void skua_future_all(skua_future *const *futures, size_t count, skua_completion done);
 
-/** Performs @p done when the first of @p count futures is set, or at once if one is: its result is
- * a size_t, the index of that future in the array. The other futures are then free of it. The array
- *  is read during the call only. A count of 0 ends the job with an error. */
+/** Performs @p done when the first of @p count futures is set, or immediately if one is: its result
+ *  is a size_t, the index of that future in the array. It is then no longer chained to the other
+ *  futures. The array is read during the call only. A count of 0 ends the job with an error. */
 SKUA_API void skua_future_any(skua_future *const *futures, size_t count, skua_completion done);
 
 SKUA_END_DECLS

@@ -22,7 +22,7 @@ SKUA_BEGIN_DECLS
 
 /** An error reported by a call. The strings are valid until the callback returns. */
 typedef struct {
-    size_t      size;   /* of this struct in the library: members beyond it are not there */
+    size_t      size;   /* of this struct in the library: members beyond it do not exist */
     skua_status status; /* what the call returns; SKUA_ERR_INVAL if it returns none */
     int         pe;     /* the calling PE; -1 in a thread that is not a PE */
     bool        fatal;  /* the job ends when the callback returns */
@@ -61,10 +61,10 @@ typedef void (*skua_log_fn)(void *arg, const skua_log_line *line);
 
 /** Installs a callback that gets every line that the runtime logs in this process, in place of
  *  stderr; NULL restores stderr. The setting log_level selects the lines. The callback runs on the
- *  thread that logs; several threads may run it at once. An error that a call reports goes to the
- *  error callback first, and is logged unless that suppresses it. A fatal line goes to the callback
- *  and is then reported by the launcher as well. It may be installed before skua_main(), and stays
- *  from one skua_init() to the next. */
+ *  thread that logs; several threads may run it concurrently. An error that a call reports goes to
+ *  the error callback first, and is logged unless that suppresses it. A fatal line goes to the
+ *  callback and is then reported by the launcher as well. It may be installed before skua_main(),
+ *  and stays from one skua_init() to the next. */
 SKUA_API void skua_log_set_callback(skua_log_fn fn, void *arg);
 
 SKUA_END_DECLS

@@ -2,10 +2,10 @@
 /*
  * inplace.h - messages to objects with in-place delivery of their data.
  *
- * The sender names data in its own memory, in any layout (a face of a block, for example), beside a
- * small head; it may reuse the memory at once. The receiver gets a *view*: the address and the
- * layout of the data. It copies them to their destination with skua_layout_copy(), which does
- * nothing if they are there already.
+ * The sender names data in its own memory, in any layout (a face of a block, for example), and a
+ * small head; it may reuse the memory when the call returns. The receiver gets a *view*: the
+ * address and the layout of the data. It copies them to their destination with skua_layout_copy(),
+ * which does nothing if they are there already.
  *
  * The sender:
  *
@@ -23,18 +23,18 @@
  *     }
  * @endcode
  *
- * By default the data travel inside the message: they are copied into it and out of it.
+ * By default the data are sent inside the message: they are copied into it and out of it.
  *
  * **Learned channels.** With the setting `learned_channels` (SKUA_LEARNED_CHANNELS=1) the runtime
  * detects messages that repeat: to the same entry of the same object, with the same head and size,
  * and with a reference number that advances by a constant step. From the third such message on, it
- * asks the receiver *in advance*, through the entry's `land` function, where the next one belongs,
- * and the sender copies its data directly there: once instead of twice. The message itself still
- * goes through the queue. A message that does not fit the pattern travels as usual. So does one for
- * which the receiver has no memory yet, or memory that the sender cannot access: that of another
- * process of the host unless it comes from skua_channel_alloc() or a region. Data from another
- * host, 4096 bytes or more, are received there: copied by the sender, but not by the receiver.
- * Results do not depend on the setting.
+ * gets the destination of the next one from the receiver *in advance*, through the entry's `land`
+ * function, and the sender copies its data directly there: once instead of twice. The message
+ * itself still goes through the queue. A message that does not fit the pattern is sent as usual. So
+ * is one for which the receiver has no memory yet, or memory that the sender cannot access: that of
+ * another process of the host unless it comes from skua_channel_alloc() or a region. Data of 4096
+ * bytes or more from another host are received directly at the destination: the sender copies them,
+ * the receiver does not. Results do not depend on the setting.
  *
  * Interface files provide this as `inplace` arguments. All functions are called on a PE.
  */
@@ -51,14 +51,14 @@
 
 SKUA_BEGIN_DECLS
 
-/** States where the data of a message belong. The message has the given reference number and head
- *  and may not have been sent yet. Returns false if the destination is not known yet or still in
- *  use. By returning true the object promises not to access that memory until the entry has
+/** Names the destination of the data of a message. The message has the given reference number and
+ *  head and may not have been sent yet. Returns false if the destination is not known yet or still
+ *  in use. By returning true the object promises not to access that memory until the entry has
  *  received the message, or until skua_inplace_withdraw(). The result must depend only on the
  *  object and the arguments; the function must not change anything. */
 typedef bool (*skua_inplace_fn)(void *self, int64_t reference, const void *head, skua_layout *to);
 
-/** Registers an entry with in-place delivery. With @p land NULL all data travel inside messages.
+/** Registers an entry with in-place delivery. With @p land NULL all data are sent inside messages.
  *  Valid flags are SKUA_ENTRY_EXPEDITED and those that create elements. */
 SKUA_API skua_entry skua_inplace_register(skua_class of, const char *name, skua_entry_fn fn,
                                           skua_inplace_fn land, unsigned flags);

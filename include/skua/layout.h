@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * layout.h - where the bytes of some data lie: contiguous, strided, indexed, or in a list of
+ * layout.h - where the bytes of some data are: contiguous, strided, indexed, or in a list of
  * blocks.
  *
  * One type describes the memory of one-sided operations (onesided.h), of channels (channel.h) and
  * of in-place delivery (inplace.h). A layout has an order of its bytes: the blocks one after
- * another, in the order in which the layout names them. Data move from one layout to another in
+ * another, in the order in which the layout lists them. Data move from one layout to another in
  * that order, so two layouts fit each other if they have the same number of bytes, whatever their
  * kinds.
  *
@@ -20,8 +20,8 @@
  *
  * A layout is a plain value, without a `size` member. It may be initialised by one of the functions
  * below or by designators. The functions check nothing: a call that uses a layout checks it, and
- * its error says what is wrong. The lists of indexed and list layouts are not copied into the
- * value; they have to exist while it is used. A channel copies what it needs when it is created or
+ * its error names the fault. The lists of indexed and list layouts are not copied into the
+ * value; they must exist while it is used. A channel copies what it needs when it is created or
  * opened.
  */
 #ifndef SKUA_LAYOUT_H
@@ -37,7 +37,7 @@ SKUA_BEGIN_DECLS
 /** The largest number of levels of a strided layout. */
 #define SKUA_LAYOUT_LEVELS 8
 
-/** The kinds of layouts: they tell which member of the union of a skua_layout is used. */
+/** The kinds of layouts, which determine the member of the union of a skua_layout that is used. */
 typedef enum {
     SKUA_LAYOUT_CONTIGUOUS, /* one block; no member of the union */
     SKUA_LAYOUT_STRIDED,    /* blocks of one size at constant distances, over several levels */
@@ -52,8 +52,8 @@ typedef struct {
 } skua_block;
 
 /** The repetitions of a strided layout: a block is repeated count[0] times at distances of
- * stride[0] bytes, all of that count[1] times at distances of stride[1], and so on. Strides may be
- * negative. With levels 0 the layout is one block. */
+ *  stride[0] bytes, all of that count[1] times at distances of stride[1], and so on. Strides may be
+ *  negative. With levels 0 the layout is one block. */
 typedef struct {
     int       levels; /* 0 to SKUA_LAYOUT_LEVELS */
     size_t    count[SKUA_LAYOUT_LEVELS];
@@ -98,7 +98,7 @@ static inline skua_layout skua_layout_contiguous(const void *at, size_t bytes)
 
 /** Returns the layout of blocks of @p bytes from @p at on that repeat over @p levels levels:
  *  @p count[i] times at distances of @p stride[i] bytes. Both arrays have @p levels entries, and
- * are copied. */
+ *  are copied. */
 static inline skua_layout skua_layout_strided(const void *at, size_t bytes, int levels,
                                               const size_t *count, const ptrdiff_t *stride)
 {
@@ -115,8 +115,8 @@ static inline skua_layout skua_layout_strided(const void *at, size_t bytes, int 
     return layout;
 }
 
-/** Returns the layout of @p count blocks of @p bytes each, block i at @p offset[i] bytes after @p
- * at.  The offsets are not copied. */
+/** Returns the layout of @p count blocks of @p bytes each, block i at @p offset[i] bytes after
+ *  @p at.  The offsets are not copied. */
 static inline skua_layout skua_layout_indexed(const void *at, size_t bytes, size_t count,
                                               const ptrdiff_t *offset)
 {
@@ -145,7 +145,7 @@ static inline skua_layout skua_layout_list(const void *at, size_t count, const s
 }
 
 /** Returns the number of bytes of all data of @p layout. It returns 0 for a layout that is empty,
- * is not valid, or has more bytes than memory can have. Any thread may call it. */
+ *  is not valid, or has more bytes than memory can have. Any thread may call it. */
 SKUA_API size_t skua_layout_bytes(const skua_layout *layout);
 
 /** Copies all data of @p from to @p to. Both have the same number of bytes and do not overlap. If

@@ -2,9 +2,9 @@
 /*
  * message.h - messages and the handlers that they run.
  *
- * A message is memory with one owner. Sending transfers the ownership: within a host the address
- * travels, at any size, and nothing is copied. The handler that receives a message owns it and
- * either frees it, sends it on, or keeps it.
+ * A message is memory with one owner. Sending transfers the ownership: within a host only the
+ * address is passed, at any size, and nothing is copied. The handler that receives a message owns
+ * it and either frees it, sends it on, or keeps it.
  *
  * Order. Messages from one PE to another PE at one priority are delivered in the order in which
  * they were sent. Messages of different senders or priorities are not ordered.
@@ -45,8 +45,8 @@ typedef struct {
 
 /** Registers a handler for the life of the program, before skua_main(). Every process registers the
  *  same names in the same order; otherwise the job ends at start with an error that names the
- * handler. @p name must stay valid for the life of the program. Returns the handler, to which every
- * PE may send. */
+ *  handler. @p name must stay valid for the life of the program. Returns the handler, to which
+ *  every PE may send. */
 SKUA_API skua_handler skua_handler_register(const char *name, skua_handler_fn fn);
 
 /** Allocates a message with @p bytes of uninitialised data. Never returns NULL: when the arena is
@@ -62,7 +62,7 @@ SKUA_API skua_status skua_msg_try_alloc(size_t bytes, skua_msg **msg);
  *  bits. */
 SKUA_API skua_msg *skua_msg_alloc_bits(size_t bytes, size_t bits);
 
-/** Frees a message. Any PE that owns it may call this, whichever PE allocated it. The setting
+/** Frees a message. Any PE that owns it may call this, no matter which PE allocated it. The setting
  *  checked_messages detects messages that are freed or sent twice, or used afterwards. */
 SKUA_API void skua_msg_free(skua_msg *msg);
 
@@ -93,16 +93,17 @@ SKUA_API skua_status skua_msg_set_priority_bits(skua_msg *msg, const uint32_t *w
 SKUA_API void skua_msg_set_expedited(skua_msg *msg, bool expedited);
 
 /** Sends @p msg to @p handler on @p pe, which may be the caller's, and transfers its ownership.
- *  Returns at once, unless memory is short: then it waits for a receiver that is behind (the
- *  setting `backpressure`). A user thread yields meanwhile; any other caller runs nothing. */
+ *  Returns immediately, unless memory is short: then it waits for a receiver that is behind (the
+ *  setting `backpressure`). A user thread yields meanwhile; for any other caller nothing else runs
+ *  on the PE. */
 SKUA_API void skua_send(int pe, skua_handler handler, skua_msg *msg);
 
-/** Sends a copy of @p bytes at @p data to @p handler on @p pe. The caller may reuse the data at
- *  once. */
+/** Sends a copy of @p bytes at @p data to @p handler on @p pe. The caller may reuse the data when
+ *  the call returns. */
 SKUA_API void skua_send_copy(int pe, skua_handler handler, const void *data, size_t bytes);
 
 /** Sends a copy of @p bytes at @p data to @p handler on @p pe with an integer priority. The caller
- *  may reuse the data at once. */
+ *  may reuse the data when the call returns. */
 SKUA_API void skua_send_copy_prio(int pe, skua_handler handler, const void *data, size_t bytes,
                                   int32_t priority);
 

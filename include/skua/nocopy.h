@@ -3,8 +3,8 @@
  * nocopy.h - messages with zero-copy (nocopy) arguments.
  *
  * The sender makes a message with data of its own, the *head*, and *nocopy arguments*: memory that
- * it does not change until a completion says that the argument is free again. Small arguments are
- * copied into the message; large ones are described in it (buffer.h).
+ * it does not change until a completion reports that the argument is free again. Small arguments
+ * are copied into the message; large ones are described in it (buffer.h).
  *
  * @code
  *     skua_nocopy_argument part = {x, bytes, skua_done_count(&free_again), 0};
@@ -20,7 +20,7 @@
  *     static void on_block(skua_msg *msg)
  *     {
  *         if (!skua_nocopy_ready(msg, NULL))
- *             return; // it comes again when all arguments are here
+ *             return; // it is delivered again when all arguments are here
  *         use(skua_msg_data(msg), skua_nocopy_data(msg, 0));
  *         skua_nocopy_free(msg);
  *     }
@@ -61,8 +61,8 @@ typedef struct {
 #define SKUA_ALL_PES (-1)
 
 /** Allocates a message to @p pe (for an object: skua_location()) with @p bytes of uninitialised
- * head and @p n arguments. The completion of an argument that is copied into the message happens at
- * once. */
+ *  head and @p n arguments. The completion of an argument that is copied into the message happens
+ *  within the call. */
 SKUA_API skua_msg *skua_nocopy_alloc(int pe, size_t bytes, const skua_nocopy_argument *part,
                                      unsigned n);
 
@@ -76,19 +76,18 @@ SKUA_API void skua_nocopy_broadcast(skua_handler handler, skua_msg *msg);
 SKUA_API void skua_nocopy_invoke_all(skua_collection all, skua_entry entry, skua_msg *msg);
 
 /** Sends @p msg, made for SKUA_ALL_PES, to @p entry of all members of a section, and consumes it.
- * An argument is transferred once along each branch of the section's tree that leads to another
- * host.
- */
+ *  An argument is transferred once along each branch of the section's tree that leads to another
+ *  host. */
 SKUA_API void skua_nocopy_invoke_section(skua_section section, skua_entry entry, skua_msg *msg);
 
 /** Returns a message with all arguments of @p msg copied into it, for functions that take plain
- * data. Consumes @p msg. */
+ *  data. Consumes @p msg. */
 SKUA_API skua_msg *skua_nocopy_copied(skua_msg *msg);
 
 /* ---- receiving ---------------------------------------------------------------------------- */
 
 /** Names the destinations of arguments: sets to[i] for each argument that it has memory for; the
- * others stay NULL. It may use the head and skua_nocopy_bytes(). */
+ *  others stay NULL. It may use the head and skua_nocopy_bytes(). */
 typedef void (*skua_nocopy_post_fn)(void *self, skua_msg *msg, void **to);
 
 /** Returns true if all arguments of a message that a handler received are accessible. Otherwise the
@@ -115,7 +114,7 @@ SKUA_API size_t skua_nocopy_bytes(const skua_msg *msg, unsigned i);
 SKUA_API const void *skua_nocopy_data(skua_msg *msg, unsigned i);
 
 /** Frees a message with nocopy arguments. The completions of arguments that were used in place
- * happen. */
+ *  happen. */
 SKUA_API void skua_nocopy_free(skua_msg *msg);
 
 SKUA_END_DECLS

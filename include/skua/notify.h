@@ -2,17 +2,17 @@
 /*
  * notify.h - notifications: counters in regions that other PEs increase and their owner waits for.
  *
- * Puts, gets, accumulates and atomics increase a notification at their target once their data are
- * there (skua_rma_params.notify); skua_notify_add() does without data. The owner waits for one
+ * Puts, gets, accumulates and atomics increase a notification at their target when their data have
+ * arrived (skua_rma_params.notify); skua_notify_add() does so without data. The owner waits for one
  * notification, or for any, some or all of a set, until their values meet a condition.
  *
  *   skua_notify_wait(n, 3)                 one, at least 3
  *   skua_notify_wait_until(n, SKUA_CMP_NE, 0)
  *   skua_notify_wait_any(&set)             the index of one that meets its condition
  *   skua_notify_wait_some(&set, indices)   the indices of all that do, at least one
- *   skua_notify_wait_all(&set)             until each has
+ *   skua_notify_wait_all(&set)             until each has met its condition
  *
- * The functions with `test` in their names return at once. Only the PE whose piece contains a
+ * The functions with `test` in their names do not wait. Only the PE whose piece contains a
  * notification waits for it or tests it, on its own stack, in a user thread, or in another thread
  * of its process. A wait suspends a user thread; on the PE's own stack messages are delivered
  * meanwhile; other threads poll.
@@ -51,14 +51,14 @@ SKUA_API uint64_t skua_notify_value(const skua_notify *notify);
 SKUA_API bool skua_notify_wait(skua_notify *notify, uint64_t target);
 
 /** Subtracts @p value from a notification, in preparation for the next round. Only the PE whose
- * piece contains the notification calls it; threads of that PE that wait for a lower value are
- * woken. In a thread that is not a PE it wakes none. */
+ *  piece contains the notification calls it; threads of that PE that wait for a lower value are
+ *  woken. In a thread that is not a PE it wakes none. */
 SKUA_API void skua_notify_take(skua_notify *notify, uint64_t value);
 
 /** Adds @p value to a remote notification, without data, ordered after the caller's earlier puts.
- * It never waits and runs no handlers, also between hosts. If the target is reached by request, the
- * call returns SKUA_OK when the request is on its way, and a flush waits for its completion. What
- * only the target can find wrong is logged when its answer arrives. */
+ *  It never waits and runs no handlers, also between hosts. If the target is reached by request,
+ *  the call returns SKUA_OK when the request is on its way, and a flush waits for its completion.
+ *  An error that only the target can detect is logged when its answer arrives. */
 SKUA_API skua_status skua_notify_add(skua_gaddr notify, uint64_t value);
 
 /* ---- conditions ------------------------------------------------------------ */
@@ -74,7 +74,7 @@ typedef enum {
 } skua_cmp;
 
 /** Waits until the value of @p notify compares with @p value as @p cmp says. A value that meets the
- *  condition only in passing may be missed. Returns false when the job ends first. */
+ *  condition only temporarily may be missed. Returns false when the job ends first. */
 SKUA_API bool skua_notify_wait_until(skua_notify *notify, skua_cmp cmp, uint64_t value);
 
 /** Returns true if the value of @p notify compares with @p value as @p cmp says. If not, and on the
@@ -119,8 +119,8 @@ SKUA_API bool skua_notify_wait_all(const skua_notify_set *set);
 SKUA_API size_t skua_notify_test_any(const skua_notify_set *set);
 
 /** Stores the indices of the notifications of @p set that meet their conditions in @p indices,
- * which has room for set->count, and returns their number. If none does, and on the PE's own stack,
- * it first delivers at most one message. */
+ *  which has room for set->count, and returns their number. If none does, and on the PE's own
+ *  stack, it first delivers at most one message. */
 SKUA_API size_t skua_notify_test_some(const skua_notify_set *set, size_t *indices);
 
 /** Returns true if every notification of @p set meets its condition, also if the set is empty. If

@@ -3,13 +3,13 @@
  * object.h - message-driven objects: classes, entries, references.
  *
  * A *class* defines how its objects are constructed and which messages they accept: its *entries*.
- * An object lives on one PE and runs one message at a time. Other objects know it by a *reference*,
- * a plain value that may be stored and sent. A reference can be used to invoke an entry wherever
- * the object is and wherever it migrates.
+ * An object lives on one PE and runs one message at a time. Other objects refer to it by a
+ * *reference*, a plain value that may be stored and sent. A reference can be used to invoke an
+ * entry wherever the object is, and remains valid when it migrates.
  *
  * Objects exist singly (chares, below) or in collections (collection.h): arrays and groups. Every
  * process registers the same classes and entries in the same order, before skua_main(). Libraries
- * that register classes of their own share the PEs without knowing of each other.
+ * that register classes of their own share the PEs independently of each other.
  *
  * All functions are called on a PE. Misuse ends the job with an error that names class, index and
  * PE: an entry of another class, an index of the wrong dimension, a message to a deleted object. A
@@ -34,26 +34,26 @@ SKUA_BEGIN_DECLS
 
 /* ---- classes ---------------------------------------------------------------- */
 
-/** A registered class: a value that is the same in every process. A zeroed value is no class. */
+/** A registered class: a value that is the same in every process. A zeroed value is not a class. */
 typedef struct {
     uint32_t id;
 } skua_class;
 
-/** A registered entry of a class: a value that is the same in every process. A zeroed value is no
- *  entry. */
+/** A registered entry of a class: a value that is the same in every process. A zeroed value is not
+ *  an entry. */
 typedef struct {
     uint32_t id;
 } skua_entry;
 
 /** Flags of a class, combined by |. */
 enum {
-    /** The objects of the class and all memory that they own lie in the arena: the runtime
+    /** The objects of the class and all memory that they own are in the arena: the runtime
      *  allocates the objects there, and the program the rest, by skua_buffer_alloc() or, with the
      *  setting `malloc_arena`, by malloc(). An object that migrates to a PE that shares the arena
      *  keeps its address: neither `pup` nor `destroy` is called, and nothing is copied. Processes
      *  load code and static variables at addresses of their own, so an object may point to neither.
      *  The class has a `pup` as well, for migrations to PEs that do not share memory with the
-     *  source. With the setting `checked_pup` the memory that `pup` names must lie in the arena. */
+     *  source. With the setting `checked_pup` the memory that `pup` names must be in the arena. */
     SKUA_CLASS_BY_POINTER = 1,
 };
 
@@ -94,7 +94,7 @@ enum {
     SKUA_ENTRY_SYNC      = 8, /* returns a result, see skua_invoke_reply(); methods only */
 
     /** Equivalent to SKUA_ENTRY_EXPEDITED: messages are received only by the PE's own scheduler, so
-     *  no delivery can be faster. */
+     *  this is the fastest delivery. */
     SKUA_ENTRY_IMMEDIATE = SKUA_ENTRY_EXPEDITED,
 
     /** A message to an array element that does not exist creates the element at its home, as every
@@ -245,8 +245,8 @@ SKUA_API skua_ref skua_ref_of(const void *self);
 
 /** Returns the object if it is on the calling PE (a member of a process group: in the process),
  *  else NULL. The pointer is valid until the caller returns to the scheduler: the object may then
- *  migrate or be destroyed. The call waits for the creation of a collection that this PE does not
- *  know yet (collection.h). */
+ *  migrate or be destroyed. The call waits for the creation of a collection that is not known on
+ *  this PE yet (collection.h). */
 SKUA_API void *skua_object_local(skua_ref ref);
 
 /** Returns the PE that a message to an object would be sent to: its last known location. Returns
@@ -320,7 +320,7 @@ SKUA_API skua_completion skua_done_invoke_all(skua_collection all, skua_entry en
 #define SKUA_ANY_PE (-1)
 
 /** Creates a chare (a single object) on @p pe, or on a PE with little load (SKUA_ANY_PE). The
- *  reference is valid at once, on every PE. */
+ *  reference is valid immediately, on every PE. */
 SKUA_API skua_ref skua_chare_create(skua_class of, int pe, const void *data, size_t bytes);
 
 /** Creates a chare on the calling PE, whose constructor runs within the call, also in `begin` of
@@ -338,12 +338,12 @@ SKUA_API void skua_object_destroy_ref(skua_ref ref);
 
 /** Migrates an object to @p pe at the end of the running entry: the class's `pup` packs it, and
  *  unpacks it at the destination, unless the class is SKUA_CLASS_BY_POINTER and both PEs share
- *  memory; then `moved` of the class is called there. References stay valid. An object that data are
- *  being transferred to or from (a nocopy argument into memory that the object named, a put on an
- *  object channel) migrates when they have arrived; its entries may run meanwhile. Threaded entries
- *  that have not returned move with the object, which then keeps its address, as soon as all of them
- *  wait in something that moves (thread.h). If the program or a library lies at another address in
- *  the process of @p pe, such an object stays where it is, and an error is logged once
+ *  memory; then `moved` of the class is called there. References stay valid. An object that data
+ *  are being transferred to or from (a nocopy argument into memory that the object named, a put on
+ *  an object channel) migrates when they have arrived; its entries may run meanwhile. Threaded
+ *  entries that have not returned move with the object, which then keeps its address, as soon as
+ *  all of them wait in something that moves (thread.h). If the program or a library is at another
+ *  address in the process of @p pe, such an object stays where it is, and an error is logged once
  *  (SKUA_ERR_MISMATCH). An object of a class without `pup` cannot migrate, unless it has no bytes:
  *  the call ends the job with an error that names the class, on any number of PEs. */
 SKUA_API void skua_migrate(void *self, int pe);
@@ -352,8 +352,8 @@ SKUA_API void skua_migrate(void *self, int pe);
  *  @p pe. Returns SKUA_OK on @p pe. Returns SKUA_PENDING on the calling PE if another entry of the
  *  object runs, or waits in something that does not move: the object migrates later, as with
  *  skua_migrate(). Returns SKUA_ERR_MISMATCH on the calling PE if the object stays, because the
- * code of the program lies elsewhere in the process of @p pe. A call outside of a threaded entry of
- * the object ends the job with an error. */
+ *  code of the program is at another address in the process of @p pe. A call outside of a threaded
+ *  entry of the object ends the job with an error. */
 SKUA_API skua_status skua_migrate_now(void *self, int pe);
 
 SKUA_END_DECLS

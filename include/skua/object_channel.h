@@ -4,9 +4,9 @@
  *
  * A channel (channel.h) belongs to two PEs. An object channel belongs to two objects: it is a
  * one-way path from a buffer of one to a buffer of the other, wherever the two are. When one of
- * them migrates, the runtime completes the put that is in flight, lets the object go, and
- * establishes the channel again at its new PE, with the buffer at its new address; both objects are
- * told. Puts that are made meanwhile wait. Both objects may migrate at once, also between hosts.
+ * them migrates, the runtime completes the put that is in flight, moves the object, and establishes
+ * the channel again at its new PE, with the buffer at its new address; both objects are notified.
+ * Puts that are made meanwhile wait. Both objects may migrate at the same time, also between hosts.
  *
  *     receiver                                         sender
  *     channel = skua_object_channel_create(self, in, 3)
@@ -16,16 +16,16 @@
  *     in.arrived(self, 3): the buffer holds the data
  *     skua_object_channel_ready(self, channel)         skua_object_channel_put(self, channel)
  *
- * What an end does is registered once, before skua_main(), since functions have other addresses in
- * other processes: `buffer` tells where the data of an end are, and is asked again after each
- * migration; `arrived` is called for each put. A *tag* that the object gives to an end tells its
- * ends apart.
+ * The functions of an end are registered once, before skua_main(), because functions have other
+ * addresses in other processes: `buffer` returns where the data of an end are, and is called again
+ * after each migration; `arrived` is called for each put. An object distinguishes its ends by a
+ * *tag* that it gives to each.
  *
  * The rules of channels apply. At most one put is in flight on a channel: the sender puts again
  * when it has learnt, for example from a message or from a put in the other direction, that the
  * receiver has called skua_object_channel_ready(). A put is not ordered with messages.
  *
- * An object that is destroyed completes its puts and closes its ends; the other end is told. A
+ * An object that is destroyed completes its puts and closes its ends; the other end is notified. A
  * collection is destroyed when no put to or from its objects is in flight. All functions are called
  * on the PE where the object is, in its entries or callbacks. Misuse ends the job with an error
  * that names the object: an end that it does not have, a put while another one waits, buffers of
@@ -61,8 +61,8 @@ typedef struct {
     size_t      size; /* sizeof(skua_channel_end_def); 0: its size in version 1.0 */
     const char *name; /* appears in errors */
 
-    /** Tells where the data of the end are, now: called when the end is created or opened, and
-     * after each migration. The number of bytes must not change. */
+    /** Stores where the data of the end are now: called when the end is created or opened, and
+     *  after each migration. The number of bytes must not change. */
     void (*buffer)(void *self, uint64_t tag, skua_layout *at);
 
     /** The data of a put have arrived in the buffer of a receiving end. */
@@ -77,7 +77,7 @@ typedef struct {
     void (*established)(void *self, uint64_t tag);
 
     /** The other end has been closed, or its object destroyed: no put arrives any more, and puts
-     * are dropped. The end remains to be closed. NULL: the object need not know. */
+     *  are dropped. The end remains to be closed. NULL: the object need not know. */
     void (*ended)(void *self, uint64_t tag);
 } skua_channel_end_def;
 
@@ -93,14 +93,14 @@ SKUA_API skua_object_channel skua_object_channel_create(void *self, skua_channel
 
 /** Opens a channel of the object @p receiver for sending from the object @p self. @p end has
  *  `buffer`, which gets @p tag, with as many bytes as that of the receiver. A channel is opened
- * once. The object may put at once; the channel is established in the background. */
+ *  once. The object may put immediately; the channel is established in the background. */
 SKUA_API void skua_object_channel_open(void *self, skua_ref receiver, skua_object_channel channel,
                                        skua_channel_end end, uint64_t tag);
 
 /** Sends the contents of the buffer of a sending end. Returns true if the put is locally complete
  *  on return: the buffer may change. Otherwise `sent` of the end is called when it is: the data are
- *  sent from where they lie to another host, or wait in the buffer until the channel is
- * established. The object may migrate meanwhile; it takes a put that waits along. */
+ *  sent from the buffer to another host, or wait in the buffer until the channel is established.
+ *  The object may migrate meanwhile; a put that waits migrates with it. */
 SKUA_API bool skua_object_channel_put(void *self, skua_object_channel channel);
 
 /** Declares that the receiver has finished with the data: the buffer may be written again. Called
@@ -112,7 +112,7 @@ SKUA_API void skua_object_channel_ready(void *self, skua_object_channel channel)
 SKUA_API uint64_t skua_object_channel_count(void *self, skua_object_channel channel);
 
 /** Closes the end of a channel that the object @p self has. No put may be in flight. The object at
- *  the other end is told by `ended`. */
+ *  the other end is notified by `ended`. */
 SKUA_API void skua_object_channel_close(void *self, skua_object_channel channel);
 
 SKUA_END_DECLS

@@ -12,10 +12,10 @@
  *   skua_put_layout(to, &remote, &local)    copies from one layout to another
  *   skua_put_layout_nb(to, &remote, &local, &params)
  *
- * They return SKUA_OK, or a failure that has been logged and has changed nothing (of an
- * indexed or list layout, the blocks before the wrong one may have been transferred). The error
- * names the call and the region (skua_region_set_name()). A failure that only the target can detect
- * is logged there too, with the PE that made the request.
+ * They return SKUA_OK, or a failure that has been logged and has changed nothing (of an indexed or
+ * list layout, the blocks before the invalid one may have been transferred). The error names the
+ * call and the region (skua_region_set_name()). A failure that only the target can detect is logged
+ * there too, with the PE that made the request.
  *
  *   SKUA_ERR_REGION   no such region, or freed
  *   SKUA_ERR_RANGE    outside the region, or a PE that has no piece of it
@@ -31,10 +31,10 @@
  * delivers a message: an operation that has to come after others, or for which there is no room
  * (the setting `request_window`), waits at its origin and is sent while the PE is in the runtime.
  * So are small operations that follow each other closely, which share packets; one with a
- * notification or signal is sent at once. Memory that an operation reads belongs to it until
- * `local`, or until it is complete. What only another host knows of a region, its owner checks: the
- * size of a region that belongs to one PE there, or of a piece of varied size. The first blocking
- * operation on such a region asks for the size, and delivers messages meanwhile.
+ * notification or signal is sent immediately. Memory that an operation reads belongs to it until
+ * `local`, or until it is complete. Where only another host knows the size of a region (one that
+ * belongs to a PE there, or a piece of varied size), its owner checks the range. The first blocking
+ * operation on such a region requests the size, and delivers messages meanwhile.
  *
  * Any PE, and any other thread of its process, may call these functions at any time until
  * skua_main() returns. Operations of all such threads of a process count as those of one caller:
@@ -61,7 +61,7 @@ SKUA_BEGIN_DECLS
  *  (docs/guide/ordering.md). */
 typedef enum {
     SKUA_ORDER_DEFAULT, /* the setting `order`, by default partial */
-    SKUA_UNORDERED,     /* no order but by a fence or flush */
+    SKUA_UNORDERED,     /* no order except by a fence or flush */
     SKUA_ORDER_PARTIAL, /* puts take effect in order */
     SKUA_ORDER_STRICT,  /* all operations take effect in order, including gets */
 } skua_order;
@@ -148,8 +148,8 @@ SKUA_API skua_status skua_get_layout_nb(const skua_layout *local, skua_gaddr fro
 
 /* ---- copies between global addresses ------------------------------------- */
 
-/* Neither end need belong to the caller. The data travel from one end to the other directly: if the
- * caller's process does not reach the source by load and store, the PE that has the source sends
+/* Neither end need belong to the caller. The data are sent from one end to the other directly: if
+ * the caller's process cannot access the source by load and store, the PE that has the source sends
  * them while it is in the runtime. A copy counts as an operation on the destination: a flush of
  * that PE or region waits for it, and a notification or signal happens there. Copies are not
  * ordered with other operations or by a fence, whatever `order` says; their completion is what
@@ -166,13 +166,13 @@ SKUA_API skua_status skua_copy(skua_gaddr to, skua_gaddr from, size_t bytes);
 SKUA_API skua_status skua_copy_nb(skua_gaddr to, skua_gaddr from, size_t bytes,
                                   const skua_rma_params *params);
 
-/** Starts a copy as skua_copy_nb() does when @p event is set, or at once if it is: with
- * skua_done_future() it follows another operation, with skua_future_all() several. The addresses
- * and @p params are checked in the call, and
- *  @p params is copied. The handle counts the copy from the call on; a flush waits for it once it
- * has started. @p event belongs to the calling PE and must stay valid until it is set; if it is
- * cleared before, the copy never happens. A copy that fails when it starts is logged. Returns
- * SKUA_PENDING if the event is not set. Only a PE or one of its user threads may call it. */
+/** Starts a copy as skua_copy_nb() does when @p event is set, or immediately if it is set already:
+ *  with skua_done_future() it follows another operation, with skua_future_all() several. The
+ *  addresses and @p params are checked in the call, and @p params is copied. The handle counts the
+ *  copy from the call on; a flush waits for it once it has started. @p event belongs to the calling
+ *  PE and must stay valid until it is set; if it is cleared before, the copy never happens. A copy
+ *  that fails when it starts is logged. Returns SKUA_PENDING if the event is not set. Only a PE or
+ *  one of its user threads may call it. */
 SKUA_API skua_status skua_copy_after(skua_future *event, skua_gaddr to, skua_gaddr from,
                                      size_t bytes, const skua_rma_params *params);
 
@@ -266,8 +266,8 @@ typedef struct {
 } skua_function;
 
 /** The implementation of a remote function; it runs on the PE that was called. It returns its
- *  result by skua_complete(done, result, bytes), at once or later. @p args is valid until the
- *  function returns. */
+ *  result by skua_complete(done, result, bytes), before it returns or later. @p args is valid until
+ *  the function returns. */
 typedef void (*skua_function_fn)(const void *args, size_t bytes, skua_completion done);
 
 /** Registers a remote function, before skua_main(), under the rules of skua_handler_register(). */

@@ -3,8 +3,8 @@
  * pup.h - packing and unpacking of objects: one function describes the state of an object.
  *
  * The function names each field once, and is called for three purposes: to pack the object when it
- * migrates, to unpack it at the destination in zeroed memory, and, where the runtime wants to know
- * it first, to compute the size:
+ * migrates, to unpack it at the destination in zeroed memory, and, where the runtime needs it in
+ * advance, to compute the size:
  *
  * @code
  *     static void pup(skua_pup *p, void *self)
@@ -23,10 +23,11 @@
  *
  * The fields that are unpacked must be those that were packed: in the same order, each with the
  * same size. A difference in the total size ends the job in every build. With the setting
- * `checked_pup` (on in builds with assertions) each field travels with its name, the text of the
+ * `checked_pup` (on in builds with assertions) each field is packed with its name, the text of the
  * macro's argument without a leading `&`, and the first difference ends the job with an error that
  * names the class, the index, the field and both sides. Fields that have different texts where they
- * are packed and where they are unpacked get a common name by skua_pup_bytes_named() and its kin.
+ * are packed and where they are unpacked get a common name by skua_pup_bytes_named() and the other
+ * `_named` functions.
  *
  * Memory that an object owns comes from malloc(), or from skua_buffer_alloc() if its class is
  * SKUA_CLASS_BY_POINTER (object.h); unpacking allocates it in the same way. All functions are
@@ -55,8 +56,8 @@ typedef struct skua_pup skua_pup;
 #define skua_pup_values(p, first, count)                                                           \
     skua_pup_bytes_named((p), (first), (size_t)(count) * sizeof *(first), #first)
 
-/** Packs or unpacks @p bytes at @p data, or counts them: whichever the call of the `pup` function
- *  is for. In errors their name is the text of @p data. */
+/** Packs or unpacks @p bytes at @p data, or counts them, depending on the purpose of the call of
+ *  the `pup` function. In errors their name is the text of @p data. */
 #define skua_pup_bytes(p, data, bytes) skua_pup_bytes_named((p), (data), (bytes), #data)
 
 /** Packs or unpacks memory of @p bytes that the object owns; @p pointer is the address of the

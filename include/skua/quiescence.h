@@ -2,9 +2,9 @@
 /*
  * quiescence.h - detection of quiescence: a program has nothing left to do.
  *
- * A program whose messages cause further messages does not know when the last of them has been
- * processed. *Quiescence* is the state in which no message is queued or in flight anywhere, no
- * handler runs and no user thread is ready.
+ * A program whose messages cause further messages cannot determine by itself when the last of them
+ * has been processed. *Quiescence* is the state in which no message is queued or in flight
+ * anywhere, no handler runs and no user thread is ready.
  */
 #ifndef SKUA_QUIESCENCE_H
 #define SKUA_QUIESCENCE_H

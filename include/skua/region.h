@@ -27,13 +27,13 @@
 SKUA_BEGIN_DECLS
 
 /** A region: a value that is valid on every PE of the job and may be sent in messages. A zeroed
- *  value is no region. */
+ *  value is not a region. */
 typedef struct {
     uint32_t id;
 } skua_region;
 
 /** A global address: a position in a region. It is a plain value, valid on every PE; a zeroed value
- *  is no address. */
+ *  is not an address. */
 typedef struct {
     int32_t     pe;     /* the PE whose piece it is in */
     skua_region region; /* the region */
@@ -55,11 +55,11 @@ SKUA_API skua_status skua_region_create_on(const int *pes, int n, size_t bytes,
 
 /** Creates a symmetric region whose pieces differ in size: @p bytes of uninitialised memory on the
  *  calling PE, aligned to a cache line; 0 is a piece without memory. Collective: all PEs call it in
- *  the same order as their other creations of regions, and the call waits for all of them;
- *  messages are delivered meanwhile. Operations on the region are checked against the size of the
- *  piece that they address; the first one on the piece of a PE of another host asks that PE for its
- *  size. Returns SKUA_ERR_NOMEM on all PEs if one of them has no memory, logged, or SKUA_ERR_EXIT
- *  when the job ends first. */
+ *  the same order as their other creations of regions, and the call waits for all of them; messages
+ *  are delivered meanwhile. Operations on the region are checked against the size of the piece that
+ *  they address; the first one on the piece of a PE of another host requests the size from that PE.
+ *  Returns SKUA_ERR_NOMEM on all PEs if one of them has no memory, logged, or SKUA_ERR_EXIT when
+ *  the job ends first. */
 SKUA_API skua_status skua_region_create_varied(size_t bytes, skua_region *region);
 
 /** Creates a region in the arena that belongs to the calling PE alone. Not collective. Returns
@@ -74,8 +74,8 @@ SKUA_API skua_status skua_region_create_from(void *memory, size_t bytes, skua_re
 
 /** Destroys a region. A symmetric region is freed when each of its PEs, on all hosts, has called
  *  this. No PE may use it after its own call, and all its operations on the region must be complete
- *  before (skua_flush_region()). A region of one PE is destroyed at once; while operations on it
- *  are in flight the call returns SKUA_ERR_BUSY and changes nothing. Returns SKUA_ERR_REGION if
+ *  before (skua_flush_region()). A region of one PE is destroyed immediately; while operations on
+ *  it are in flight the call returns SKUA_ERR_BUSY and changes nothing. Returns SKUA_ERR_REGION if
  *  there is no such region or the caller has no part in it. Operations of PEs of other hosts are
  *  not counted: they fail with SKUA_ERR_REGION at the target. */
 SKUA_API skua_status skua_region_destroy(skua_region region);
@@ -91,19 +91,20 @@ SKUA_API skua_status skua_region_set_name(skua_region region, const char *name);
 typedef enum {
     SKUA_REGION_SAVED,     /**< its contents; a restart needs the same number of PEs */
     SKUA_REGION_BLOCKS,    /**< its contents, which are divided among any number of PEs */
-    SKUA_REGION_TRANSIENT, /**< nothing: a restarted program creates it anew if it needs it */
+    SKUA_REGION_TRANSIENT, /**< nothing: a restarted program creates it again if it needs it */
 } skua_region_restart;
 
-/** Says what checkpoints (checkpoint.h) do with a region. A region that was created by
+/** Determines what checkpoints (checkpoint.h) do with a region. A region that was created by
  *  skua_locks_create(), skua_region_create(), skua_region_create_on(), skua_region_create_varied(),
  *  skua_region_create_local() or skua_region_create_team() is SKUA_REGION_SAVED unless a program
- *  says otherwise: a restarted job has it, with the same value, name and contents. On another
- *  number of PEs its pieces make no sense, so the restart is refused with the name of the region. A
+ *  changes this: a restarted job has it, with the same value, name and contents. On another number
+ *  of PEs its pieces have no meaning, so the restart is refused with the name of the region. A
  *  region of SKUA_REGION_BLOCKS is one sequence of bytes in the order of PEs instead: on P PEs,
  *  each piece is the next of P parts of equal size, of whole grains of @p grain bytes (the last
- *  ones may be partly filled or empty), and skua_region_size() tells the new size. That is possible
- *  for a region of all PEs whose pieces have equal sizes, multiples of @p grain. @p grain has no
- *  meaning otherwise. A region of existing memory (skua_region_create_from()) is never saved.
+ *  ones may be partly filled or empty), and skua_region_size() returns the new size. That is
+ *  possible for a region of all PEs whose pieces have equal sizes, multiples of @p grain. @p grain
+ *  has no meaning otherwise. A region of existing memory (skua_region_create_from()) is never
+ *  saved.
  *
  *  Valid on this host: a PE of each host calls it. Returns SKUA_ERR_INVAL, logged. */
 SKUA_API skua_status skua_region_set_restart(skua_region region, skua_region_restart how,
@@ -115,8 +116,8 @@ SKUA_API skua_status skua_region_set_restart(skua_region region, skua_region_res
 SKUA_API size_t skua_region_size(skua_region region);
 
 /** Returns the size of the piece of @p pe, or 0 if that PE has none. The first call for a piece of
- *  another host whose size is not known here (of a varied region, or a region of one PE) asks its
- *  owner and waits for the answer, delivering messages meanwhile. */
+ *  another host whose size is not known here (of a varied region, or a region of one PE) requests
+ *  it from its owner and waits for the answer, delivering messages meanwhile. */
 SKUA_API size_t skua_region_size_of(skua_region region, int pe);
 
 /** Returns the calling PE's piece of a region, or NULL if it has none. */
@@ -138,7 +139,7 @@ static inline skua_gaddr skua_gaddr_add(skua_gaddr at, ptrdiff_t bytes)
     return at;
 }
 
-/** Returns the number of bytes from @p b to @p a, which lie in the same piece. */
+/** Returns the number of bytes from @p b to @p a, which are in the same piece. */
 static inline ptrdiff_t skua_gaddr_diff(skua_gaddr a, skua_gaddr b)
 {
     return (ptrdiff_t)(a.offset - b.offset);
@@ -150,7 +151,7 @@ static inline bool skua_gaddr_equal(skua_gaddr a, skua_gaddr b)
     return a.pe == b.pe && a.region.id == b.region.id && a.offset == b.offset;
 }
 
-/** Returns true if @p at is no address, as a zeroed skua_gaddr is. */
+/** Returns true if @p at is not an address, as a zeroed skua_gaddr is not. */
 static inline bool skua_gaddr_is_none(skua_gaddr at)
 {
     return at.region.id == 0;

@@ -51,7 +51,7 @@ SKUA_API skua_timer skua_timer_after(double seconds, skua_completion done);
 SKUA_API skua_timer skua_timer_every(double seconds, skua_completion done);
 
 /** Cancels a timer. Returns false if it has fired or was cancelled already, or belongs to another
- * PE, because the calling thread has migrated since. */
+ *  PE, because the calling thread has migrated since. */
 SKUA_API bool skua_timer_cancel(skua_timer timer);
 
 /** An idle callback, called repeatedly while the PE is idle. Returns true if it has more work. When

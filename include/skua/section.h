@@ -2,16 +2,16 @@
 /*
  * section.h - sections: subsets of a collection, with multicast and reduction.
  *
- * One PE creates a section from indices of an array or a group. The value that names it is valid at
- * once and may be sent in messages. Messages of a section travel along a tree of the PEs on which
- * its members were at creation, and the creator's PE. If the members are on k PEs, a multicast and
- * a reduction take about k messages each. Other PEs neither know the section nor store anything
- * about it.
+ * One PE creates a section from indices of an array or a group. The value that names it is valid
+ * immediately and may be sent in messages. Messages of a section are sent along a tree of the PEs
+ * on which its members were at creation, and the creator's PE. If the members are on k PEs, a
+ * multicast and a reduction take about k messages each. Other PEs store nothing about the section.
  *
  * Members may migrate. The results stay correct, but each member that has moved costs an additional
  * message per multicast and reduction. When more than a share of the members have moved (setting
  * `section_rebuild`, a quarter) and multicasts have cost as many such messages as there are
- * members, the section rebuilds its tree of the PEs where the members are, between two multicasts.
+ * members, the section rebuilds its tree from the PEs where the members are, between two
+ * multicasts.
  *
  * Operations wait for members that do not exist yet in an open array, for example until a multicast
  * to an entry that creates them; members in an array that is SKUA_ARRAY_ON_DEMAND are created. A
@@ -43,8 +43,8 @@ typedef struct {
 } skua_section;
 
 /** Creates a section of the objects with these indices, in any order. The caller may reuse the
- *  array at once. The call waits for the creation of a collection that this PE does not know yet
- *  (collection.h). */
+ *  array when the call returns. The call waits for the creation of a collection that is not known
+ *  on this PE yet (collection.h). */
 SKUA_API skua_section skua_section_create(skua_collection of, const skua_index *indices,
                                           size_t count);
 
@@ -57,13 +57,13 @@ SKUA_API skua_section skua_section_create_range(skua_collection array, const sku
  *  continue to exist. Unfinished reductions never complete. */
 SKUA_API void skua_section_destroy(skua_section section);
 
-/** Lets a section rebuild its tree of the PEs where its members are now, for example after the
- *  program has moved them. The call returns at once; multicasts and reductions continue meanwhile,
- * in the same order and with the same results. It costs a few messages for each member that has
- * moved and for each PE of the tree, and nothing changes if no member has moved. Two calls that
- * follow each other closely may cause one rebuild. A call for a section that this PE knows to be
- * destroyed ends the job with an error; a call that reaches the root of the tree after the section
- * was destroyed has no effect. */
+/** Makes a section rebuild its tree from the PEs where its members are now, for example after the
+ *  program has moved them. The call returns immediately; multicasts and reductions continue
+ *  meanwhile, in the same order and with the same results. It costs a few messages for each member
+ *  that has moved and for each PE of the tree, and nothing changes if no member has moved. Two
+ *  calls that follow each other closely may cause one rebuild. A call for a section whose
+ *  destruction is known on this PE ends the job with an error; a call that reaches the root of the
+ *  tree after the section was destroyed has no effect. */
 SKUA_API void skua_section_rebuild(skua_section section);
 
 /** Multicasts to a section: invokes @p entry of every member with a copy of the data. A member

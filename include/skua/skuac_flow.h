@@ -18,7 +18,7 @@
  * frame of the object runs (through an inline entry) is matched when no frame is ready. Between
  * runs, no frame waits for a buffered message.
  *
- * Only generated code calls these functions. A flow lies after the object's own struct in zeroed
+ * Only generated code calls these functions. A flow follows the object's own struct, in zeroed
  * memory; all functions are called on the object's PE.
  */
 #ifndef SKUA_SKUAC_FLOW_H
@@ -138,8 +138,8 @@ SKUA_HOT_API void skuac_flow_arrive_msg(const skuac_flow_class *of, void *self, 
  *  object's own pup function. */
 SKUA_API void skuac_flow_pup(const skuac_flow_class *of, skua_pup *p, void *self);
 
-/** Tells that objects of the class @p which have flows: the report on a job that hangs names what
- *  they wait for, and a flow travels with an object that migrates by pointer. Called before
+/** Declares that objects of the class @p which have flows: the report on a job that hangs names
+ *  what they wait for, and a flow moves with an object that migrates by pointer. Called before
  *  skua_main(), after the class was registered. */
 SKUA_API void skuac_flow_register(const skuac_flow_class *of, skua_class which);
 

@@ -2,10 +2,10 @@
 /*
  * skuac_marshal.h - marshalling of entry arguments, as skuac's generated code uses it.
  *
- * The arguments of an entry travel as a struct of the fixed-size arguments, followed by arrays and
- * strings in the order of the parameters, each aligned as its type requires. Array lengths are not
- * sent: both ends compute them from the other arguments. The receiver checks the arguments before
- * it uses them.
+ * The arguments of an entry are sent as a struct of the fixed-size arguments, followed by arrays
+ * and strings in the order of the parameters, each aligned as its type requires. Array lengths are
+ * not sent: both ends compute them from the other arguments. The receiver checks the arguments
+ * before it uses them.
  *
  * Only generated code calls these functions.
  */
@@ -62,7 +62,7 @@ static inline size_t *skuac_align(size_t *end, size_t align)
 }
 
 /** Reserves space for @p count items of @p each bytes after *end, which advances.  Returns the
- * offset of the space. */
+ *  offset of the space. */
 static inline size_t skuac_reserve(size_t *end, long long count, size_t each, size_t align,
                                    const char *entry, const char *parameter)
 {
@@ -85,7 +85,7 @@ static inline size_t skuac_span(long long count, size_t each, const char *entry,
 }
 
 /** Finds @p count items of @p each bytes after *end, which is aligned for them, in the @p bytes of
- * received data; *end advances.  Returns their address. */
+ *  received data; *end advances.  Returns their address. */
 static inline const void *skuac_found(const void *data, size_t bytes, size_t *end, long long count,
                                       size_t each, const char *entry)
 {
@@ -165,7 +165,7 @@ SKUA_API void *skuac_state_array(const char *field, long long count, size_t each
 SKUA_API char *skuac_state_string(const char *string);
 
 /** Allocates zeroed memory of skua_buffer_alloc() for an array of @p count items in the initial
- * state of an object that is by pointer. */
+ *  state of an object that is by pointer. */
 SKUA_API void *skuac_shared_array(const char *field, long long count, size_t each);
 
 /** Returns a copy of @p string in memory of skua_buffer_alloc() for the initial state of an object
@@ -214,7 +214,7 @@ SKUA_API void skuac_pack(const skuac_packed_parameter *of, const void *items, lo
                          void *to, size_t bytes);
 
 /** Finds a packed argument of @p length bytes after *end in the @p bytes of received data; *end
- * advances. */
+ *  advances. */
 static inline skuac_packed skuac_found_packed(const void *data, size_t bytes, size_t *end,
                                               uint64_t length, const char *entry)
 {
@@ -242,7 +242,7 @@ static inline void skuac_take(void *to, void *from, size_t bytes)
 /* ---- nocopy arguments (nocopy.h) ------------------------------------------------------------ */
 
 /** Finds the nocopy argument at *end in received data, @p count items of @p each bytes; *end
- * advances. Returns its data. */
+ *  advances. Returns its data. */
 SKUA_API const void *skuac_found_nocopy(const void *data, size_t bytes, size_t *end,
                                         long long count, size_t each, const char *entry);
 

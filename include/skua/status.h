@@ -33,7 +33,7 @@ SKUA_BEGIN_DECLS
     X(ERR_EXIT, -13, "the job ends")
 
 /** The result of a call: SKUA_OK; a positive value for what has begun and is not complete; a
- * negative one for a failure, which has been reported (error.h). */
+ *  negative one for a failure, which has been reported (error.h). */
 typedef enum {
 #define SKUA_STATUS_ENUM(name, code, text) SKUA_##name = (code),
     SKUA_STATUS_MAP(SKUA_STATUS_ENUM)

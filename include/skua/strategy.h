@@ -2,36 +2,36 @@
 /*
  * strategy.h - load balancing strategies: functions that map objects to PEs.
  *
- * A strategy is a function on one plain structure, a problem. It knows nothing of the runtime: the
- * balancer calls it at a sync point of a job, and `skua balance` calls it on a recorded problem.
- * This page is its whole contract.
+ * A strategy is a function on one plain structure, a problem. It does not depend on the runtime:
+ * the balancer calls it at a sync point of a job, and `skua balance` calls it on a recorded
+ * problem. This page is its whole contract.
  *
  *   It sees      PEs (work that cannot move, idle time, speed, host), objects (PE, load, size,
  *                position) and edges (messages and bytes between objects), as measured since the
  *                last balancing. Objects and PEs are numbered by their index in the problem.
- *   It changes   to[i], the PE that object i shall be on. On entry this is the PE where it is, so
+ *   It changes   to[i], the PE of object i after the balancing. On entry this is its present PE, so
  *                an object that it does not touch stays. An object without SKUA_OBJECT_MOVABLE
  *                stays in any case: to[i] keeps its value.
- *   It returns   SKUA_OK, or a failure: then nothing moves.
+ *   It returns   SKUA_OK, or a failure, in which case nothing moves.
  *   Determinism  The result depends on the problem alone; randomness comes from problem->seed. It
- *                keeps no state between calls, and may run on several threads at once.
+ *                keeps no state between calls, and may run on several threads concurrently.
  *   Cost         The PEs of the job may wait for it: O(n log n) for n objects and edges.
  *   Memory       It frees what it allocates. The problem and to[] belong to the caller and are
- *                valid until it returns. It calls nothing of the runtime and does not block.
+ *                valid until it returns. It calls no function of the runtime and does not block.
  *
  * A result that breaks the contract (a PE out of range, an object moved that must stay, a failure)
  * is refused: the balancing is skipped, and a line names the strategy, the object and the value.
  *
- * The time of a PE is its background plus the loads of its objects divided by its speed. A strategy
- * makes the largest time small; most also avoid moves, or messages between PEs and hosts.
+ * The time of a PE is its background + (the sum of the loads of its objects) / (its speed). A
+ * strategy makes the largest time small; most also avoid moves, or messages between PEs and hosts.
  *
  * A strategy with SKUA_STRATEGY_LOCAL sees a neighbourhood instead of the job. Every PE calls it
- * with a problem in which pe[0] is itself, pe[1] and up are at most SKUA_NEIGHBOURS_MAX
- * neighbours, whose background is all their time, and the objects are its own (so to[i] is 0 on
- * entry; messages to objects elsewhere are not shown). A job repeats this for `rounds` rounds, at
- * most 64, each with another seed. So time and memory a PE do not grow with the number of PEs. An
- * object without a load stays. `skua balance` knows the whole problem: it ends earlier when no PE
- * moves an object, and sets all loads to 1 where none was recorded.
+ * with a problem in which pe[0] is itself, pe[1] and up are at most SKUA_NEIGHBOURS_MAX neighbours,
+ * whose background is all their time, and the objects are its own (so to[i] is 0 on entry; messages
+ * to objects elsewhere are not shown). A job repeats this for `rounds` rounds, at most 64, each
+ * with another seed. Time and memory per PE therefore do not grow with the number of PEs. An object
+ * without a load stays. `skua balance` has the whole problem: it ends earlier when no PE moves an
+ * object, and sets all loads to 1 where none was recorded.
  *
  * `skua balance --plugin=FILE` tries a strategy of a shared library on recorded loads.
  */
@@ -53,7 +53,7 @@ SKUA_BEGIN_DECLS
 typedef struct {
     double  background; /* seconds of work that belongs to no object of the problem */
     double  idle;       /* seconds that it was idle                                  */
-    double  speed;      /* how fast it runs objects; 1 is usual, 0 stands for 1      */
+    double  speed;      /* how fast it runs objects; 1 is typical, 0 means 1      */
     int32_t host;       /* 0 .. hosts-1                                              */
     int32_t pe;         /* its number in the job                                     */
 } skua_strategy_pe;
@@ -70,7 +70,7 @@ typedef struct {
     uint32_t flags;       /* SKUA_OBJECT_MOVABLE, SKUA_OBJECT_POSITIONED         */
     double   load;        /* seconds that its entries run on a PE of speed 1     */
     uint64_t bytes;       /* its size when it moves; 0 is unknown                */
-    double   position[3]; /* coordinates that the program told                   */
+    double   position[3]; /* coordinates that the program provides                   */
 } skua_strategy_object;
 
 /** Messages from one object of a problem to another. */
@@ -106,7 +106,7 @@ enum {
     SKUA_STRATEGY_LOCAL           = 4  /* every PE calls it with its neighbourhood, in rounds  */
 };
 
-/** A function that sets to[i] for every object i that shall move, under the contract above. */
+/** A function that sets to[i] for every object i that is to move, under the contract above. */
 typedef skua_status (*skua_strategy_fn)(const skua_strategy_problem *problem, int32_t *to);
 
 /** A strategy: its name, what it needs, and its function. */
@@ -115,13 +115,14 @@ typedef struct {
     const char      *name;   /* of lower-case letters, digits and hyphens                        */
     const char      *about;  /* one line for users                                               */
     unsigned         flags;  /* SKUA_STRATEGY_NEEDS_GRAPH, _NEEDS_POSITIONS, _LOCAL              */
-    int              rounds; /* of a local strategy: 1 to 64 rounds; 0 stands for 1              */
+    int              rounds; /* of a local strategy: 1 to 64 rounds; 0 means 1              */
     skua_strategy_fn decide; /* the function                                                     */
 } skua_strategy;
 
-/** Registers a strategy of the program, before skua_main(), on all processes alike. @p strategy is
- *  copied; its strings must stay valid for the life of the program. A name that exists, is empty or
- *  has other characters, or a strategy without a function, ends the program with an error. */
+/** Registers a strategy of the program, before skua_main(), in the same order in all processes.
+ *  @p strategy is copied; its strings must stay valid for the life of the program. A name that
+ *  exists, is empty or has other characters, or a strategy without a function, ends the program
+ *  with an error. */
 SKUA_API void skua_strategy_register(const skua_strategy *strategy);
 
 /** Returns the strategy of a name, or NULL if there is none, or if it needs a library that is not

@@ -4,7 +4,7 @@
  *
  * An item has a small fixed size and a destination PE, and is too small to be worth a message. A
  * stream buffers items until there are enough for one destination and sends them together. On many
- * PEs it also routes them: the PEs form a mesh (topology.h), and an item travels along at most
+ * PEs it also routes them: the PEs form a mesh (topology.h), and an item is routed along at most
  * three dimensions, one after another; at every intermediate PE it is aggregated with others that
  * share the rest of its route. A PE therefore needs only about the square or cube root of the
  * number of PEs in buffers, and they fill sooner.
@@ -41,11 +41,11 @@ typedef struct {
 } skua_stream;
 
 /** A callback for one item. @p arg is the argument of skua_stream_bind() on this PE. The scheduler
- *  calls it, as it calls handlers; never inside a put, also for items to the own PE. It may put
+ *  calls it, as it calls handlers; never inside a put, even for items to the calling PE. It may put
  *  items, also into the same stream. The item is valid until the callback returns. */
 typedef void (*skua_item_fn)(void *arg, const void *item);
 
-/** A callback for several items, which lie contiguously from a 64-byte boundary on. Otherwise as
+/** A callback for several items, which are contiguous and begin at a 64-byte boundary. Otherwise as
  *  skua_item_fn. */
 typedef void (*skua_batch_fn)(void *arg, const void *items, size_t count);
 
@@ -98,7 +98,7 @@ typedef struct {
 } skua_stream_dim;
 
 /** A PE's state of a stream. Its size does not depend on the number of PEs, except for the slots,
- * one for each neighbour in the mesh. */
+ *  one for each neighbour in the mesh. */
 typedef struct {
     uint32_t          pes;  /* 0: not started */
     uint32_t          left; /* items until the limit */
@@ -147,9 +147,9 @@ SKUA_API skua_stream_slot *skua_stream_open(uint32_t offset, int pe);
 SKUA_API void skua_stream_full(uint32_t offset, skua_stream_slot *slot);
 
 /** Puts a copy of @p item into the stream to @p pe, which may be the caller's. The caller may reuse
- *  the item at once. Never waits. In a long loop, @p stream should be a local variable: a global
- *  one is loaded again for each item, because the compiler cannot exclude that the item overwrites
- *  it; this costs about a fifth of the rate. */
+ *  the item when the call returns. Never waits. In a long loop, @p stream should be a local
+ *  variable: a global one is loaded again for each item, because the compiler cannot exclude that
+ *  the item overwrites it; this costs about a fifth of the rate. */
 static inline void skua_stream_put(skua_stream stream, int pe, const void *item)
 {
     skua_stream_port *port  = skua_stream_here(stream.offset);

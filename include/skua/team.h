@@ -38,11 +38,11 @@ typedef struct skua_team_name *skua_team;
 #define SKUA_COLOR_NONE (-1)
 
 /** Splits @p parent into teams, one for each @p color: its members are the PEs that pass this
- * color, ranked by @p key and, among equal keys, by their rank in @p parent. Collective: all
- * members of @p parent call it, in order with the collectives of @p parent. Waits for all of them;
- * messages are delivered meanwhile. *team becomes SKUA_TEAM_NONE for SKUA_COLOR_NONE. Returns
- * SKUA_ERR_INVAL, logged, if the caller is no member of @p parent, @p team is NULL or @p color is
- * less than SKUA_COLOR_NONE, without taking part, and SKUA_ERR_EXIT if the job ends first. */
+ *  color, ranked by @p key and, among equal keys, by their rank in @p parent. Collective: all
+ *  members of @p parent call it, in order with the collectives of @p parent. Waits for all of them;
+ *  messages are delivered meanwhile. *team becomes SKUA_TEAM_NONE for SKUA_COLOR_NONE. Returns
+ *  SKUA_ERR_INVAL, logged, if the caller is not a member of @p parent, @p team is NULL or @p color
+ *  is less than SKUA_COLOR_NONE, without taking part, and SKUA_ERR_EXIT if the job ends first. */
 SKUA_API skua_status skua_team_split(skua_team parent, int color, int key, skua_team *team);
 
 /** Splits @p parent as skua_team_split() does, without waiting: *team, which must stay valid until
@@ -52,9 +52,9 @@ SKUA_API void skua_team_split_nb(skua_team parent, int color, int key, skua_team
 
 /** Destroys @p team on the calling PE, which may not use it any more. Not collective and does not
  *  wait. The collectives that the PE has called on it must be complete, and those that other
- * members have called must have been called here: else returns SKUA_ERR_BUSY, logged, and changes
- * nothing. Returns SKUA_ERR_INVAL, logged, for SKUA_TEAM_ALL and for a team of which the caller is
- * no member. */
+ *  members have called must have been called here: else returns SKUA_ERR_BUSY, logged, and changes
+ *  nothing. Returns SKUA_ERR_INVAL, logged, for SKUA_TEAM_ALL and for a team of which the caller is
+ *  not a member. */
 SKUA_API skua_status skua_team_destroy(skua_team team);
 
 /** Returns the rank of the calling PE in @p team. */
@@ -66,16 +66,16 @@ SKUA_API int skua_team_pes(skua_team team);
 /** Returns the PE with rank @p rank in @p team. A rank that does not exist ends the job. */
 SKUA_API int skua_team_pe_of(skua_team team, int rank);
 
-/** Returns the rank in @p to of the PE with rank @p rank in @p team, or -1 if it is no member of @p
- *  to. The caller is a member of both. skua_team_translate(SKUA_TEAM_ALL, pe, team) returns the
- * rank of a PE. */
+/** Returns the rank in @p to of the PE with rank @p rank in @p team, or -1 if it is not a member of
+ *  @p to. The caller is a member of both. skua_team_translate(SKUA_TEAM_ALL, pe, team) returns the
+ *  rank of a PE. */
 SKUA_API int skua_team_translate(skua_team team, int rank, skua_team to);
 
 /** Creates a symmetric region on the members of @p team: @p bytes of uninitialised memory on each.
  *  Collective: all members call it in the same order with the same size. Pieces are addressed by
- * PE, as in skua_at(region, skua_team_pe_of(team, rank), offset). The region outlives the team.
- * Waits and fails as skua_region_create(). Returns SKUA_ERR_INVAL, logged, if the caller is no
- * member of @p team. */
+ *  PE, as in skua_at(region, skua_team_pe_of(team, rank), offset). The region outlives the team.
+ *  Waits and fails as skua_region_create(). Returns SKUA_ERR_INVAL, logged, if the caller is not a
+ *  member of @p team. */
 SKUA_API skua_status skua_region_create_team(skua_team team, size_t bytes, skua_region *region);
 
 SKUA_END_DECLS

@@ -5,11 +5,11 @@
  * A thread runs on the PE that created it until it waits, yields or ends; the PE delivers messages
  * in between. The thread of a threaded entry (SKUA_ENTRY_THREADED) moves with its object to another
  * PE, with its stack, while it waits in skua_thread_yield(), skua_thread_suspend(),
- * skua_migrate_now(), or for a future or counter that lies in the object or on the stack of one of
- * its threads. It stays in all other waits, and while it holds a mutex. Across a wait that moves it
- * must not keep the address of a thread-local variable or of errno, nor what belongs to its PE,
- * such as a timer or a pointer from skua_object_local(). Threads are for code that needs to block.
- * A switch costs about ten nanoseconds, a thread the stack pages that it touches.
+ * skua_migrate_now(), or for a future or counter in the object or on the stack of one of its
+ * threads. It stays in all other waits, and while it holds a mutex. Across a wait in which it can
+ * move, it must not keep the address of a thread-local variable or of errno, nor what belongs to
+ * its PE, such as a timer or a pointer from skua_object_local(). Threads are for code that needs to
+ * block. A switch costs about ten nanoseconds, a thread the stack pages that it touches.
  *
  * All functions are called on the thread's PE, except skua_thread_resume() and
  * skua_thread_resume_on(). Mutexes and conditions synchronise the threads of one PE. Nothing else
@@ -31,10 +31,9 @@ SKUA_BEGIN_DECLS
 typedef struct skua_thread skua_thread;
 
 /** Creates a user thread that runs fn(arg) on the calling PE. It becomes ready, after the messages
- * that are queued. With
- *  @p stack_bytes 0 the stack has the size of the setting stack_size. A guard page lies below the
- *  stack: an overflow ends the job with an error. The thread must be joined or detached. Ends the
- *  job if no stack can be allocated. */
+ *  that are queued. With @p stack_bytes 0 the stack has the size of the setting stack_size. A guard
+ *  page is below the stack: an overflow ends the job with an error. The thread must be joined or
+ *  detached. Ends the job if no stack can be allocated. */
 SKUA_API skua_thread *skua_thread_create(void (*fn)(void *arg), void *arg, size_t stack_bytes);
 
 /** Names a thread in errors. @p name must stay valid as long as the thread. */
@@ -44,18 +43,18 @@ SKUA_API void skua_thread_set_name(skua_thread *thread, const char *name);
 SKUA_API skua_thread *skua_thread_self(void);
 
 /** Lets other ready threads and messages of the PE run, then continues the calling thread; that of
- * a threaded entry perhaps on another PE. */
+ *  a threaded entry perhaps on another PE. */
 SKUA_API void skua_thread_yield(void);
 
 /** Suspends the calling thread until skua_thread_resume(). An earlier resume is not lost. The
- * thread of a threaded entry may continue on another PE. */
+ *  thread of a threaded entry may continue on another PE. */
 SKUA_API void skua_thread_suspend(void);
 
 /** Makes a suspended thread ready. Called on its PE or on any other PE of the host. */
 SKUA_API void skua_thread_resume(skua_thread *thread);
 
 /** Makes a suspended thread of @p pe ready. Called on any PE. A thread that has migrated from @p pe
- * since is resumed where it is. */
+ *  since is resumed where it is. */
 SKUA_API void skua_thread_resume_on(int pe, skua_thread *thread);
 
 /** Waits until a thread ends (as in completion.h) and frees it. */

@@ -9,7 +9,8 @@
  * file describes it (SKUA_TOPOLOGY). Its unit of distance is the hop.
  *
  * All functions are called on a PE, and are look-ups: they send no message. The first call that
- * concerns the interconnect or the names of hosts asks the launcher for the nodes of all hosts.
+ * concerns the interconnect or the names of hosts requests the nodes of all hosts from the
+ * launcher.
  */
 #ifndef SKUA_TOPOLOGY_H
 #define SKUA_TOPOLOGY_H
@@ -86,16 +87,16 @@ typedef struct {
 } skua_interconnect;
 
 /** Writes what is known of the network between the hosts to @p interconnect, of which @p bytes
- * bytes are written: sizeof(skua_interconnect). */
+ *  bytes are written: sizeof(skua_interconnect). */
 SKUA_API void skua_interconnect_get(skua_interconnect *interconnect, size_t bytes);
 
 /** Returns the name of a switch of a host: with @p level 0 the switch that the host is linked to,
  *  with 1 the switch that this one is linked to, and so on. Returns NULL above the root, and if the
- *  interconnect is no tree. The text is valid until the end of the job. */
+ *  interconnect is not a tree. The text is valid until the end of the job. */
 SKUA_API const char *skua_host_switch(int host, int level);
 
 /** Writes the coordinates of a host in the torus to @p coord. Returns the number of dimensions, or
- * 0 if the interconnect is no torus. */
+ *  0 if the interconnect is not a torus. */
 SKUA_API int skua_host_coord(int host, int coord[SKUA_TORUS_DIMS]);
 
 /** Returns the first host of the job at given coordinates of the torus, or -1 if there is none. */

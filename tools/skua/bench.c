@@ -84,7 +84,7 @@ static const char help[] =
     "                TCP; peers: both MPIs, with messages and with MPI_Put\n"
     "  balance       a dense droplet in leanmd without and with load balancing; the time\n"
     "                of migrations and of strategies; leanmd and barneshut\n"
-    "  checkpoint    checkpoints on the disk and in memory, recovery from the death of a\n"
+    "  checkpoint    checkpoints on disk and in memory, recovery from the death of a\n"
     "                process, and the cost of protection for leanmd and stencil3d; floors:\n"
     "                dd, memcpy\n"
     "  zerocopy      zero-copy gets, puts and arguments against copied messages, within\n"

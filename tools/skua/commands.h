@@ -22,7 +22,7 @@ int command_balance(int argc, char **argv);
 /** skua checkpoint: lists and checks checkpoints. */
 int command_checkpoint(int argc, char **argv);
 
-/** skua resize: asks a running job for another number of PEs. */
+/** skua resize: requests another number of PEs from a running job. */
 int command_resize(int argc, char **argv);
 
 /** skua tour: starts the tour under skuarun; returns only if that fails. */

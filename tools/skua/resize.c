@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * resize.c - skua resize: asks a running job for another number of PEs.
+ * resize.c - skua resize: requests another number of PEs from a running job.
  *
  * The launcher of the job gets a signal with that number as its value.  It makes a checkpoint in
  * memory due, and when the program has made it, restarts all processes from it.
@@ -24,7 +24,7 @@ static const char resize_help[] =
     "Change the number of PEs of a job that was started by `skuarun --survive' on this host.\n"
     "At the next point where the program allows a checkpoint, the job is restarted from it\n"
     "with PES PEs, and prints a line when it continues.  PID is the process id of skuarun;\n"
-    "it may be left out if you run one such job.\n"
+    "it may be omitted if you run only one such job.\n"
     "\n"
     "  -h, --help  print this text\n";
 
@@ -76,7 +76,7 @@ static pid_t resize_find(void)
     if (count == 1)
         return found;
     if (count == 0)
-        fprintf(stderr, "skua resize: no skuarun of yours runs on this host\n");
+        fprintf(stderr, "skua resize: you have no running job on this host\n");
     else
         fprintf(stderr,
                 "skua resize: %d of your jobs run on this host; give the process id of a skuarun\n",

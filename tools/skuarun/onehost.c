@@ -104,7 +104,8 @@ static void onehost_check(struct onehost *h)
 /* ---- output -------------------------------------------------------------- */
 
 /* Waits until @p fd is writable, and handles signals and exits meanwhile.  Returns false if the
- * user asked the job to end, all processes have ended, and the reader still accepts nothing. */
+ * user requested the end of the job, all processes have ended, and the reader still accepts
+ * nothing. */
 static bool onehost_wait_writable(struct onehost *h, int fd)
 {
     for (;;) {

@@ -94,8 +94,8 @@ const char *check_nearest_entry(const struct ast_class *class, struct text word)
  *  empty. */
 bool check_name(struct source_name name);
 
-/** Rejects a name that is invalid for a C variable beside `self`, or hides a type.  Returns whether
- *  the name is valid and not empty. */
+/** Rejects a name that is invalid for a C variable in the scope of `self`, or hides a type.
+ *  Returns whether the name is valid and not empty. */
 bool check_variable_name(const struct checker *checker, struct source_name name);
 
 /** Reserves the names that are generated for @p module; reports clashes. */
@@ -129,9 +129,9 @@ const struct ast_record *check_record_of(const struct checker *checker, struct s
 /** Returns the message that @p type names, or NULL. */
 const struct ast_message *check_message_of(const struct checker *checker, struct source_code type);
 
-/** Records in checker->deep the first field of @p record, at any depth, whose data lie outside of
- *  the struct: a string, an array of variable length, a pointer, a struct that the program packs.
- *  A struct without such a field can be copied bytewise, and is not `deep`. */
+/** Records in checker->deep the first field of @p record, at any depth, whose data are outside of
+ *  the struct: a string, an array of variable length, a pointer, a struct that the program packs. A
+ *  struct without such a field can be copied bytewise, and is not `deep`. */
 void check_note_deep_field(struct checker *checker, struct ast_record *record);
 
 /** Rejects a struct with a deep field as the type of @p name; @p record may be NULL. */

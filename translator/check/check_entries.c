@@ -310,7 +310,7 @@ static void check_entry_reductiontarget(const struct checker   *checker,
     diagnostic_hint("a reduction target takes (), (T x), (int n, T x[n]), a struct or a message");
 }
 
-/* The result of a built-in reduction does not tell the lengths of arrays; a user-defined one may
+/* The result of a built-in reduction does not contain the lengths of arrays; a user-defined one may
  * deliver a whole message, so this is a warning. */
 static void check_entry_target_message(const struct ast_entry *entry)
 {
@@ -412,7 +412,7 @@ static void check_entry_inplace_parameters(const struct ast_parameter *first,
     for (const struct ast_parameter *p = first; p; p = p->next)
         if (p != inplace && p->passing != PASS_VALUE)
             diagnostic_error_name(p->name,
-                                  "all other arguments beside an `inplace' one must be values");
+                                  "all arguments other than the `inplace' one must be values");
     if (inplace->nocopy || !inplace->length.text.at)
         diagnostic_error_name(inplace->name,
                               "`inplace' applies only to arrays, and excludes `nocopy'");

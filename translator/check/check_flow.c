@@ -130,7 +130,8 @@ static const char *check_flow_parameter_spelling(const struct ast_parameter *p)
                        p->passing == PASS_ARRAY ? " []" : "");
 }
 
-/* Returns how the parser classifies the parameter; it knows neither messages nor packed structs. */
+/* Returns how the parser classifies the parameter; it does not distinguish messages and packed
+ * structs. */
 static enum ast_passing check_flow_parsed_passing(const struct ast_parameter *declared)
 {
     switch (declared->passing) {

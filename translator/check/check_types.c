@@ -161,6 +161,6 @@ void check_reject_deep(const struct checker *checker, const struct ast_record *r
         diagnostic_note_at(deep->name.location, "`%.*s_pup' packs `%.*s'",
                            TEXT_ARGS(deep->record->name.text), TEXT_ARGS(deep->name.text));
     else
-        diagnostic_note_at(deep->name.location, "the data of `%.*s' lie outside of the struct",
+        diagnostic_note_at(deep->name.location, "the data of `%.*s' are outside of the struct",
                            TEXT_ARGS(deep->name.text));
 }

@@ -105,14 +105,14 @@ static void checker_test_when_entries(const struct ast_class *block)
         checker_test_entry(block, "common")->body->body->when_entries->parameters;
 
     OK(block->awaited_entries == 3 && !checker_test_entry(block, "mine")->awaited,
-       "three triggers");
+       "three when-entries");
     OK(checker_test_entry(block, "tile")->number == 0 &&
            checker_test_entry(block, "ghost")->number == 1 &&
            checker_test_entry(block, "ping")->number == 2,
        "are numbered in the order of their declaration");
     OK(text_is(ghost->parameters->next->next->name.text, "x") &&
            ghost->parameters->next->next->passing == PASS_ARRAY,
-       "a bare trigger has the parameters of its entry");
+       "a bare when-entry has the parameters of its entry");
     OK(tile->parameters->passing == PASS_MESSAGE && tile->parameters->message,
        "a message is found");
     OK(text_is(name->name.text, "b") && text_is(name->type.text, "int"),

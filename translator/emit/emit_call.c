@@ -118,7 +118,7 @@ static void emit_call_begin(struct writer          *to, const struct ast_class *
         writer_put(to, "    (void)skua_data, (void)skua_bytes;\n");
         arrival = "skua_arrival_none()";
     }
-    writer_put(to, "    skuac_flow_begin(&%.*s__flow, skua_object, &%s_strand, %s);\n",
+    writer_put(to, "    skuac_flow_begin(&%.*s__flow, skua_object, &%s_type, %s);\n",
                NAME_ARGS(class), emit_stem_of(class, entry), arrival);
 }
 
@@ -232,7 +232,7 @@ static void emit_call_element_items(struct writer          *to, const struct ast
         entry->parameters ? "&skua_item->args, sizeof skua_item->args" : "NULL, 0");
 }
 
-/* Emits the function by which the runtime asks the user for the memory of nocopypost arguments. */
+/* Emits the function by which the runtime gets the memory of nocopypost arguments from the user. */
 static void emit_call_post(struct writer          *to, const struct ast_class *class,
                            const struct ast_entry *entry)
 {

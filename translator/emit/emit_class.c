@@ -408,8 +408,8 @@ static void emit_class_constructor_call(struct writer          *to, const struct
         return;
     }
     if (constructor->body) {
-        writer_put(to, "    skuac_flow_begin(&%.*s__flow, self, &%s_strand, %s);\n",
-                   NAME_ARGS(class), emit_stem_of(class, constructor),
+        writer_put(to, "    skuac_flow_begin(&%.*s__flow, self, &%s_type, %s);\n", NAME_ARGS(class),
+                   emit_stem_of(class, constructor),
                    emit_copies_message(constructor) ? "skua_arrival_of(skua_packed)"
                                                     : "skua_arrival_from(skua_data, skua_bytes)");
         return;
@@ -557,15 +557,16 @@ static void emit_class_interface(struct writer *to, const struct ast_class *clas
                "static uint32_t %.*s__count;\n\n",
                NAME_ARGS(class), NAME_ARGS(class), NAME_ARGS(class), NAME_ARGS(class),
                NAME_ARGS(class));
-    writer_put(
-        to,
-        "uint32_t %.*s__add(const struct %.*s__table *skua_table)\n{\n"
-        "    if (%.*s__count == %.*s__CLASSES)\n"
-        "        skua_abort(\"more than %%d classes have the interface %.*s\", %.*s__CLASSES);\n"
-        "    %.*s__tables[%.*s__count] = *skua_table;\n"
-        "    return %.*s__count++;\n}\n\n",
-        NAME_ARGS(class), NAME_ARGS(class), NAME_ARGS(class), NAME_ARGS(class), NAME_ARGS(class),
-        NAME_ARGS(class), NAME_ARGS(class), NAME_ARGS(class), NAME_ARGS(class));
+    writer_put(to,
+               "uint32_t %.*s__add(const struct %.*s__table *skua_table)\n{\n"
+               "    if (%.*s__count == %.*s__CLASSES)\n"
+               "        skua_abort(\"more than %%d classes implement the interface %.*s\", "
+               "%.*s__CLASSES);\n"
+               "    %.*s__tables[%.*s__count] = *skua_table;\n"
+               "    return %.*s__count++;\n}\n\n",
+               NAME_ARGS(class), NAME_ARGS(class), NAME_ARGS(class), NAME_ARGS(class),
+               NAME_ARGS(class), NAME_ARGS(class), NAME_ARGS(class), NAME_ARGS(class),
+               NAME_ARGS(class));
     writer_put(to,
                "const struct %.*s__table *%.*s__table_of(%.*s_element skua_to)\n{\n"
                "    if (skua_to.of >= %.*s__count)\n"
@@ -694,7 +695,7 @@ void emit_class(struct emit_files to, const struct ast_class *class)
     emit_class_told(to.source, class);
 }
 
-/* Emits the parameters of the registration of a class that migrates, beside its functions. */
+/* Emits the parameters of the registration of a class that migrates, other than its functions. */
 static void emit_class_migration(struct writer *to, const struct ast_class *class)
 {
     if (emit_class_has_pup(class))

@@ -120,11 +120,11 @@ static void emit_flow_frame_struct(struct emit_flow *flow, const struct emit_fra
         writer_put(to, "    skuac_wait wait[%u];\n", frame->waits);
     writer_append(to, &frame->variables);
     writer_put(to, "};\n\nstatic void %s_go(skuac_frame *skua_this);\n", frame->name);
-    writer_put(
-        to,
-        "static const skuac_frame_type %s_strand = {\"%s\", sizeof(struct %s_frame), %u, %u, "
-        "%s_go};\n\n",
-        frame->name, frame->title, frame->name, frame->arrival_count, frame->waits, frame->name);
+    writer_put(to,
+               "static const skuac_frame_type %s_type = {\"%s\", sizeof(struct %s_frame), %u, %u, "
+               "%s_go};\n\n",
+               frame->name, frame->title, frame->name, frame->arrival_count, frame->waits,
+               frame->name);
 }
 
 static void emit_flow_end_frame(struct emit_flow *flow, struct emit_frame *frame)
@@ -337,7 +337,7 @@ static void emit_flow_overlap(struct emit_flow *flow, struct emit_frame *frame,
         alone.next = NULL;
         emit_flow_statements(flow, inner, scope, &alone, 4);
         emit_flow_end_frame(flow, inner);
-        writer_put(&frame->go, "%*sskuac_flow_start(skua_this, &%s_strand, skua_arrival_none());\n",
+        writer_put(&frame->go, "%*sskuac_flow_start(skua_this, &%s_type, skua_arrival_none());\n",
                    indent, "", inner->name);
     }
     emit_flow_join(frame, indent);
@@ -373,7 +373,7 @@ static void emit_flow_forall(struct emit_flow *flow, struct emit_frame *frame,
         to,
         "%*sfor (long long skua_i = %s(self, skua_frame);\n"
         "%*s     skua_step > 0 ? skua_i <= skua_last : skua_i >= skua_last; skua_i += skua_step)\n"
-        "%*s((struct %s_frame *)(void *)skuac_flow_start(skua_this, &%s_strand, "
+        "%*s((struct %s_frame *)(void *)skuac_flow_start(skua_this, &%s_type, "
         "skua_arrival_none()))->%s = (int)skua_i;\n%*s}\n",
         indent + 4, "", first, indent + 4, "", indent + 8, "", inner->name, inner->name,
         bound->variable, indent, "");
@@ -447,7 +447,7 @@ static void emit_flow_call(struct emit_flow *flow, struct emit_frame *frame,
     const char *stem = emit_stem_of(flow->class, statement->called);
 
     assert(statement->called->body);
-    writer_put(&frame->go, "%*sskuac_flow_start(skua_this, &%s_strand, ", indent, "", stem);
+    writer_put(&frame->go, "%*sskuac_flow_start(skua_this, &%s_type, ", indent, "", stem);
     if (statement->arguments)
         writer_put(&frame->go, "skua_arrival_of(%s(self, skua_frame)));\n",
                    emit_flow_call_arguments(flow, frame, scope, statement));
@@ -526,16 +526,16 @@ static void emit_flow_entry(struct emit_flow *flow, const struct ast_entry *entr
 static void emit_flow_tables(struct writer       *to, const struct ast_class *class,
                              const struct writer *names, unsigned types)
 {
-    writer_put(to, "static const skuac_frame_type *const %.*s__strands[] = {%.*sNULL};\n\n",
+    writer_put(to, "static const skuac_frame_type *const %.*s__types[] = {%.*sNULL};\n\n",
                NAME_ARGS(class), (int)names->length, names->length ? names->at : "");
-    writer_put(to, "static const char *const %.*s__triggers[] = {", NAME_ARGS(class));
+    writer_put(to, "static const char *const %.*s__whens[] = {", NAME_ARGS(class));
     for (const struct ast_entry *entry = class->entries; entry; entry = entry->next)
         if (entry->awaited)
             writer_put(to, "\"%.*s\", ", NAME_ARGS(entry));
     writer_put(to,
                "NULL};\n\nstatic const skuac_flow_class %.*s__flow = {\"%.*s\", "
                "SKUA_FLOW_AT(sizeof(%.*s)), %u, "
-               "%u, %.*s__strands, %.*s__triggers};\n\n",
+               "%u, %.*s__types, %.*s__whens};\n\n",
                NAME_ARGS(class), NAME_ARGS(class), NAME_ARGS(class), types, class->awaited_entries,
                NAME_ARGS(class), NAME_ARGS(class));
 }
@@ -553,7 +553,7 @@ void emit_class_flow(struct emit_files to, const struct ast_class *class)
             continue;
         emit_flow_entry(&flow, entry);
         for (unsigned i = 0; i < flow.frame_count; i++, types++)
-            writer_put(&names, i == 0 ? "&%s_strand, " : "&%s_%u_strand, ", flow.name, i);
+            writer_put(&names, i == 0 ? "&%s_type, " : "&%s_%u_type, ", flow.name, i);
     }
     writer_append(to.source, &flow.frames);
     writer_append(to.source, &flow.fragments);

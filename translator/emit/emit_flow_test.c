@@ -74,8 +74,8 @@ static void emit_flow_test_branches(void)
 {
     emit_flow_test_translate(
         "overlap { when a(int k) serial { } when b(int k, int v) serial { } }");
-    OK(emit_flow_test_has("&C__run_1_strand") && emit_flow_test_has("&C__run_2_strand") &&
-           !emit_flow_test_has("&C__run_3_strand"),
+    OK(emit_flow_test_has("&C__run_1_type") && emit_flow_test_has("&C__run_2_type") &&
+           !emit_flow_test_has("&C__run_3_type"),
        "each branch of an `overlap' has a frame");
     OK(emit_flow_test_count("skuac_flow_join(skua_this, 1)") == 1, "and they are joined");
     emit_flow_test_translate("case { when a(int k) serial { } when b(int k, int v) serial { } }");

@@ -303,7 +303,7 @@ void emit_class_registration(struct writer *to, const struct ast_class *class);
 /** Returns whether the objects of @p class have a flow. */
 bool emit_has_flow(const struct ast_class *class);
 
-/** Returns whether some `when` of @p class asks for a reference number of @p entry. */
+/** Returns whether some `when` of @p class waits for a reference number of @p entry. */
 bool emit_is_referenced(const struct ast_class *class, const struct ast_entry *entry);
 
 /** Emits the frames and functions of all entries with a body, and the table of them. */

@@ -7,7 +7,7 @@
 
 #include "support/text.h"
 
-/** An output stream that knows its column. */
+/** An output stream that tracks its column. */
 struct indent_output {
     FILE    *to;
     unsigned column; /* bytes written to the current line */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * bump.h - a bump allocator: memory that is released all at once.
+ * bump.h - a bump allocator: memory that is released as a whole.
  *
  * ASTs, names and sources live until the program ends, so nothing is freed one by one.
  */

@@ -38,7 +38,7 @@ struct source *source_read(const char *path);
  * a NUL byte. */
 struct source *source_from_memory(const char *path, const char *text, size_t length);
 
-/** Returns the location of the byte @p at, which lies in @p source or directly after its end. */
+/** Returns the location of the byte @p at, which is in @p source or directly after its end. */
 struct source_location source_locate(const struct source *source, const char *at);
 
 /** Returns line number @p line of @p source, without its line terminator. */

@@ -21,8 +21,8 @@ struct c_code_scan {
     char           closer; /* closing brace of a block; 0: an expression */
     bool           quiet, wrong;
     bool           line_begins;
-    bool odd_quotes; /* a directive or a bad quote: unbalanced quotes on this line are no error, as
-                 in #error don't */
+    bool odd_quotes; /* a directive or a bad quote: unbalanced quotes on this line are not an error,
+                 as in #error don't */
 };
 
 static void c_code_error(struct c_code_scan *scan, const char *at, const char *what)
@@ -166,7 +166,7 @@ static void c_code_quoted(struct c_code_scan *scan)
 }
 
 /* Returns whether a word at the beginning of a line begins a statement: a keyword does, and so does
- * any word after an operand, since no operator stands between them. */
+ * any word after an operand, since no operator is between them. */
 static bool c_code_begins_statement(const struct c_code_scan *scan, struct text word)
 {
     char before = scan->last ? scan->last[-1] : '=';

@@ -19,7 +19,7 @@ static bool parse_class_is_attribute(const struct lexer_token *token)
     return token->kind == TOKEN_IDENTIFIER && text_index_in(token->text, ast_attribute_names) >= 0;
 }
 
-/* Rejects attributes of an entry that stand before or after it, or without brackets.  Returns
+/* Rejects attributes of an entry that are before or after it, or without brackets.  Returns
  * whether there are any. */
 static bool parse_class_reject_misplaced(struct parser *parser)
 {
@@ -251,7 +251,7 @@ static bool parse_class_state(struct parser *parser, struct ast_class *class)
     return true;
 }
 
-/* Rejects `public:` and the like.  Returns whether there was one. */
+/* Rejects `public:` and other access specifiers.  Returns whether there was one. */
 static bool parse_class_reject_access(struct parser *parser)
 {
     struct lexer_token after = parser_peek_ahead(parser, 1);

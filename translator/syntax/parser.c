@@ -226,7 +226,7 @@ void parser_note_closer(struct parser *parser, const char *open, const char *clo
         parser->suspect = open;
 }
 
-/* At the end of the file the unclosed brace is always the outermost one.  Indentation tells which
+/* At the end of the file the unclosed brace is always the outermost one.  Indentation shows which
  * brace is more likely to be the cause. */
 static void parser_note_suspect(struct parser *parser)
 {

@@ -78,8 +78,8 @@ typedef struct {
     int    ptr_array_len; /* number of segments */
 } armci_giov_t;
 
-/** A group of processes. `comm` is a communicator of its members; the other members are internal.
- */
+/** A group of processes. `comm` is a communicator of its members; the other members are
+ *  internal. */
 typedef struct {
     MPI_Comm comm;
     MPI_Comm noncoll_pgroup_comm; /* not used: MPI_COMM_NULL */
@@ -213,12 +213,10 @@ int ARMCI_WaitAll(void);
 
 /* ---- contiguous ------------------------------------------------------------- */
 
-/** Copies @p size bytes from @p src of process @p target to @p dst. Returns 0.
- */
+/** Copies @p size bytes from @p src of process @p target to @p dst. Returns 0. */
 int ARMCI_Get(void *src, void *dst, int size, int target);
 
-/** Copies @p size bytes from @p src to @p dst of process @p target. Returns 0.
- */
+/** Copies @p size bytes from @p src to @p dst of process @p target. Returns 0. */
 int ARMCI_Put(void *src, void *dst, int size, int target);
 
 /** Adds the elements at @p src times *scale to those at @p dst of @p proc, each atomically.
@@ -242,8 +240,8 @@ int ARMCI_NbAcc(int datatype, void *scale, void *src, void *dst, int bytes, int 
 /* ---- strided ------------------------------------------------------------------ */
 
 /** Copies blocks to @p proc: count[0] bytes each, repeated count[i] times at distances of
- *  src_stride_ar[i-1] and dst_stride_ar[i-1] bytes for each of @p stride_levels levels. Returns 0
- * . */
+ *  src_stride_ar[i-1] and dst_stride_ar[i-1] bytes for each of @p stride_levels levels. Returns
+ *  0. */
 int ARMCI_PutS(void *src_ptr, int src_stride_ar[], void *dst_ptr, int dst_stride_ar[], int count[],
                int stride_levels, int proc);
 

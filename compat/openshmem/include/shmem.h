@@ -116,7 +116,7 @@ typedef struct {
 void shmem_init(void);
 
 /** Starts OpenSHMEM with the thread level @p requested, which is stored in *provided: every level
- * is supported. Collective. Returns 0. */
+ *  is supported. Collective. Returns 0. */
 int shmem_init_thread(int requested, int *provided);
 
 /** Stores the thread level that OpenSHMEM was started with in *provided. */
@@ -140,8 +140,8 @@ int shmem_pe_accessible(int pe);
 /** Returns 1 if @p addr is a symmetric address that exists on @p pe, and 0 if not. */
 int shmem_addr_accessible(const void *addr, int pe);
 
-/** Returns an address at which the caller can load and store the object @p dest of @p pe, or NULL.
- */
+/** Returns an address at which the caller can load and store the object @p dest of @p pe, or
+ *  NULL. */
 void *shmem_ptr(const void *dest, int pe);
 
 /** Stores the version of the standard in *major and *minor. */
@@ -150,8 +150,8 @@ void shmem_info_get_version(int *major, int *minor);
 /** Stores the name of this library, at most SHMEM_MAX_NAME_LEN characters, at @p name. */
 void shmem_info_get_name(char *name);
 
-/** Sets the level of a profiling tool that replaces this function; without a tool it has no effect.
- */
+/** Sets the level of a profiling tool that replaces this function; without a tool it has no
+ *  effect. */
 void shmem_pcontrol(int level, ...);
 
 /** Starts OpenSHMEM; @p npes is ignored. Deprecated: shmem_init(). */
@@ -179,12 +179,12 @@ void *shmem_malloc(size_t size);
  *  of the memory. */
 void *shmem_malloc_with_hints(size_t size, long hints);
 
-/** Allocates @p count elements of @p size bytes of zeroed symmetric memory, as shmem_malloc() does.
- */
+/** Allocates @p count elements of @p size bytes of zeroed symmetric memory, as shmem_malloc()
+ *  does. */
 void *shmem_calloc(size_t count, size_t size);
 
-/** Allocates @p size bytes at a multiple of @p alignment, a power of two, as shmem_malloc() does.
- */
+/** Allocates @p size bytes at a multiple of @p alignment, a power of two, as shmem_malloc()
+ *  does. */
 void *shmem_align(size_t alignment, size_t size);
 
 /** Changes the size of the allocation @p ptr and returns its new address; its contents are kept up
@@ -377,22 +377,22 @@ void shmem_wait_until(long *ivar, int cmp, long cmp_value);
 
 /* ---- collectives -------------------------------------------------------- */
 
-/** Completes all operations of all PEs on the default context: shmem_quiet() and shmem_sync_all().
- */
+/** Completes all operations of all PEs on the default context: shmem_quiet() and
+ *  shmem_sync_all(). */
 void shmem_barrier_all(void);
 
 /** Waits until all PEs have made the call. */
 void shmem_sync_all(void);
 
-/** Waits until all PEs of @p team have made the call. Returns 0, or nonzero for SHMEM_TEAM_INVALID.
- */
+/** Waits until all PEs of @p team have made the call. Returns 0, or nonzero for
+ *  SHMEM_TEAM_INVALID. */
 int shmem_team_sync(shmem_team_t team);
 
 /** Completes the caller's operations and waits for the PEs of an active set. Deprecated. */
 void shmem_barrier(int PE_start, int logPE_stride, int PE_size, long *pSync);
 
 /** Waits for the PEs of an active set. Deprecated: shmem_team_sync(). In C11 and C++ the name with
- * one argument is shmem_team_sync(). */
+ *  one argument is shmem_team_sync(). */
 void shmem_sync(int PE_start, int logPE_stride, int PE_size, long *pSync);
 
 #define SHMEM_DECLARE_COLLECTIVE(prefix, suffix, T)                                                \

@@ -2,7 +2,7 @@
 /*
  * bars.c - see bars.h.
  *
- * The axes are linear and begin at 0.  Tick marks stand at multiples of 1, 2 or 5 times a power of
+ * The axes are linear and begin at 0.  Tick marks are at multiples of 1, 2 or 5 times a power of
  * ten, five to ten of them.  Bars of many PEs touch each other.
  */
 #include "bars.h"

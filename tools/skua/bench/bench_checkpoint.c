@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * bench_checkpoint.c - skua bench checkpoint: the cost of checkpoints, on the disk against dd(1),
+ * bench_checkpoint.c - skua bench checkpoint: the cost of checkpoints, on disk against dd(1),
  * in memory against memcpy(), the time that a job takes to recover from the death of a process, and
  * the cost of protection for two applications.
  *
@@ -97,7 +97,7 @@ static void bench_checkpoint_measure(struct results *results, const struct bench
     char below[CHECKPOINT_FOLDER + 16];
 
     snprintf(below, sizeof below, "%s/checkpoints", folder);
-    bench_step(round, rounds, "checkpoints on the disk");
+    bench_step(round, rounds, "checkpoints on disk");
     bench_checkpoint_run_dd(results, folder);
     bench_checkpoint_run_one(results, host, "-n 2", "disk", below, MEGABYTES);
     bench_step(round, rounds, "checkpoints in memory");
@@ -162,7 +162,7 @@ static void bench_checkpoint_print(const struct results *r)
     char what[96];
 
     printf("Checkpoints of " MEGABYTES " MB on 2 PEs\n%-44s%12s\n", "", "");
-    printf("%-44s%12.3g\n", "on the disk, GB/s", bench_checkpoint_get(r, "disk", "write_gbs"));
+    printf("%-44s%12.3g\n", "on disk, GB/s", bench_checkpoint_get(r, "disk", "write_gbs"));
     printf("%-44s%12.3g\n", "dd conv=fsync, GB/s", bench_checkpoint_get(r, "dd", "write_gbs"));
     printf("%-44s%12.3g\n", "the program stops for, s", stop);
     printf("%-44s%12.3g\n", "then files are written for, s", write);
@@ -171,7 +171,7 @@ static void bench_checkpoint_print(const struct results *r)
     printf("%-44s%12.3g\n", "recovery of " LARGE " MB, s",
            bench_checkpoint_get(r, "recover", "recover_s"));
     bench_print_goals_head("Goals");
-    bench_print_goal("on the disk / dd",
+    bench_print_goal("on disk / dd",
                      bench_ratio(bench_checkpoint_get(r, "disk", "write_gbs"),
                                  bench_checkpoint_get(r, "dd", "write_gbs")),
                      ">=", 0.7);

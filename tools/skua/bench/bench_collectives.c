@@ -4,7 +4,7 @@
  * of PEs.
  *
  * Within a host each PE is a process.  Over TCP the processes share no memory and each library is
- * told to use loopback alone.  A series is LIBRARY-PES, or LIBRARY-tcp-PES.
+ * configured to use loopback only.  A series is LIBRARY-PES, or LIBRARY-tcp-PES.
  */
 #include <stdint.h>
 #include <stdlib.h>

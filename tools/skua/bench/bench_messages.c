@@ -213,7 +213,7 @@ static void bench_messages_print_goals(const struct results *r)
                                                            results_get(r, "mpich", 8, metric))),
                          ">=", 2);
     }
-    bench_print_goal("instructions, send to own PE and handler",
+    bench_print_goal("instructions, send to the same PE, and handler",
                      results_get(r, "skua", 8, "instructions-self"), "<=", 80);
     bench_print_goal("instructions, scheduler pass without work",
                      results_get(r, "skua", 8, "instructions-pass"), "<=", 25);

@@ -341,9 +341,9 @@ static void bench_onesided_print_peer_goals(const struct results *r, const char 
         {"patch put", "patch_put_us"},
         {"patch get", "patch_get_us"},
         {"patch accumulate", "patch_acc_us"},
-        {"put to own patch", "patch_local_put_us"},
-        {"get from own patch", "patch_local_get_us"},
-        {"accumulate to own patch", "patch_local_acc_us"},
+        {"put to local patch", "patch_local_put_us"},
+        {"get from local patch", "patch_local_get_us"},
+        {"accumulate to local patch", "patch_local_acc_us"},
         {"strided put", "strided_put_us"},
         {"vector put", "vector_put_us"},
         {"put, target computes", "busy_put_us"},
@@ -380,9 +380,9 @@ static void bench_onesided_print(const struct results *r)
                                  "patch_put_us");
     bench_onesided_print_patches(r, "Patches: get", "patch_get_us");
     bench_onesided_print_patches(r, "Patches: accumulate", "patch_acc_us");
-    bench_onesided_print_patches(r, "Patches of the own PE: put", "patch_local_put_us");
-    bench_onesided_print_patches(r, "Patches of the own PE: get", "patch_local_get_us");
-    bench_onesided_print_patches(r, "Patches of the own PE: accumulate", "patch_local_acc_us");
+    bench_onesided_print_patches(r, "Local patches: put", "patch_local_put_us");
+    bench_onesided_print_patches(r, "Local patches: get", "patch_local_get_us");
+    bench_onesided_print_patches(r, "Local patches: accumulate", "patch_local_acc_us");
     bench_onesided_print_singles(r);
     bench_onesided_print_goals(r, "Goals, between processes", "");
     bench_onesided_print_goals(r, "Goals, between threads (peers between processes)", "-threads");

@@ -4,7 +4,7 @@
  * of Skua, against two-sided and one-sided MPI.
  *
  * Within a host each PE is a process.  Over TCP the processes share no memory and each library is
- * told to use loopback alone.  A series is LIBRARY[-tcp]-PES-VARIANT.
+ * configured to use loopback only.  A series is LIBRARY[-tcp]-PES-VARIANT.
  */
 #include <string.h>
 

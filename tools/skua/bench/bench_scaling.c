@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * bench_scaling.c - skua bench scaling: small kernels on 1, 2, 4, ... PEs, as processes and as
- * threads, beside both MPIs and beside the limit, the same memory traffic or computation in plain
- * C.
+ * threads, compared with both MPIs and with the limit, the same memory traffic or computation in
+ * plain C.
  *
  * A kernel is a struct scaling (scaling.h).  Its goals hold on 8 and 16 cores; on a host with fewer
  * they are not measured.

@@ -169,8 +169,8 @@ static bool network_make_namespaces(struct network *network)
         program_find("netns-agent", network->agent) && network_join(network) &&
         network_wait_until_up(network))
         return true;
-    fprintf(stderr, "skua: cannot make two joined network namespaces (is `ip' installed, and are "
-                    "you root?)\n");
+    fprintf(stderr, "skua: cannot create two connected network namespaces (is `ip' installed, and "
+                    "are you root?)\n");
     network_close(network);
     return false;
 }

@@ -117,7 +117,7 @@ static void network_zcopy_print_break_even(const struct results *r, const char *
 {
     char text[80], metric[48], copied[48];
 
-    snprintf(text, sizeof text, "%s%s, smallest size that pays, bytes", what,
+    snprintf(text, sizeof text, "%s%s, smallest size that pays off, bytes", what,
              heap[0] ? " of malloc() memory" : "");
     snprintf(metric, sizeof metric, "zcopy_%s%s_us", variant, heap);
     snprintf(copied, sizeof copied, "zcopy_copy%s_us", heap);

@@ -5,7 +5,7 @@
  * An axis begins and ends at a tick mark.  Tick marks of a logarithmic axis are powers of ten or,
  * where the values span less than a factor of 50, 1, 2, 5, 10 and so on; or powers of two.  Those
  * of a linear axis are multiples of 1, 2 or 5 times a power of ten, from 0.  The names of the
- * curves stand to the right of their last points, moved down so that they do not overlap.
+ * curves are to the right of their last points, moved down so that they do not overlap.
  */
 #include "plot.h"
 

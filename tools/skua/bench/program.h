@@ -2,8 +2,8 @@
 /*
  * program.h - finds and runs programs.
  *
- * The programs of Skua lie relative to this tool: in an installation in ../libexec/skua, in a build
- * tree in ../bench, ../examples and ../apps.
+ * The programs of Skua are found relative to this tool: in an installation in ../libexec/skua, in a
+ * build tree in ../bench, ../examples and ../apps.
  */
 #ifndef SKUA_PROGRAM_H
 #define SKUA_PROGRAM_H

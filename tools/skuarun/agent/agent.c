@@ -25,19 +25,19 @@
 #define WINDOW_BYTES ((int64_t)1 << 18) /* of unacknowledged output; then pipes are not read */
 
 struct agent {
-    struct frame_conn  conn;
-    struct procs       procs;
-    struct kvs_proxy   proxy;
-    struct run_options options;
-    int                signals;     /* a signalfd                                           */
-    int64_t            in_flight;   /* bytes of output that the launcher has not written    */
-    bool               stdin_ready; /* the launcher knows that process 0 accepts more input */
-    uint32_t           joined; /* the latest phase that the launcher knows to be joined        */
-    bool               all_joined; /* the launcher knows that all processes here have joined    */
-    bool               exiting; /* the launcher has been told so                                */
-    uint64_t           generation;  /* that the launcher knows to be completed              */
-    struct procs_survival survival; /* with --survive                                       */
-    bool                  running;  /* an epoch has begun, and procs is set up              */
+    struct frame_conn     conn;
+    struct procs          procs;
+    struct kvs_proxy      proxy;
+    struct run_options    options;
+    int                   signals;     /* a signalfd */
+    int64_t               in_flight;   /* bytes of output that the launcher has not written */
+    bool                  stdin_ready; /* reported: process 0 accepts more input */
+    uint32_t              joined;      /* reported: the latest phase that was joined */
+    bool                  all_joined;  /* reported: all processes of this agent have joined */
+    bool                  exiting;     /* reported: skua_exit() was called */
+    uint64_t              generation;  /* reported as completed */
+    struct procs_survival survival;    /* with --survive */
+    bool                  running;     /* an epoch has begun, and procs is set up */
     double drain; /* when to stop reading output, once all processes have ended; else 0 */
 };
 
@@ -192,7 +192,7 @@ static bool agent_create_procs(struct agent *a, struct job_spec *spec)
     return made;
 }
 
-/* Returns false if no process could be set up; the launcher has been told why. */
+/* Returns false if no process could be set up; the reason has been sent to the launcher. */
 static bool agent_start_procs(struct agent *a, struct job_spec *spec)
 {
     char reason[REASON_BYTES];
@@ -260,7 +260,7 @@ static void agent_reap(struct agent *a)
     }
 }
 
-/* Reports the number of PEs that the program asks for, and a new generation of images.  The
+/* Reports the number of PEs that the program requests, and a new generation of images.  The
  * generation is read first and sent last, so the launcher resizes the job from the first generation
  * that is completed after the request. */
 static void agent_report_images(struct agent *a)

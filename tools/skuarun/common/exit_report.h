@@ -9,7 +9,7 @@
 /** Size of the text that says why a process failed, or why it could not be started. */
 #define REASON_BYTES 2304
 
-/** The end of one process.  An agent sends it to the launcher as it lies in memory. */
+/** The end of one process.  An agent sends it to the launcher as it is in memory. */
 struct exit_report {
     int32_t  process;
     int32_t  status;  /* as returned by waitpid()                              */
@@ -18,7 +18,7 @@ struct exit_report {
     int32_t  symptom; /* 1 if the process aborted because it lost another one  */
     int32_t  ordered; /* 1 if the launcher has killed it                       */
     uint32_t survive; /* not 0: milliseconds between two checkpoints in memory, which the program
-                         asks for: it ended so that it is started again (relaunch.h) */
+                         requests: it ended so that it is started again (relaunch.h) */
 };
 
 #endif

@@ -121,7 +121,7 @@ static int hosts_trim(struct hosts *hosts, int pes)
     return sum;
 }
 
-/* Removes the hosts that have no PE and are no spare ones. */
+/* Removes the hosts that have no PE and are not spare hosts. */
 static void hosts_drop_idle(struct hosts *hosts)
 {
     int kept = 0;
@@ -150,7 +150,7 @@ static bool hosts_check(const struct hosts *hosts, const struct run_options *opt
     if (sum == 0)
         return hosts_error(options->hosts, "no host has a PE", "");
     if (sum < options->pes)
-        return hosts_error(options->hosts, "the hosts have fewer PEs than -n asks for", "");
+        return hosts_error(options->hosts, "the hosts have fewer PEs than -n requests", "");
     if (sum > SKI_JOB_PES_MAX)
         return hosts_error(options->hosts, "the hosts have more PEs than a job can have, 65535",
                            "");

@@ -396,7 +396,7 @@ static void launcher_report_lost(struct launcher *l, const struct remote_agent *
     }
 }
 
-/* Returns whether an agent that was killed before it had anything to do is started once more. */
+/* Returns whether an agent that was killed before it had anything to do is started again. */
 static bool launcher_restart_agent(struct launcher *l, struct remote_agent *agent)
 {
     if (!l->recovery.on || l->specs_sent || l->monitor.failed || l->monitor.end_signal ||
@@ -473,7 +473,8 @@ static void launcher_read_agent(struct launcher *l, struct remote_agent *agent)
             break;
         }
     if (found < 0) {
-        launcher_fail(l, 1, "host %s sent data that is no frame of an agent%s", agent->host->name,
+        launcher_fail(l, 1, "host %s sent data that is not a frame of an agent%s",
+                      agent->host->name,
                       agent->said_hello ? "" : " (does its shell print something when it starts?)");
         buffer_drop(&agent->conn.received, buffer_bytes(&agent->conn.received));
     }
@@ -541,7 +542,7 @@ static bool launcher_is_over(const struct launcher *l)
 }
 
 /* Returns whether agents are connected or output is queued.  Once the job is over, a reader that
- * accepts nothing (if the user asked for the end) and agents that are silent are given up after a
+ * accepts nothing (if the user requested the end) and agents that are silent are abandoned after a
  * while. */
 static bool launcher_continues(const struct launcher *l)
 {
@@ -654,7 +655,7 @@ static void launcher_set_idle(struct launcher *l)
 }
 
 /* Maps the processes of the next epoch.  A job that is to have fewer processes than its images need
- * takes several steps: the number is asked for again, at the next checkpoint. */
+ * takes several steps: the number is requested again at the next checkpoint. */
 static bool launcher_place(struct launcher *l)
 {
     struct recovery *r       = &l->recovery;

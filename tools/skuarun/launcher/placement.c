@@ -3,7 +3,7 @@
  * placement.c - see placement.h.
  *
  * The agents that the images need are chosen by elimination: from the last agent to the first, one
- * is taken out if all of its images are on agents that are left, until there are as few as wanted.
+ * is removed if all of its images are on remaining agents, until the requested number is left.
  * Where each host has the copies of the host before it, every other host remains.
  */
 #include "launcher/placement.h"

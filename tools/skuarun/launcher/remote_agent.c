@@ -3,8 +3,8 @@
  * remote_agent.c - see remote_agent.h.
  *
  * An agent on this host is started by exec of /proc/self/exe.  An agent on another host is started
- * through a remote shell, whose command line comes from a template in which %h stands for the host.
- * A command line is visible to other users, so it holds no secret; that goes over the agent's
+ * through a remote shell, whose command line comes from a template in which %h is replaced by the
+ * host. A command line is visible to other users, so it holds no secret; that goes over the agent's
  * stdin.
  */
 #include "launcher/remote_agent.h"

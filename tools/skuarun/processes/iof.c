@@ -123,7 +123,7 @@ void iof_output_rewind(struct iof_output *output, uint64_t generation)
 static void iof_output_filter(struct iof_output *output, size_t bytes)
 {
     static const char notice[] = "skuarun: the output of a process after the recovery differs from "
-                                 "what it printed before; it follows again from here\n";
+                                 "its earlier output; it is printed again from here\n";
     struct buffer     to       = {0};
     bool same = output_history_filter(output->history, output->text + output->used, bytes, &to);
 

@@ -49,8 +49,8 @@ void monitor_end_epoch(struct monitor *m)
     monitor_signal_all(m, SIGKILL);
 }
 
-/* Returns whether the job continues after a loss: it may, and the user has not asked for its
- * end. */
+/* Returns whether the job continues after a loss: it may, and the user has not requested its end.
+ * */
 static bool monitor_survives(const struct monitor *m)
 {
     return m->recovery && !m->failed && !m->end_signal;
@@ -180,8 +180,8 @@ static void monitor_note_loss(struct monitor *m, const struct exit_report *repor
         recovery_lost(m->recovery, report, 1);
 }
 
-/* Ends the job, which skuarun then starts once more, with --survive, unless the user has asked for
- * its end. */
+/* Ends the job, which skuarun then starts again, with --survive, unless the user has requested its
+ * end. */
 static void monitor_start_again(struct monitor *m, uint32_t milliseconds)
 {
     if (m->end_signal)

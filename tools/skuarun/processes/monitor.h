@@ -2,14 +2,14 @@
 /*
  * monitor.h - decides how a job ends.
  *
- * The process that runs a job (onehost.c, or launcher.c with its agents) tells the monitor of each
- * process that ended and of each signal; the monitor calls back to signal all processes and to
+ * The process that runs a job (onehost.c, or launcher.c with its agents) informs the monitor of
+ * each process that ended and of each signal; the monitor calls back to signal all processes and to
  * report the one that is to blame.  A job ends
  *   - in good order: every process has returned from skua_main() after skua_exit(), or has exited
  *     between phases (skua_init()), which all processes have joined equally often;
  *   - with a failure: the first process that is killed, or exits without skua_exit(), is reported
  * in one line, and all others get SIGTERM and half a second later SIGKILL;
- *   - on request: a signal is forwarded to all processes; a second one kills them at once.
+ *   - on request: a signal is forwarded to all processes; a second one kills them immediately.
  *
  * With --survive a process that is killed does not end the job but its epoch: all processes are
  * killed, and the caller starts the next epoch (survive/job_recovery.h).

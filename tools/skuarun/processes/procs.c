@@ -118,7 +118,7 @@ static const char *procs_exit_moment(const struct exit_report *report)
     if (report->state == SKI_PROCESS_STARTED)
         return "without joining the job";
     if (report->state == SKI_PROCESS_FINALIZED)
-        return "between two phases; other processes have called skua_init() once more";
+        return "between two phases; other processes have called skua_init() again";
     return "before skua_exit() was called";
 }
 

@@ -103,7 +103,7 @@ bool procs_program_exiting(const struct procs *procs);
  * joined. */
 uint32_t procs_joined_phase(const struct procs *procs);
 
-/** Returns the number of PEs that the program has asked for since the last call, or 0. */
+/** Returns the number of PEs that the program has requested since the last call, or 0. */
 int procs_asked_size(struct procs *procs);
 
 /** Returns whether all processes here have joined the job. */

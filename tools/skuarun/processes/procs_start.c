@@ -292,7 +292,7 @@ static void procs_announce(const struct procs *procs, int index)
     fprintf(stderr, "\n");
 }
 
-/* Prints where the PEs lie on the machine. */
+/* Prints where the PEs are on the machine. */
 static void procs_print_map(const struct ski_job *job)
 {
     int *pe = ski_calloc((size_t)job->local_pes, sizeof *pe);

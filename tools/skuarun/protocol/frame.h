@@ -5,25 +5,25 @@
  * A frame is a head of two words, kind and payload length in bytes, followed by the payload.  The
  * kind determines the direction and the permitted length; anything else is invalid and ends the
  * job. Both ends are one version of one program on hosts of one architecture (HELLO checks the
- * version), so numbers travel as they lie in memory.
+ * version), so numbers are sent as they are in memory.
  *
  *   to the agent
  *     SPEC         the job specification (job_spec.h): the first frame, once all agents said HELLO;
  *                  with --survive one for each epoch, after the IDLE of the epoch before
  *     STDIN        input for process 0; empty: its end.  The next one follows a STDIN_READY
  *     SIGNAL       a number: send this signal to all processes
- *     VALUE        a struct ski_control and the value that was asked for
+ *     VALUE        a struct ski_control and the requested value
  *     CREDIT       a number: bytes of STDOUT and STDERR that have been written
  *     KEEP         a struct image_record: the agent has no processes in the next epoch; it keeps
  *                  its images of that generation alone
- *     PING         a number that the agent returns in a PONG: its host is there
+ *     PING         a number that the agent returns in a PONG: its host is alive
  *   to the launcher
  *     HELLO        a struct frame_hello: the first frame
  *     STDOUT       output of processes: complete lines where possible, with their labels
  *     STDERR       error output of processes, in the format of STDOUT
  *     STDIN_READY  process 0 has read its input
  *     PUT          a struct ski_control and a value, from a process of the agent
- *     GET          a struct ski_control: asks for a value
+ *     GET          a struct ski_control: requests a value
  *     JOINED       a number: the latest phase that some process of the agent has joined
  *     ALL_JOINED   all processes of the agent have joined
  *     EXITING      a number: the code that skua_exit() was called with
@@ -35,7 +35,7 @@
  *     IDLE         all processes of the epoch have ended and their output has been sent; an
  *                  array of struct image_record, the complete images of the host
  *     PONG         the number of a PING
- *     RESIZE       a number: the PEs that the program asks for (skua_resize())
+ *     RESIZE       a number: the PEs that the program requests (skua_resize())
  */
 #ifndef SKUARUN_FRAME_H
 #define SKUARUN_FRAME_H

@@ -5,8 +5,8 @@
  * have not been put yet.  A value belongs to a phase of the job and replaces that of the phase
  * before.
  *
- * The launcher keeps all values.  An agent caches the values that its processes have put or asked
- * for (kvs_proxy.h), so each host asks the launcher once for each key.
+ * The launcher keeps all values.  An agent caches the values that its processes have put or
+ * requested (kvs_proxy.h), so each host requests each key from the launcher once.
  */
 #ifndef SKUARUN_KVS_H
 #define SKUARUN_KVS_H

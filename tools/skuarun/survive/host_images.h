@@ -11,7 +11,7 @@
 
 #include "boot/image_slots.h"
 
-/** A complete image that a set of slots holds.  An agent sends it to the launcher as it lies in
+/** A complete image that a set of slots holds.  An agent sends it to the launcher as it is in
  * memory. */
 struct image_record {
     uint64_t generation;

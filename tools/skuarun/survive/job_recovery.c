@@ -197,7 +197,7 @@ static bool recovery_may_go_on(const struct recovery *r)
         return true;
     if (r->has_fault)
         fprintf(stderr,
-                "skuarun: process %d died of signal %d once more without a new checkpoint in "
+                "skuarun: process %d died of signal %d again without a new checkpoint in "
                 "between: the job is ended\n",
                 r->fault.process, WTERMSIG(r->fault.status));
     else

@@ -72,7 +72,7 @@ bool recovery_joined(struct recovery *recovery);
  *  on. */
 bool recovery_next(struct recovery *recovery, struct image_record *record, int count, int threads);
 
-/** Records that @p pes PEs were asked for.  Returns whether a checkpoint has to be made now; if the
+/** Records that @p pes PEs were requested.  Returns whether a checkpoint has to be made now; if the
  *  job cannot change its size, it has printed why. */
 bool recovery_resize(struct recovery *recovery, int pes);
 

@@ -3,7 +3,7 @@
  * output_history.c - see output_history.h.
  *
  * Invariant: kept holds the output of the present timeline from mark[0] on: position <= end of
- * kept, and the bytes after position are those that the process is expected to print once more.
+ * kept, and the bytes after position are those that the process is expected to print again.
  */
 #include "survive/output_history.h"
 

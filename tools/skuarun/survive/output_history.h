@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * output_history.h - the output of a process since its last checkpoints, so that a program that is
- * rolled back does not print it once more (skuarun --survive).
+ * rolled back does not print it again (skuarun --survive).
  *
  * A process marks its checkpoints in its output (boot/image_slots.h).  The history removes the
  * marks, and keeps the bytes after the last two of them.  After a rollback to a

@@ -28,8 +28,8 @@ bool relaunch_ask(uint32_t milliseconds)
         relaunch_milliseconds = milliseconds;
         return true;
     }
-    fprintf(stderr, "skuarun: the program asks to survive the death of a process (SKUA_SURVIVE), "
-                    "which the options of skuarun forbid: leave out --set=survive\n");
+    fprintf(stderr, "skuarun: the program requests survival of the death of a process "
+                    "(SKUA_SURVIVE), which the options of skuarun forbid: omit --set=survive\n");
     return false;
 }
 

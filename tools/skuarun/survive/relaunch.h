@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * relaunch.h - a program that asks to survive the death of its processes (SKUA_SURVIVE, set by
+ * relaunch.h - a program that requests to survive the death of its processes (SKUA_SURVIVE, set by
  * the program itself) is started again, as if skuarun had been called with --survive.
  *
  * Its processes end as soon as they have joined the job, before any of them runs the program, so
  * nothing is lost but what main() has done.  skuarun executes itself with the setting in the
- * environment: no part of it has to change its mind while a job runs.
+ * environment: no part of it has to change while a job runs.
  */
 #ifndef SKUARUN_RELAUNCH_H
 #define SKUARUN_RELAUNCH_H
@@ -17,14 +17,14 @@
  * first. */
 void relaunch_begin(void);
 
-/** Records that the program asks to survive, with a checkpoint every @p milliseconds.  Returns
+/** Records that the program requests survival, with a checkpoint every @p milliseconds.  Returns
  * false after printing why not, if skuarun has been executed for that already. */
 bool relaunch_ask(uint32_t milliseconds);
 
-/** Withdraws what the program has asked for: the user ends the job. */
+/** Withdraws the request of the program: the user ends the job. */
 void relaunch_cancel(void);
 
-/** Returns whether the program has asked for it, and relaunch_exec() is to be called. */
+/** Returns whether the program has requested survival, so that relaunch_exec() is to be called. */
 bool relaunch_wanted(void);
 
 /** Executes skuarun again, with its arguments.  The caller has called monitor_restore_signals(), so
