@@ -9,7 +9,7 @@
 #include "core/pe/handler.h"
 #include "objects/collective/section_list.h"
 #include "objects/collective/section_multicast.h"
-#include "objects/collective/section_reduction.h"
+#include "objects/collective/section_reduction_member.h"
 #include "objects/collective/section_tree.h"
 #include "objects/location/home.h"
 
