@@ -12,6 +12,7 @@
 #include "core/pe/handler.h"
 #include "onesided/pe/external_thread.h"
 #include "onesided/rma/am_target.h"
+#include "onesided/rma/iov.h"
 
 #define AM_REQUEST_BATCH_ROOM 4096 /* bytes of a message that several requests share */
 

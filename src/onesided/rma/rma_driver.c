@@ -14,6 +14,7 @@
 #include "onesided/pe/external_thread.h"
 #include "onesided/region/rkey_cache.h"
 #include "onesided/rma/am_origin.h"
+#include "onesided/rma/iov.h"
 #include "onesided/rma/rma_backlog.h"
 #include "onesided/rma/rma_request.h"
 

@@ -10,7 +10,7 @@
 
 #include "onesided/region/resolve.h"
 #include "onesided/rma/accumulate.h"
-#include "onesided/rma/datatype.h"
+#include "onesided/rma/datatype_copy.h"
 #include "onesided/rma/op_params.h"
 
 /* What an operation does.  RKEY_QUERY asks for the description of a region (rkey_cache.h). */

@@ -25,6 +25,7 @@
 #include "onesided/rma/am_origin.h"
 #include "onesided/rma/am_short.h"
 #include "onesided/rma/cma.h"
+#include "onesided/rma/datatype_copy.h"
 #include "onesided/rma/rma_driver.h"
 #include "onesided/rma/rma_op.h"
 #include "onesided/rma/rma_request.h"
