@@ -21,6 +21,7 @@
 
 #include "onesided/rma/layout.h"
 
+/* The kinds of pairs; see the head. */
 enum ski_datatype_kind {
     SKI_DATATYPE_CONTIGUOUS,
     SKI_DATATYPE_STRIDED,
@@ -46,6 +47,7 @@ struct ski_block_pairs {
     const skua_block *local, *remote;
 };
 
+/* The layouts of both sides of a transfer. */
 struct ski_datatype {
     enum ski_datatype_kind kind;
     char                  *local; /* what the local side is relative to */
