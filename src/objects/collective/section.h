@@ -10,9 +10,9 @@
  *
  * A member that is on another PE than its delegate, because it migrated or was never where the
  * creator believed it to be, is recorded on the PE where it is.  Its position in its sections
- * migrates with it.  It sends its contributions to its delegate.  It learns which PE
- * that is by an order that the delegate sends after it, the first of its multicasts; until then it
- * sends to the root, which forwards contributions and finds those of elements that are no members.
+ * migrates with it.  It sends its contributions to its delegate.  It learns which PE that is by an
+ * order that the delegate sends after it, the first of its multicasts; until then it sends to the
+ * root, which forwards contributions and finds those of elements that are no members.
  *
  * A section whose members have moved away from their delegates rebuilds its tree
  * (section_rebuild.h): a PE then has a record of each *generation* of the section that it knows.
