@@ -145,7 +145,7 @@ static SKI_COLD void invoke_dispatch_here(struct ski_pe *self, struct ski_object
                                           const struct ski_entry *entry, skua_msg *msg)
 {
     if (entry->flags & SKUA_ENTRY_INLINE && object->state == SKI_ALIVE) {
-        self->released_at = NULL; /* the entry owns the message at once */
+        self->released_at = NULL; /* the entry owns the message immediately */
         ski_thread_pin(self);     /* frames of an object that stays here are on its stack */
         ski_entry_run(object, &self->objects->run[msg->handler], msg);
         ski_thread_unpin(self);
@@ -323,9 +323,10 @@ static inline void invoke_post_small(struct ski_pe *self, struct ski_object *obj
     ski_queue_push(&self->queue, msg, 0);
 }
 
-/* skua_invoke_copy_to() of all that is no method of an element that is here.  An absent element of
- * the collection that was found last, whose index is a key, is looked up; invoke_copy() sees to
- * elements that this PE is the home of, or claims, and to entries that are more than a method. */
+/* Performs skua_invoke_copy_to() in all cases but a method of an element that is here.  An absent
+ * element of the collection that was found last, whose index is a key, is looked up; invoke_copy()
+ * handles elements that this PE is the home of, or claims, and entries that are more than a method.
+ */
 static __attribute__((noinline)) void invoke_absent(const skua_ref *ref, skua_entry entry,
                                                     const void *data, size_t bytes)
 {

@@ -14,7 +14,7 @@
 #include "objects/location/home.h"
 
 enum section_rebuild_kind {
-    SECTION_REBUILD_CALL,  /* to the root: the program wants a rebuild */
+    SECTION_REBUILD_CALL,  /* to the root: the program requests a rebuild */
     SECTION_REBUILD_AWAY,  /* to the root: `count` more members are away from their delegate */
     SECTION_REBUILD_ASK,   /* to a child: where are the members? */
     SECTION_REBUILD_FOUND, /* to the parent: `count` lists follow */

@@ -38,7 +38,7 @@ _Static_assert(sizeof(struct section_reduction_leave_msg) == SKI_SECTION_REDUCTI
 
 static void section_reduction_contributor_left(struct ski_section *section, uint32_t number);
 
-/* All contributors have left: tells the parent, or the next generation. */
+/* Makes this delegate leave its parent, or the next generation: all its contributors have left. */
 static void section_reduction_all_left(struct ski_section *section)
 {
     struct section_reduction_leave_msg all  = {section->id,
@@ -70,8 +70,7 @@ static void section_reduction_contributor_left(struct ski_section *section, uint
 
 /* ---- members --------------------------------------------------------------------------------- */
 
-/* Tells the delegate of a member, or the root, which forwards the message, that the member leaves.
- */
+/* Sends @p leave, about a member, to its delegate, or to the root, which forwards the message. */
 static void section_reduction_send_leave(struct ski_collection *all, int pe,
                                          const skua_index                         *index,
                                          const struct section_reduction_leave_msg *leave)
@@ -88,8 +87,8 @@ static void section_reduction_member_left(struct ski_section        *section,
     section_reduction_contributor_left(section, number);
 }
 
-/* At the delegate of a member in this generation: tells its delegate in the next one that the
- * member is not coming. */
+/* At the delegate of a member in this generation: reports to its delegate in the next one that the
+ * member never joins. */
 static void section_reduction_send_never(struct ski_section              *section,
                                          const struct ski_section_member *member)
 {
@@ -109,7 +108,7 @@ static void section_reduction_member_deleted(struct ski_section        *section,
         section_reduction_send_never(section, member);
 }
 
-/* A member on this PE leaves: tells its delegate. */
+/* Reports to the delegate of a member on this PE that the member leaves. */
 static void section_reduction_leave(struct ski_section *section, struct ski_section_member *member,
                                     enum section_reduction_change change)
 {
@@ -153,8 +152,8 @@ static void section_reduction_member_joined(struct ski_section        *section,
 }
 
 /* At the delegate of a member that has contributed to the reductions before @p number, in the
- * former job.  The PE of such a member has a record of it, and tells when the member is deleted, so
- * the member cannot be lost.  If it was found lost before, it is left out of all reductions
+ * former job.  The PE of such a member has a record of it, and reports the deletion of the member,
+ * so the member cannot be lost.  If it was found lost before, it is left out of all reductions
  * already: those before @p number must not leave it out twice. */
 static void section_reduction_member_late(struct ski_section        *section,
                                           struct ski_section_member *member, uint32_t number)
@@ -248,8 +247,8 @@ static void section_reduction_member_changed(struct ski_section                 
     ski_section_leave(section);
 }
 
-/* Returns whether a lost member must have told by itself: its delegate, which had sent the order
- * that did not find the member, has left the tree since. */
+/* Returns whether a lost member must have reported its deletion itself: its delegate, which had
+ * sent the order that did not find the member, has left the tree since. */
 static bool section_reduction_told_before(const struct section_reduction_leave_msg *leave)
 {
     const struct ski_section *section =

@@ -53,7 +53,8 @@ void ski_forward_window_free(struct ski_absent *absent)
 
 /* ---- sources ------------------------------------------------------------------------ */
 
-/* Records that a source is told of the last migration. Returns false if it was told before. */
+/* Records that a source is notified of the last migration.  Returns false if it was notified
+ * before. */
 static bool forward_add_told(struct ski_forward_window *f, int32_t pe)
 {
     uint32_t low = 0, high = f->told_count;

@@ -111,7 +111,7 @@ static bool migration_within(struct ski_object *object, struct ski_pup_gaps *gap
 }
 
 /* Returns the flags of an element that goes by pointer, or 0: to a PE of this host, because its
- * class wants it so, or because it is all plain bytes, no message in the queue here names it by its
+ * class requires it, or because it is all plain bytes, no message in the queue here names it by its
  * address, and the PE allocates from the same NUMA range: to another one it is copied, into near
  * memory. */
 static unsigned migration_by_pointer(struct ski_object *object, struct ski_pup_gaps *gaps)

@@ -73,7 +73,7 @@ static struct ski_msg_counts idle_program_counts(const struct ski_pe *self)
                                    all.received + self->held - waves.received};
 }
 
-/* Returns whether something may happen here that no message tells of. */
+/* Returns whether something may happen here without a message. */
 static bool idle_may_go_on(const struct ski_pe *self, bool rested, bool leads)
 {
     return !rested || self->timers.count > ski_termination_timers(self) ||

@@ -163,7 +163,7 @@ static void object_end_take_kept(struct ski_object_end *end)
     object_end_on_sending(end, &head);
 }
 
-/* Completes a put that was not locally complete at once. */
+/* Completes a put that was not locally complete when its call returned. */
 static void object_end_sent(void *arg, const void *data, size_t bytes)
 {
     struct ski_object_end_due *due = arg;
@@ -460,7 +460,7 @@ static void object_end_detach(struct ski_object_end *end)
     end->channel = (skua_channel){0};
 }
 
-/* Closes an end, and tells the other. */
+/* Closes an end, and notifies the other. */
 static void object_end_close(struct ski_object_end *end)
 {
     if (end->state.bound && !end->state.over)
@@ -492,7 +492,8 @@ void skua_object_channel_close(void *self, skua_object_channel channel)
 
 /* ---- life cycle ------------------------------------------------------------------------------ */
 
-/* An object that is deleted closes its ends; one that migrates takes them along. */
+/* Closes the ends of an object that is deleted; detaches those of an object that migrates, with
+ * which they leave. */
 static void object_channel_element_detached(struct ski_object *object)
 {
     struct ski_object_ends *ends   = ski_object_ends_find(object);

@@ -117,7 +117,7 @@ void *skua_buffer_local(const skua_buffer *buffer)
     return ski_buffer_ptr(self, buffer);
 }
 
-/* ---- at once ------------------------------------------------------------------------------ */
+/* ---- within the call --------------------------------------------------------------------- */
 
 static _Atomic bool buffer_cma_refused; /* what the system has refused once is not tried again */
 

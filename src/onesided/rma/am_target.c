@@ -490,7 +490,7 @@ void ski_on_am_request(skua_msg *msg)
         }
         if (status != SKUA_OK)
             am_target_refuse(self, msg->source, &request, id, status);
-        if (request.length == 0) /* nothing tells where the next one begins */
+        if (request.length == 0) /* the position of the next one is not known */
             break;
         span = (struct ski_am_span){span.at + request.length, span.bytes - request.length,
                                     span.bytes - request.length};

@@ -90,8 +90,8 @@ static SKI_COLD skua_status atomic_slow(const char *call, skua_gaddr at, struct 
 
 /* ---- non-blocking atomics ------------------------------------------------------------------ */
 
-/* Does an atomic at once if this process can, and nothing is in flight that the atomic would have
- * to wait for; SKUA_ERR_UNSUPPORTED: it has to be sent. */
+/* Performs an atomic within the call if this process can, and nothing is in flight that the atomic
+ * would have to wait for; SKUA_ERR_UNSUPPORTED: it has to be sent. */
 static skua_status atomic_now(const struct ski_rma_op *op, const struct ski_resolved *target,
                               const skua_rma_params *params, void *old)
 {

@@ -128,7 +128,8 @@ void ski_datatype_pair(struct ski_datatype *d, const skua_layout *local, const s
 
 /* ---- checks --------------------------------------------------------------- */
 
-/* Both sides are one block of the same size; the region will tell whether it is too large. */
+/* Both sides are one block of the same size; whether it is too large for the region is checked
+ * later. */
 static skua_status datatype_check_block(size_t bytes, struct ski_extent *remote, size_t *sizes)
 {
     *remote = (struct ski_extent){

@@ -108,7 +108,7 @@ static void rma_driver_part_done(struct ski_net_done *part, skua_status status)
     rma_driver_end_part(part, status);
 }
 
-/* Counts a part before it is begun: the driver may say at once that it is complete. */
+/* Counts a part before it is begun: the driver may report its completion within the call. */
 static void rma_driver_count_part(struct ski_pe *self, struct ski_rma_request *req)
 {
     req->parts++;
