@@ -155,7 +155,7 @@ static struct skua_msg *completion_carry(struct ski_pe *self, const skua_complet
     return msg;
 }
 
-/* To the PE it belongs to; in a cell, if it is small. */
+/* Sends a completion to the PE that it belongs to; in a cell, if it is small. */
 static void completion_send_home(struct ski_pe *self, const skua_completion *done, const void *data,
                                  size_t bytes)
 {
@@ -184,7 +184,7 @@ static bool completion_is_ours(struct ski_pe *self, const skua_completion *done)
     return done->kind == EXIT || done->with.own.tag == ski_completion_tag(self, done);
 }
 
-/* On its own PE, which made it; the kinds that do not keep the result. */
+/* Performs a completion of a kind that does not keep the result, on the PE that made it. */
 static void completion_run(struct ski_pe *self, const skua_completion *done, const void *data,
                            size_t bytes)
 {
@@ -206,7 +206,8 @@ static void completion_run(struct ski_pe *self, const skua_completion *done, con
     }
 }
 
-/* An object: a message for it on this PE, which knows the way to it (objects/chare/invoke.c). */
+/* Performs a completion that invokes an object: queues a message for the object on this PE, which
+ * forwards it (objects/chare/invoke.c). */
 static void completion_invoke(struct ski_pe *self, const skua_completion *done, const void *data,
                               size_t bytes)
 {
@@ -265,7 +266,8 @@ static inline void completion_perform(struct ski_pe *self, const skua_completion
         skua_msg_free(carrier);
 }
 
-/* A completion of this PE in a job with objects that move with their threads. */
+/* Performs a completion of this PE, in a job with objects that move with their threads, where its
+ * target is. */
 static SKI_COLD void completion_happen_somewhere(struct ski_pe *self, const skua_completion *done,
                                                  const void *data, size_t bytes, skua_msg *carrier)
 {
@@ -277,7 +279,8 @@ static SKI_COLD void completion_happen_somewhere(struct ski_pe *self, const skua
         completion_follow(self, pe, carrier ? carrier : completion_carry(self, done, data, bytes));
 }
 
-/* On its own PE.  @p carrier is a message that brought the completion and its result, or NULL. */
+/* Performs a completion on the PE that made it.  @p carrier is a message that brought the
+ * completion and its result, or NULL. */
 static void completion_happen_here(struct ski_pe *self, const skua_completion *done,
                                    const void *data, size_t bytes, skua_msg *carrier)
 {
@@ -295,8 +298,8 @@ static void completion_happen_here(struct ski_pe *self, const skua_completion *d
         skua_msg_free(carrier);
 }
 
-/* Returns whether its numbers are of something that there is.  A program reaches no handlers of the
- * runtime's. */
+/* Returns whether the PE and the handler that a completion names exist.  A program cannot name
+ * handlers of the runtime. */
 static bool completion_is_possible(const struct ski_pe *self, const skua_completion *done)
 {
     uint64_t handler = done->kind == SEND ? done->what.handler : done->entry;

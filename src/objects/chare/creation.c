@@ -13,7 +13,7 @@
 
 _Static_assert(sizeof(struct ski_creation) == SKI_CREATE_LEAST, "see creation.h");
 
-/* A member of a process group, told to the other PEs of its process. */
+/* The announcement of a member of a process group to the other PEs of its process. */
 struct creation_adoption {
     uint64_t id;
     void    *member;

@@ -166,7 +166,7 @@ static void section_rebuild_decide(struct ski_section *section)
     section_rebuild_drop_lists(rebuild);
 }
 
-/* Tells the parent where the members are, when all children have. */
+/* Reports to the parent where the members are, once all children have reported. */
 static void section_rebuild_report(struct ski_section *section)
 {
     struct ski_section_rebuild *rebuild = &section->rebuild;

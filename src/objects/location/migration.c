@@ -409,8 +409,8 @@ static struct ski_object *migration_add(struct migration_arrival *came)
     return object;
 }
 
-/* Tells the home of an element where it is, unless it came from there: then the home has recorded
- * it when it departed.  Other modules have entered it. */
+/* Reports the location of an element to its home, unless it came from there: then the home has
+ * recorded it when it departed.  Other modules have entered it. */
 static void migration_arrived(struct ski_object *object, int from)
 {
     struct ski_collection *all   = object->of;

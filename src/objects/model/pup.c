@@ -102,7 +102,7 @@ static void pup_within_field(skua_pup *p, const void *data, size_t bytes, const 
     p->bytes += bytes;
 }
 
-/* A field whose bytes are not all left: see the head. */
+/* Processes a field that is larger than `left`: see pup_state.h. */
 static SKI_COLD void pup_bytes_slow(skua_pup *p, void *data, size_t bytes, const char *name,
                                     enum ski_pup_kind kind)
 {

@@ -200,7 +200,8 @@ static void idle_send_wave(struct ski_pe *self, struct idle_report *report, enum
     ski_termination_send(self, &report->detection);
 }
 
-/* It was not the end.  If no message has moved since the last try, the next is twice as far off. */
+/* Schedules the next check, since the job is not idle for good.  If no message has moved since the
+ * last check, the next one is twice as far off. */
 static void idle_look_again(struct idle_report *report, const struct ski_termination_counts *sum)
 {
     uint64_t least = ski_ns_to_ticks((uint64_t)(ski_config.idle_report * 1e9));

@@ -49,7 +49,8 @@ static void datatype_set_strided(struct ski_datatype *d, const skua_layout *of,
     d->strided = (struct ski_stride_pairs){of->strided.levels, of->strided.count, local, remote};
 }
 
-/* Pairs a contiguous side of @p bytes with another. Returns false if they need a closer look. */
+/* Pairs a contiguous side of @p bytes with another.  Returns false if the pair is mixed or not
+ * valid. */
 static bool datatype_pair_block(struct ski_datatype *d, size_t bytes, const skua_layout *other,
                                 bool other_is_local, ptrdiff_t *packed)
 {
@@ -81,8 +82,8 @@ static bool datatype_pair_block(struct ski_datatype *d, size_t bytes, const skua
     return false;
 }
 
-/* Pairs two sides of the same kind, neither of them contiguous. Returns false if they need a closer
- * look. */
+/* Pairs two sides of the same kind, neither of them contiguous.  Returns false if the pair is mixed
+ * or not valid. */
 static bool datatype_pair_same(struct ski_datatype *d, const skua_layout *local,
                                const skua_layout *remote)
 {

@@ -63,8 +63,8 @@ static __attribute__((noinline)) bool iov_iter_next_indexed(struct ski_iov_iter 
     return true;
 }
 
-/* Makes a common block of what is left of the current blocks of both sides, and takes it off them.
- */
+/* Makes a common block of what is left of the current blocks of both sides, and subtracts it from
+ * them. */
 static inline void iov_iter_cut(char *local, skua_block *here, skua_block *there,
                                 struct ski_iov *iov)
 {

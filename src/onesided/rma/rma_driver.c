@@ -100,7 +100,7 @@ static void rma_driver_end_part(struct ski_net_done *part, skua_status status)
 
 /* ---- parts ----------------------------------------------------------------------------- */
 
-/* The driver says that a part is complete. */
+/* Upcall of the driver: a part is complete. */
 static void rma_driver_part_done(struct ski_net_done *part, skua_status status)
 {
     ski_assert(((struct ski_rma_request *)part)->rma->at_driver > 0);
