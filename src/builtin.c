@@ -34,6 +34,7 @@
 #include "objects/collective/section_multicast.h"
 #include "objects/collective/section_rebuild.h"
 #include "objects/collective/section_reduction.h"
+#include "objects/collective/section_reduction_member.h"
 #include "objects/collective/section_tree.h"
 #include "objects/zerocopy/nocopy.h"
 #include "objects/zerocopy/object_channel.h"

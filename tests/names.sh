@@ -4,7 +4,7 @@
 # names.sh - a name has one meaning: no function is defined in two files of src/, translator/ and
 # tools/, no struct, union or enum tag is defined twice in them or in include/, and comments treat
 # machines as things (no "who", no "somebody") in sentences that stand alone (none begins with "The
-# same").
+# same").  Settings that comments name exist.
 #
 # usage: names.sh SOURCE-FOLDER
 #
@@ -195,4 +195,14 @@ grep -iE '^c! [^ ]+ the same([^a-z]|$)' "$work/comments" | sed 's/^c! //; s/ /: 
 same=$(grep -c . "$work/same")
 cat "$work/same"
 ok "no comment begins with \"The same\" ($same do)" test "$same" = 0
+
+# Settings that comments name, in backquotes or as words with an underscore, exist: a comment with a former
+# name misleads.  The lines of a comment are joined first.
+sed -n 's/^CONFIG(\([a-z_0-9]*\),.*/\1/p' src/base/config_defs.h | sort -u >"$work/settings"
+ok "settings are found" test -s "$work/settings"
+find src include translator tools -name '*.[ch]' -exec cat {} + | tr '\n' ' ' | sed 's/ \*  */ /g' |
+  grep -oE '[Ss]ettings? (`[a-z_0-9]+`|[a-z0-9]+_[a-z_0-9]+)' | sed 's/^[^ ]* //; s/`//g' | sort -u |
+  comm -23 - "$work/settings" >"$work/former"
+former=$(tr '\n' ' ' <"$work/former")
+ok "settings that comments name exist: ${former:-all}" test ! -s "$work/former"
 tap_end

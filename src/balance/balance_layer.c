@@ -163,7 +163,7 @@ static void layer_element_inserted(struct ski_object *object, const struct ski_a
     ski_sync_point_inserted(balance, object);
 }
 
-/* ---- what an element takes along ---------------------------------------------------------- */
+/* ---- what migrates with an element -------------------------------------------------------- */
 
 struct layer_baggage {
     uint64_t ns; /* CPU time of its load: the ticks of hosts differ */

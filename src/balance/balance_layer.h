@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * balance_layer.h - the balancer as a layer of the runtime, above objects: what it observes of
- * collections and elements, and what an element takes along when it migrates.
+ * collections and elements, and which of its data migrate with an element.
  */
 #ifndef SKI_BALANCE_LAYER_H
 #define SKI_BALANCE_LAYER_H

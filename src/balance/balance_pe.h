@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * balance_pe.h - what a PE remembers for the balancer.
+ * balance_pe.h - the state of the balancer on a PE.
  *
  * Modules, the lowest first: balance_tree.c; sync_point.c, load_gather.c and move_orders.c, which
  * do not know of each other; balancer.c, which calls them at the root and is called back through
@@ -33,7 +33,7 @@ struct ski_sync_point {
     uint64_t               running; /* elements here that have not reached it                  */
     struct ski_sync_counts counts;  /* of this PE; its loads are set when it reports           */
     bool                   changed; /* since the last report                                   */
-    bool                   queued;  /* a message of this PE to itself looks at it soon         */
+    bool                   queued;  /* a message of this PE to itself that checks it is queued */
 
     struct ski_sync_counts *child;        /* what each child has reported last ...            */
     uint32_t               *child_number; /* ... and of which sync point                      */
@@ -69,7 +69,7 @@ struct ski_load_gather {
     uint32_t            round; /* of the balancing; 0: none is asked for     */
     unsigned            flags; /* SKI_GATHER_...                             */
     int                 open;  /* children that have not answered            */
-    bool                told;  /* the program tells loads, in a unit of its own */
+    bool                told;  /* the program reports loads, in a unit of its own */
     double              speed; /* of this PE */
     struct ski_gathered sum;
     struct ski_object     *
@@ -94,7 +94,8 @@ struct ski_balance;
 
 /* What the modules report to the root of the tree. */
 struct ski_balance_root {
-    /* All PEs have reported that their elements wait at a sync point; it may be late news. */
+    /* All PEs have reported that their elements wait at a sync point; the report may be outdated.
+     */
     void (*reported)(struct ski_balance *balance, const struct ski_sync_counts *sum);
 
     /* The loads of all PEs are gathered; they stay the balancer's until ski_load_gather_end(). */

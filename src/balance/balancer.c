@@ -368,7 +368,7 @@ static void balancer_measure(struct ski_balance *balance)
                           strategy->flags & SKUA_STRATEGY_NEEDS_GRAPH || balancer_records());
 }
 
-/* Acts on what the root tells all PEs. */
+/* Acts on a request that the root distributes to all PEs. */
 static void balancer_obey(struct ski_balance *balance, const struct balance_request *what)
 {
     ski_balance_send_down(balance, SKI_HANDLER_BALANCE_REQUEST, what, sizeof *what);

@@ -8,17 +8,17 @@
  * when one is requested (asynchronous).  It gathers the loads; at a sync point this is also the
  * second reading of the counts, and if that does not prove that all elements wait, the balancing is
  * abandoned and the next report begins another.  Then the strategy decides, the orders go out, and
- * when all elements have arrived all PEs are told: at a sync point they resume their elements.
+ * when all elements have arrived all PEs are notified: at a sync point they resume their elements.
  *
  * Requests (skua_balance_now(), skua_balance_set_strategy(), skua_measure_start() ...) go to the
- * root, which tells all PEs what concerns them, along the tree.
+ * root, which distributes those that concern all PEs along the tree.
  */
 #ifndef SKI_BALANCER_H
 #define SKI_BALANCER_H
 
 #include "balance/balance_pe.h"
 
-/* What a PE asks of the root, and the root tells all PEs. */
+/* What a PE requests from the root, and the root from all PEs. */
 enum ski_balance_request {
     SKI_BALANCE_NOW,
     SKI_BALANCE_STRATEGY,

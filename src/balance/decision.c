@@ -237,7 +237,7 @@ static uint32_t *decision_place(struct ski_decision *decision, const struct ski_
     return number;
 }
 
-/* Returns the mean share of idle time, by the clock: loads that the program tells have its own
+/* Returns the mean share of idle time, by the clock: loads that the program reports have its own
  * unit. */
 static double decision_idle(const struct ski_gathered *all)
 {

@@ -29,11 +29,11 @@ struct ski_decision {
 bool ski_decision_init(struct ski_decision *decision, const struct ski_gathered *all, int pes,
                        uint64_t seed);
 
-/** Lets @p problem tell the hops between the hosts of this job, if they are known. */
+/** Adds the hops between the hosts of this job to @p problem, if they are known. */
 void ski_decision_use_hops(skua_strategy_problem *problem);
 
-/** Lets @p strategy decide.  Returns false if what it returned was refused: an error was logged,
- * and no object moves. */
+/** Calls @p strategy to decide.  Returns false if its result was refused: an error was logged, and
+ * no object moves. */
 bool ski_decision_run(struct ski_decision *decision, const skua_strategy *strategy);
 
 /** Frees the problem. */

@@ -152,7 +152,7 @@ static bool gather_movable(const struct ski_balance *balance, const struct ski_o
 
 /* Returns the speed of this PE, a multiple of 1/16: strategies compare PEs of few speeds.  Elements
  * were charged time by the clock; what they need on a CPU of their own is that times the speed.
- * Loads that the program tells have nothing to do with it. */
+ * Loads that the program reports do not depend on it. */
 static double gather_speed(const struct ski_balance *balance)
 {
     double share = ski_measure_cpu_share(balance->self);

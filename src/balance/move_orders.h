@@ -17,27 +17,26 @@
 
 #include "balance/balance_pe.h"
 
-/** At the root: lets object i of @p all, whose objects are in the order of their PEs, move to the
- * PE to[i]. Not called if no object moves. */
+/** At the root: orders object i of @p all, whose objects are in the order of their PEs, to move to
+ *  the PE to[i].  It is not called if no object moves. */
 void ski_move_orders_start(struct ski_balance *balance, const skua_strategy_problem *all,
                            const int32_t *to);
 
-/** An element has arrived that was ordered here. */
+/** Records that an element which was ordered here has arrived. */
 void ski_move_orders_arrived(struct ski_balance *balance);
 
-/** The order of an element is void: the element is deleted, stays, or moves elsewhere.  Does
- * nothing if it has none. */
+/** Cancels the order of an element, which is deleted, stays, or moves elsewhere.  Does nothing if
+ * it has none. */
 void ski_move_orders_void(struct ski_object *object);
 
-/** Lets the object of a number in the snapshot move to PE @p pe, now or at the end of its running
- * entries.  Returns false if it is gone. */
+/** Makes the object of a number in the snapshot migrate to PE @p pe, now or at the end of its
+ * running entries.  Returns false if it is gone. */
 bool ski_move_orders_follow(struct ski_balance *balance, uint32_t number, int pe);
 
-/** No more elements are expected here than moves.expected: this PE is done when they have arrived.
- */
+/** Records that moves.expected is final: this PE is done when that many elements have arrived. */
 void ski_move_orders_settle(struct ski_balance *balance);
 
-/** The balancing has ended. */
+/** Resets the orders of this PE: the balancing has ended. */
 void ski_move_orders_end(struct ski_balance *balance);
 
 #define SKI_ORDERS_LEAST 8

@@ -81,7 +81,7 @@ static void neighbour_tell(struct ski_balance *balance, int i, const struct neig
                    sizeof *news);
 }
 
-/* Begins a step: lists the objects here, and tells the neighbours their load. */
+/* Begins a step: lists the objects here, and reports their load to the neighbours. */
 static void neighbour_begin_step(struct ski_balance *balance)
 {
     struct ski_neighbour_rounds *rounds = balance->rounds;
@@ -132,7 +132,7 @@ static bool neighbour_call(struct ski_balance *balance, skua_strategy_pe *pe, in
     return false;
 }
 
-/* Calls the strategy, lets objects go, and tells each neighbour how many come. */
+/* Calls the strategy, sends objects away, and reports to each neighbour how many come to it. */
 static void neighbour_decide(struct ski_balance *balance)
 {
     struct ski_neighbour_rounds *rounds  = balance->rounds;

@@ -6,14 +6,15 @@
  * SKUA_NEIGHBOURS_MAX neighbours (strategy/neighbours.h), whatever the number of PEs.  In each
  * round:
  *
- *      tell    it sends its load to each neighbour;
- *      decide  with the loads of all neighbours it calls the strategy, lets objects go to
- * neighbours, and sends each neighbour how many come to it; await   when it knows what comes from
- * all neighbours, and that has arrived, the round is over.
+ *      report  it sends its load to each neighbour;
+ *      decide  with the loads of all neighbours it calls the strategy, sends objects to neighbours,
+ *              and sends each neighbour the number of objects that come to it;
+ *      await   when it knows the numbers from all neighbours, and so many objects have arrived, the
+ *              round is over.
  *
  * A neighbour is at most one round ahead, so what it sends is kept by the parity of its round.
- * After the last round the PE is done as after orders (move_orders.h), and all PEs being done is
- * found along the tree.
+ * After the last round the PE is done as after orders (move_orders.h), and the tree finds out when
+ * all PEs are done.
  *
  * As it travels: struct neighbour_news.
  */
@@ -22,7 +23,7 @@
 
 #include "balance/balance_pe.h"
 
-/** At the root: lets all PEs balance by the local strategy @p choice. */
+/** At the root: starts a balancing of all PEs by the local strategy @p choice. */
 void ski_neighbour_rounds_start(struct ski_balance               *balance,
                                 const struct ski_strategy_choice *choice, uint32_t round,
                                 unsigned flags);

@@ -17,13 +17,13 @@
  * consumed is what the second sees as produced (objects/services/termination.h has the argument).
  * A report that comes later starts over.
  *
- * An element carries the number of its sync point along when it migrates.  A PE that has passed the
- * one that an element waits at resumes the element when it arrives.  A PE that gets an element, an
- * insertion or a creation from a PE which has passed another sync point knows by that that it is
- * passed, and passes it before the message of the root comes: else a new element could wait at a
- * sync point that is over.  So a PE is never behind its elements.  Elements are resumed by messages
- * of the PE to itself, so that they run one after another and in turn with others; an element that
- * has gone meanwhile takes the reason to resume it along.
+ * The number of its sync point migrates with an element.  A PE that has passed the one that an
+ * element waits at resumes the element when it arrives.  A PE that receives an element, an
+ * insertion or a creation from a PE which has passed a later sync point learns from it that the
+ * sync point is passed, and passes it before the message of the root arrives: else a new element
+ * could wait at a sync point that is over.  So a PE is never behind its elements.  Elements are
+ * resumed by messages of the PE to itself, so that they run one after another and in turn with
+ * others; an element that has migrated meanwhile is resumed where it arrives.
  */
 #ifndef SKI_SYNC_POINT_H
 #define SKI_SYNC_POINT_H
@@ -33,7 +33,7 @@
 /** Begins the sync points of a PE. */
 void ski_sync_point_init(struct ski_balance *balance);
 
-/** Frees what sync points remember of a PE. */
+/** Frees the state of the sync points of a PE. */
 void ski_sync_point_destroy(struct ski_balance *balance);
 
 /** Returns the counts of this PE, as they are now. */
@@ -42,18 +42,18 @@ struct ski_sync_counts ski_sync_point_counts(const struct ski_balance *balance);
 /** Adds the counts of another PE, or of a subtree, to @p sum. */
 void ski_sync_counts_add(struct ski_sync_counts *sum, const struct ski_sync_counts *more);
 
-/** Another PE has @p number as its next sync point: if this one is behind, it passes its own now.
- */
+/** Records that @p number is the next sync point of another PE.  If this PE is behind, it passes
+ * its own now. */
 void ski_sync_point_reach(struct ski_balance *balance, uint32_t number);
 
 /** Returns whether sync point @p number is passed on this PE. */
 bool ski_sync_point_passed(const struct ski_balance *balance, uint32_t number);
 
-/** An element that runs towards the sync point has reached it, and waits there. */
+/** Records that an element which runs towards the sync point has reached it, and waits there. */
 void ski_sync_point_wait(struct ski_balance *balance, struct ski_object *object);
 
-/** A job is restarted from a checkpoint in which @p number was the next sync point; no element is
- *  here yet.  Returns false if there is no such number. */
+/** Sets the next sync point of a restarted job to @p number, as it was in the checkpoint; no
+ * element is here yet.  Returns false if there is no such number. */
 bool ski_sync_point_restore(struct ski_balance *balance, uint32_t number);
 
 /** Returns whether an element of a SKUA_BALANCE_AT_SYNC class waits at a sync point. */
@@ -62,17 +62,38 @@ bool ski_sync_point_waits(const struct ski_object *object);
 /** Resumes the elements that wait at sync point @p number; the next one begins. */
 void ski_sync_point_pass(struct ski_balance *balance, uint32_t number);
 
-/* Events of elements and collections (model/lifecycle_defs.h). */
-void     ski_sync_point_collection_added(struct ski_balance *balance, struct ski_collection *all);
-void     ski_sync_point_collection_populated(struct ski_balance *balance);
-void     ski_sync_point_collection_ending(struct ski_balance *balance, struct ski_collection *all);
-void     ski_sync_point_created(struct ski_balance *balance, struct ski_object *object);
-void     ski_sync_point_deleted(struct ski_balance *balance, struct ski_object *object);
-void     ski_sync_point_departed(struct ski_balance *balance, struct ski_object *object);
-void     ski_sync_point_arrived(struct ski_balance *balance, struct ski_object *object);
+/* ---- events of elements and collections (model/lifecycle_defs.h) -------------------------- */
+
+/** Records the sync point of a new collection; at its root, counts a unit for each PE, which the PE
+ *  consumes when it has created its elements. */
+void ski_sync_point_collection_added(struct ski_balance *balance, struct ski_collection *all);
+
+/** Counts that this PE has created its elements of a collection. */
+void ski_sync_point_collection_populated(struct ski_balance *balance);
+
+/** Counts the elements of a collection that is being deleted. */
+void ski_sync_point_collection_ending(struct ski_balance *balance, struct ski_collection *all);
+
+/** Counts an element that is created here. */
+void ski_sync_point_created(struct ski_balance *balance, struct ski_object *object);
+
+/** Counts an element that is deleted here. */
+void ski_sync_point_deleted(struct ski_balance *balance, struct ski_object *object);
+
+/** Counts an element that leaves this PE: it is in transit. */
+void ski_sync_point_departed(struct ski_balance *balance, struct ski_object *object);
+
+/** Counts an element that arrives on this PE, and resumes it if its sync point is passed. */
+void ski_sync_point_arrived(struct ski_balance *balance, struct ski_object *object);
+
+/** Counts an insertion by this PE: its element is in transit.  Returns the number of the first sync
+ *  point of the element. */
 uint32_t ski_sync_point_insertion_begun(struct ski_balance *balance);
-void     ski_sync_point_inserted(struct ski_balance *balance, struct ski_object *object);
-/** An element in transit is dropped: its collection was deleted. */
+
+/** Counts the arrival of an inserted element on this PE. */
+void ski_sync_point_inserted(struct ski_balance *balance, struct ski_object *object);
+
+/** Counts an element in transit that is dropped because its collection was deleted. */
 void ski_sync_point_dropped(struct ski_balance *balance);
 
 #define SKI_SYNC_REPORT_LEAST 48

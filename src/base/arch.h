@@ -11,13 +11,14 @@
  *                      a weaker one a store
  *   SKI_COPY_AHEAD_*   the range of sizes in bytes in which software prefetch makes a copy faster;
  *                      an empty range: never
- *   SKI_CMA_SLOW       1: a copy between processes by the system takes longer than two by them
+ *   SKI_CMA_SLOW       1: one copy by the kernel between two processes takes longer than two copies
+ *                      through the arena
  *   SKI_INBOX_AHEAD    cells of an inbox that a sender prefetches ahead; 0: none
  *   ski_prefetch_polled() brings a cache line into the cache of this core, which polls another line
  *                         and will read this one afterwards
  *   ski_prefetch_write()  brings a cache line into the cache of this core, which will write it
- *   ski_claim_line()   does so also where this core has the line and others have it, too; the byte
- *                      at its argument may be overwritten
+ *   ski_claim_line()   brings a cache line into the cache of this core for writing, also if other
+ *                      cores have it, too; the byte at its argument may be overwritten
  *   ski_context_pc()   the program counter in the context of a signal handler
  */
 #ifndef SKI_ARCH_H

@@ -14,8 +14,8 @@
 #define SKI_HOSTLIST_NAME 256
 
 /** Calls @p each for every name of @p list of @p bytes bytes, in their order, until it returns
- *  false.  Returns true; or false if @p each did, or if the list is invalid: then *@p why says what
- *  is wrong, and else it is NULL. */
+ *  false.  Returns false if @p each did, or if the list is invalid.  *@p why says what is wrong
+ * with an invalid list; otherwise it is NULL. */
 bool ski_hostlist_expand(const char *list, size_t bytes, bool (*each)(void *arg, const char *name),
                          void *arg, const char **why);
 

@@ -94,8 +94,8 @@ struct ski_credit {
 SKI_COLD bool ski_inbox_refresh_mp(struct ski_inbox *inbox, uint32_t cells,
                                    struct ski_credit *credit);
 
-/** Slow path of ski_inbox_reserve_mp(): waits until the head shows that the cell of @p ticket is
- *  free, which it is already. */
+/** Slow path of ski_inbox_reserve_mp(): rereads the head until it shows that the cell of @p ticket
+ *  is free.  The cell is free by then; only the head that this producer has cached is too old. */
 SKI_COLD void ski_inbox_await_mp(struct ski_inbox *inbox, uint32_t cells, struct ski_credit *credit,
                                  uint64_t ticket);
 

@@ -15,9 +15,9 @@
  * comment; a line that ends in a backslash continues.  A list is n1,n[2-4,06-09]; r[0-1]n[0-3] has
  * eight names.  A node @N is host N of the job, whatever its name.
  *
- * The hops between two nodes are the switches on the path in a tree, and the links in a torus. They
- * are at least 1, also if both nodes are at one router.  Trees that no switch joins count as linked
- * to one more switch.
+ * The hops between two nodes are the switches on the path in a tree, and the links in a torus.
+ * There is at least one hop, also if both nodes are at one router.  Trees that no switch joins
+ * count as linked to one more switch.
  */
 #ifndef SKI_INTERCONNECT_H
 #define SKI_INTERCONNECT_H
@@ -113,7 +113,7 @@ struct ski_node *ski_interconnect_add_node(struct ski_interconnect *made, const 
 void ski_interconnect_sort(struct ski_interconnect *made);
 
 /** Counts the switches above each switch, and the levels, and sets the kind of a tree.  Returns -1,
- *  or a switch whose parents form a circle. */
+ *  or a switch whose parents form a cycle. */
 int ski_interconnect_measure(struct ski_interconnect *made);
 
 #endif

@@ -3,9 +3,9 @@
  * membarrier.h - a fence of which one side costs nothing.
  *
  * Two threads, also of different processes, that store one word and then load the other need a full
- * fence in between, so that one of them at least sees the store of the other.  The system call
- * membarrier(2) executes a fence on every CPU that runs a registered process.  A thread that calls
- * it saves the others theirs, whose loads and stores are only kept in order by the compiler.
+ * fence in between, so that at least one of them sees the store of the other.  The system call
+ * membarrier(2) executes a fence on every CPU that runs a registered process.  If the thread on one
+ * side makes this call, a compiler barrier is enough on the other side.
  */
 #ifndef SKI_MEMBARRIER_H
 #define SKI_MEMBARRIER_H
@@ -22,7 +22,7 @@ bool ski_membarrier_register(void);
 bool ski_membarrier_heavy(void);
 
 /** Orders a store before a load if this process is registered and the thread on the other side
- * calls ski_membarrier_heavy(): keeps the compiler from exchanging them. */
+ * calls ski_membarrier_heavy(): keeps the compiler from reordering them. */
 static inline void ski_membarrier_light(void)
 {
     atomic_signal_fence(memory_order_seq_cst);

@@ -12,7 +12,7 @@
 
 #include "base/config.h"
 
-/* Writes the folder that this code was loaded from; "" if the system does not tell. */
+/* Writes the folder that this code was loaded from; "" if the system does not report it. */
 static void module_own_folder(char *folder, size_t size)
 {
     Dl_info info;

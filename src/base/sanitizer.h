@@ -32,14 +32,17 @@
 #include <sanitizer/asan_interface.h>
 #include <sanitizer/common_interface_defs.h>
 
+/** Whether freed memory of the arena is poisoned; see ski_sanitizer_one_process(). */
 extern bool ski_poison_on;
 
+/** Makes an access to @p bytes at @p at an error. */
 static inline void ski_poison(void *at, size_t bytes)
 {
     if (ski_poison_on)
         ASAN_POISON_MEMORY_REGION(at, bytes);
 }
 
+/** Allows accesses to @p bytes at @p at again. */
 static inline void ski_unpoison(void *at, size_t bytes)
 {
     ASAN_UNPOISON_MEMORY_REGION(at, bytes);

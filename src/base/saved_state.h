@@ -12,6 +12,7 @@
 
 #include "base/topology.h"
 
+/* What was recorded. */
 struct ski_saved_state {
     cpu_set_t             cpus; /* CPUs that the thread may use                */
     struct ski_time_slice slice;

@@ -12,11 +12,13 @@
 #include <stddef.h>
 #include <stdint.h>
 
+/* Rotates @p x left by @p by bits. */
 static inline uint64_t ski_siphash_rotate(uint64_t x, int by)
 {
     return x << by | x >> (64 - by);
 }
 
+/* SipRound: mixes the four words of the state. */
 static inline void ski_siphash_round(uint64_t v[4])
 {
     v[0] += v[1], v[1] = ski_siphash_rotate(v[1], 13) ^ v[0], v[0] = ski_siphash_rotate(v[0], 32);
@@ -40,6 +42,7 @@ static inline void ski_siphash_words(uint64_t v[4], const uint64_t key[2], const
     }
 }
 
+/* Finalises the state and returns its hash. */
 static inline uint64_t ski_siphash_end(uint64_t v[4])
 {
     for (int i = 0; i < 4; i++)

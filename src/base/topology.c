@@ -259,7 +259,7 @@ skua_status ski_topology_numa_of(const int *cpu, int count, int *numa)
     bool                synthetic = topology_is_synthetic();
     skua_status         status    = synthetic ? ski_topology_load(&topology) : SKUA_OK;
 
-    /* Of this machine a few files tell it, which takes less time than to load the whole tree. */
+    /* For this machine, reading a few files takes less time than loading the whole tree. */
     for (int i = 0; i < count && status == SKUA_OK; i++)
         numa[i] = synthetic ? topology_find_numa(&topology, cpu[i])
                             : ski_cpu_locality_read(SKI_CPU_LOCALITY_ROOT, cpu[i]).numa;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* version.h - whether this library can serve a program that was compiled with given headers. */
+/* version.h - whether this library supports a program that was compiled with given headers. */
 #ifndef SKI_VERSION_H
 #define SKI_VERSION_H
 

@@ -62,7 +62,7 @@ static inline bool ski_boot_lays_out(const struct ski_boot *boot)
 
 /** Waits until all processes of the job have called it, under an external launcher; in a later
  * phase of a launched process, until the first process of the host has called it; otherwise returns
- * at once. */
+ * immediately. */
 skua_status ski_boot_barrier(const struct ski_boot *boot);
 
 /** Publishes @p bytes under @p key to the other processes: once for each key in a phase, and before
@@ -76,8 +76,8 @@ skua_status ski_boot_put(const struct ski_boot *boot, const char *key, const voi
 skua_status ski_boot_get(const struct ski_boot *boot, int process, const char *key, void *value,
                          size_t *bytes);
 
-/** Leaves the job in good order.  @p last: the process does not join again, and may have external
- *  threads that still access the arena, which stays mapped. */
+/** Leaves the job in an orderly way.  @p last: the process does not join again, and may have
+ * external threads that still access the arena, which stays mapped. */
 void ski_boot_end(struct ski_boot *boot, bool last);
 
 /** Writes the value of SKI_BOOT_VARIABLE for one process.  Used by the launcher. */

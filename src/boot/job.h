@@ -10,8 +10,8 @@
  * the job come two hidden PEs for each process, which programs do not see: one for its progress
  * thread, and one that stands for its external threads.  They have numbers and indices, too.
  *
- * A job is *spread* if some of its processes do not share this arena, because they are on other
- * hosts or are kept apart (SKUA_SHARED_MEMORY=0).
+ * A job is *distributed* if some of its processes do not share this arena, because they are on
+ * other hosts or are kept apart (SKUA_SHARED_MEMORY=0).
  *
  * Here and above, a *host* is the set of processes that share an arena.  Hosts are numbered in the
  * order of their first processes, and every host has the list of the processes of all hosts: trees
@@ -85,9 +85,9 @@ struct ski_job {
     void             *onesided; /* the shared state of the one-sided layer                      */
     int32_t           starter;  /* id of the launcher's process, or of the one that made the job */
     struct ski_clock  clock;
-    uint64_t         *secret;  /* of a spread job: two words in pages of their own, then tag_key */
-    uint64_t         *tag_key; /* of a spread job: the key of this host (core/message/addr_tag.h) */
-    bool              one_host; /* all processes are on one host, also if the job is spread       */
+    uint64_t *secret;   /* of a distributed job: two words in pages of their own, then tag_key */
+    uint64_t *tag_key;  /* of a distributed job: the key of this host (core/message/addr_tag.h) */
+    bool      one_host; /* all processes are on one host, also if it is distributed */
     bool cpus_shared; /* PEs of the job that do not share this arena run on the CPUs of its PEs   */
     int32_t          pes, pes_per_process, processes; /* of the whole job                        */
     int32_t          local_processes, local_pes;      /* processes on this host, and their PEs   */

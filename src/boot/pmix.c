@@ -95,8 +95,8 @@ static void pmix_launcher_watch_server(void)
 
 /* ---- what the launcher knows --------------------------------------------------- */
 
-/* PMIx allows any thread to call PMIx_Get(); but when two threads call it at once, versions 4.1 and
- * 4.2 sometimes return a value without a type, or none.  So calls take turns. */
+/* PMIx allows any thread to call PMIx_Get(); but when two threads call it at the same time,
+ * versions 4.1 and 4.2 sometimes return a value without a type, or none.  So calls take turns. */
 static pmix_status_t pmix_launcher_ask(const pmix_proc_t *whose, const char *key,
                                        pmix_value_t **value)
 {
@@ -151,7 +151,7 @@ static int *pmix_launcher_local_ranks(int size, int *local_processes)
     while (*local_processes < size && (word = strsep(&rest, ",")))
         local[(*local_processes)++] = atoi(word);
     qsort(local, (size_t)*local_processes, sizeof *local, pmix_launcher_compare_ranks);
-    if (*local_processes == 0) /* the launcher does not tell */
+    if (*local_processes == 0) /* the launcher does not say */
         local[(*local_processes)++] = (int)self.rank;
     if (value)
         free(value->data.string);

@@ -17,13 +17,14 @@
 #define BUDDY_PIECE  ((size_t)256 << 10) /* bytes of an image in a message */
 #define BUDDY_WINDOW 8                   /* pieces without an answer       */
 
+/* The copy of the images of this process that is being sent to its buddy. */
 struct ski_buddy_copy {
     struct ski_image_id          id;
-    uint64_t                     kept;
-    const struct ski_image_span *image; /* images, one of each PE of the process */
-    int                          to;    /* the PE that receives the pieces */
-    int32_t                      index; /* index of the image of the next piece */
-    size_t                       offset;
+    uint64_t                     kept;    /* the generation that the buddy must not overwrite */
+    const struct ski_image_span *image;   /* images, one of each PE of the process */
+    int                          to;      /* the PE that receives the pieces */
+    int32_t                      index;   /* index of the image of the next piece ... */
+    size_t                       offset;  /* ... and where the piece begins in it */
     bool                         headers; /* only the headers are left to send */
     int                          open;    /* pieces without an answer    */
     skua_status                  status;
@@ -32,6 +33,7 @@ struct ski_buddy_copy {
 
 /* ---- the process ------------------------------------------------------------------------- */
 
+/* Sends @p bytes of the present image, from the present offset on, to the buddy. */
 static void buddy_send_piece(struct ski_buddy_copy *copy, size_t bytes)
 {
     const char            *data  = copy->image[copy->index].image;
@@ -48,7 +50,7 @@ static void buddy_send_piece(struct ski_buddy_copy *copy, size_t bytes)
               ski_msg_with_header(&piece, sizeof piece, data + copy->offset, bytes));
 }
 
-/* Starts sending the images, or their headers. */
+/* Starts sending the images without their headers, or the headers. */
 static void buddy_rewind(struct ski_buddy_copy *copy, bool headers)
 {
     copy->headers = headers;
@@ -133,7 +135,8 @@ void ski_on_buddy_answer(skua_msg *msg)
 
 /* ---- its buddy ----------------------------------------------------------------------------- */
 
-/* Returns the memfd for the copy of a generation, or -1 if the piece is not valid. */
+/* Returns the memfd that a piece is written to, or -1 if the piece is not valid.  Of the two memfds
+ * of a slot it is the one that does not hold the generation that is to be kept. */
 static int buddy_memfd(const struct ski_pe *self, const struct ski_buddy_piece *piece, size_t bytes,
                        int source)
 {
@@ -149,6 +152,8 @@ static int buddy_memfd(const struct ski_pe *self, const struct ski_buddy_piece *
     return slot->fd[piece->kept && ski_store_memory_generation(slot->fd[0], &id) == piece->kept];
 }
 
+/* Writes a piece.  The first piece of a copy makes the images that the memfd holds invalid: without
+ * the header of its first image, a memfd has no generation (ski_store_memory_generation()). */
 static bool buddy_write(int fd, const struct ski_buddy_piece *piece, const void *data, size_t bytes)
 {
     static const unsigned char none[SKI_IMAGE_HEADER];

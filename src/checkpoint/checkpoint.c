@@ -49,7 +49,7 @@ struct checkpoint_progress {
     int                      open; /* PEs that have not reported on the present step */
     struct ski_image_common  common;
     int64_t                  time_ns;
-    bool                     saved; /* PEs were told to save */
+    bool                     saved; /* PEs were ordered to save */
     skua_status              status;
     char                     why[SKI_CHECKPOINT_WHY]; /* the reason of the first failure */
     int                      where;                   /* the PE that failed   */
@@ -521,7 +521,7 @@ void ski_checkpoint_restarted(struct ski_pe *self, const struct ski_image_common
     root->generation = root->kept = from->generation;
     root->made_dir = root->made_memory = skua_time();
     if (self->job->hosts > 1 && ski_image_slots()->generation > 0)
-        root->made_memory -= ski_config.survive; /* copies on a lost host are replaced at once */
+        root->made_memory -= ski_config.survive; /* replace copies on a lost host soon */
     checkpoint_complete(&from->done, from->generation, SKUA_OK, true);
 }
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* checkpoint_pe.h - what a PE remembers for this layer. */
+/* checkpoint_pe.h - the state of checkpoints and restarts on a PE. */
 #ifndef SKI_CHECKPOINT_PE_H
 #define SKI_CHECKPOINT_PE_H
 

@@ -11,6 +11,7 @@
 
 #include "checkpoint/store_file.h"
 
+/* The directory, and the generation that is being written. */
 struct ski_commit {
     struct ski_store_file store;
     bool                  opened;
@@ -39,9 +40,8 @@ bool ski_commit_add(struct ski_commit *commit, int32_t process, int32_t first_pe
 bool ski_commit_finish(struct ski_commit *commit, char *reason);
 
 /** At the end of the process: waits up to @p seconds for files that other processes are still
- *  writing, makes the generation valid if they appear, and closes the directory.  Returns false
- * with
- *  @p reason written if a generation is lost. */
+ *  writing, makes the generation valid if they appear, and closes the directory.  Returns false,
+ *  with @p reason written, if a generation is lost. */
 bool ski_commit_close(struct ski_commit *commit, double seconds, char *reason);
 
 #endif

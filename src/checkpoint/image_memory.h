@@ -13,6 +13,7 @@
 #include <stddef.h>
 #include <sys/types.h>
 
+/* Memory for one image. */
 struct ski_image_memory {
     unsigned char *base;   /* NULL until the first ski_image_memory_grow() */
     size_t         bytes;  /* mapped at base                               */

@@ -37,6 +37,7 @@ struct ski_manifest_image {
     uint64_t head_sum; /* of its head      */
 };
 
+/* The contents of a manifest. */
 struct ski_manifest {
     uint64_t                   generation, fingerprint;
     int64_t                    time_ns; /* since the epoch, UTC */

@@ -18,7 +18,7 @@
 #include "checkpoint/checkpoint_pe.h"
 #include "checkpoint/parts.h"
 #include "core/sched/completion.h"
-#include "objects/collective/section_reduction.h"
+#include "objects/collective/section_reduction_member.h"
 #include "objects/collective/section_saved.h"
 #include "objects/collective/section_tree.h"
 

@@ -35,9 +35,9 @@ const char *ski_part_collections_restore(struct ski_pe *self, struct ski_image_r
                                          struct ski_restart *restart);
 /** Writes to @p why why the collections of @p self cannot be saved.  Returns whether they can. */
 bool ski_part_collections_possible(struct ski_pe *self, char *why, size_t room);
-/** Lets the collections that were restored exist, with all their elements. */
+/** Marks the collections that were restored, with all their elements, as existing. */
 void ski_part_collections_exist(struct ski_pe *self);
-/** Tells the classes of the program that their objects are elsewhere. */
+/** Calls `moved` of the classes of the program for the objects that were restored here. */
 void ski_part_collections_resume(struct ski_pe *self);
 
 /* part_isomalloc.c: the range of addresses of elements with user threads. */
@@ -46,7 +46,8 @@ void        ski_part_isomalloc_save(struct ski_pe *self, struct ski_image_writer
 const char *ski_part_isomalloc_restore(struct ski_pe *self, struct ski_image_reader *from,
                                        struct ski_restart *restart);
 const char *ski_record_iso_block(struct ski_pe *self, struct ski_image_reader *record);
-/** Tells the owners of the addresses of an element that was restored here, and of its threads. */
+/** Notifies the owners of the addresses of an element that was restored here, and of its threads.
+ */
 void ski_part_isomalloc_placed(struct ski_object *object);
 
 /* part_elements.c: elements, and where deleted ones were. */
@@ -96,7 +97,8 @@ const char *ski_part_sections_restore(struct ski_pe *self, struct ski_image_read
                                       struct ski_restart *restart);
 const char *ski_record_section(struct ski_pe *self, struct ski_image_reader *record);
 const char *ski_record_section_next(struct ski_pe *self, struct ski_image_reader *record);
-/** Tells the roots of the sections of an element that was restored here its next reductions. */
+/** Reports the next reductions of an element that was restored here to the roots of its sections.
+ */
 void ski_part_sections_placed(struct ski_object *object);
 /** Writes to @p why why the sections of @p self cannot be saved.  Returns whether they can. */
 bool ski_part_sections_possible(struct ski_pe *self, char *why, size_t room);

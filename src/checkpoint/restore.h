@@ -6,7 +6,7 @@
  * Each PE defines the collections, and reads the images of some former PEs (ski_former_pe()): of
  * files PE p those of p, p + P, p + 2 P ..., of images in memory those that its host has and the
  * launcher has assigned to it.  All images are read, each once.  A PE sends every record to the PE
- * that it belongs to now.  At quiescence all of them have arrived, and PE 0 tells all PEs to
+ * that it belongs to now.  At quiescence all of them have arrived, and PE 0 orders all PEs to
  * resume: collections exist, reductions continue, hooks of the program and `moved` of its classes
  * are called.  When all have done so, PE 0 performs the completion of the checkpoint.
  *

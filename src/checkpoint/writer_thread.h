@@ -30,8 +30,11 @@ struct ski_write_result {
     char                          reason[SKI_STORE_REASON]; /* unless ok */
 };
 
+/* The states of a writer: it has no order; it writes; the result of its order has not been taken.
+ */
 enum ski_writer_state { SKI_WRITER_IDLE, SKI_WRITER_BUSY, SKI_WRITER_DONE };
 
+/* A writer and its thread. */
 struct ski_writer_thread {
     pthread_mutex_t         mutex;
     pthread_cond_t          changed; /* the state, or closing */

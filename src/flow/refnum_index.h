@@ -2,8 +2,8 @@
 /*
  * refnum_index.h - a hash table from reference numbers to lists.
  *
- * Open addressing with linear probing, at most three quarters full.  An empty list is removed at
- * once by moving the following slots back, so that the table does not fill up with reference
+ * Open addressing with linear probing, at most three quarters full.  An empty list is removed
+ * immediately by moving the following slots back, so that the table does not fill up with reference
  * numbers of the past.
  */
 #ifndef SKI_REFNUM_INDEX_H
@@ -29,7 +29,7 @@ struct ski_refnum_index {
 struct ski_refnum_list *ski_refnum_find(const struct ski_refnum_index *index, int64_t reference);
 
 /** Returns the list of @p reference, which is created if there is none; the caller must make it
- *  non-empty at once.  Pointers to other lists become invalid. */
+ *  non-empty before any other call.  Pointers to other lists become invalid. */
 struct ski_refnum_list *ski_refnum_add(struct ski_refnum_index *index, int64_t reference);
 
 /** Removes @p list, which has become empty.  Pointers to other lists become invalid. */

@@ -33,7 +33,7 @@
 #include "onesided/team/team_packet.h"
 #include "onesided/team/team_split.h"
 
-/* Modules that hear of the end of a region. */
+/* Modules that are notified of the end of a region. */
 static const struct ski_region_observer onesided_observers[] = {
     {.removed = ski_rkey_revoke},             /* the driver's registration of its memory */
     {.piece_freed = ski_channel_check_freed}, /* channels and senders that use it        */

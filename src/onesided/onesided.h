@@ -10,8 +10,9 @@
  *   rma        put, get, accumulate, atomics
  *   buffer     zero-copy transfers between two buffers that meet once
  *   channel    persistent one-way paths between two buffers
+ *   team       collectives over a subset of the PEs
  *
- * buffer and channel do not use each other.
+ * buffer, channel and team do not use each other.
  */
 #ifndef SKI_ONESIDED_H
 #define SKI_ONESIDED_H

@@ -4,8 +4,8 @@
  * objects that it exchanges messages with, and the cost of these messages if the two are on
  * different PEs.
  *
- * The cost is in seconds: messages * seconds_per_message + bytes * seconds_per_byte.  Where the
- * problem does not tell them, SKI_SECONDS_PER_MESSAGE and SKI_SECONDS_PER_BYTE stand for them.
+ * The cost is in seconds: messages * seconds_per_message + bytes * seconds_per_byte.  If the
+ * problem does not give them, SKI_SECONDS_PER_MESSAGE and SKI_SECONDS_PER_BYTE are used.
  */
 #ifndef SKI_ADJACENCY_H
 #define SKI_ADJACENCY_H

@@ -13,6 +13,7 @@
 
 #include <skua/strategy.h>
 
+/* The times of the PEs of a problem. */
 struct ski_loads {
     int32_t  pes;
     uint32_t objects;

@@ -2,7 +2,7 @@
 /*
  * pe_heap.h - PEs in the order of their times, the shortest or the longest first.
  *
- * A binary heap that knows where each PE stands, so a PE whose time has changed is moved in
+ * A binary heap that records the position of each PE, so a PE whose time has changed is moved in
  * O(log P).  PEs of equal times are ordered by number.
  *
  * Where PEs have several speeds, the PE that ends an object first is not always the one with the

@@ -70,8 +70,7 @@ int ski_problem_read(const char *text, size_t bytes, size_t *at, struct ski_prob
 /** Frees the memory of a problem that was read. */
 void ski_problem_destroy(struct ski_problem *problem);
 
-/** Returns the distance of two hosts: 0 for the same host, else what the problem tells, at least 1.
- */
+/** Returns the distance of two hosts: 0 for the same host, else that of the problem, at least 1. */
 static inline int ski_problem_hops(const skua_strategy_problem *problem, int a, int b)
 {
     int hops = a == b ? 0 : problem->hops ? problem->hops(problem->hops_arg, a, b) : 1;

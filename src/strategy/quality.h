@@ -5,6 +5,7 @@
 
 #include <skua/strategy.h>
 
+/* The quality of a mapping. */
 struct ski_quality {
     double max, mean, ideal; /* seconds: of the longest PE, of all, and what is possible at best */
     uint32_t moved;          /* objects that are elsewhere than in the problem                   */

@@ -60,10 +60,10 @@ struct ski_peer;        /* another port, as a port is connected to it; likewise 
 struct ski_driver_mem;  /* memory of this process that is registered for access by peers    */
 struct ski_driver_rkey; /* an rkey: the right to access registered memory of a peer         */
 
-/* What a driver is told about the job when it starts. */
+/* What a driver needs to know about the job when it starts. */
 struct ski_net {
     int         process, processes;
-    int         ports;        /* ports that this process has open at once, at most            */
+    int         ports;        /* ports that this process has open at a time, at most          */
     bool        one_host;     /* all processes are on this host: loopback is enough           */
     const char *interfaces;   /* the setting: "auto", or network interfaces as in eth0,ib0    */
     const char *port_range;   /* the setting: "any", or 5000-5100                             */
@@ -176,14 +176,14 @@ struct ski_driver {
     skua_status (*connect)(struct ski_port *port, int pe, const void *address, size_t bytes,
                            struct ski_peer **peer);
 
-    /** Sends a packet.  SKUA_OK: its memory may be reused.  SKUA_PENDING: sent() will tell when.
+    /** Sends a packet.  SKUA_OK: its memory may be reused.  SKUA_PENDING: sent() reports when.
      *  SKUA_ERR_AGAIN: nothing was sent for want of room; try again after progress().  A driver
      *  bounds the packets that it holds, and a peer that does not receive leaves room for others.
      */
     skua_status (*send)(struct ski_peer *peer, void *packet, size_t bytes);
 
     /** Sends one packet of @p bytes at @p packet and @p rest_bytes at @p rest.  As send(), but
-     *  done() tells when both may be reused.  SKUA_ERR_UNSUPPORTED: not for this packet.  May be
+     *  done() reports when both may be reused.  SKUA_ERR_UNSUPPORTED: not for this packet.  May be
      *  NULL: not supported. */
     skua_status (*send_split)(struct ski_peer *peer, void *packet, size_t bytes, const void *rest,
                               size_t rest_bytes, void *cookie);
@@ -249,13 +249,13 @@ struct ski_driver {
     void (*rkey_destroy)(struct ski_driver_rkey *key);
 
     /** Copies local memory to the peer's memory at its address @p remote.  SKUA_OK: @p local may be
-     *  reused.  SKUA_PENDING: done() will tell when.  SKUA_ERR_AGAIN: as for send().  Puts are
+     *  reused.  SKUA_PENDING: done() reports when.  SKUA_ERR_AGAIN: as for send().  Puts are
      *  complete at the target after flush(), in no order before. */
     skua_status (*put)(struct ski_peer *peer, const void *local, size_t bytes, uint64_t remote,
                        struct ski_driver_rkey *key, void *cookie);
 
     /** Copies the peer's memory at its address @p remote to @p local.  SKUA_OK: it is there.
-     *  SKUA_PENDING: done() will tell when.  SKUA_ERR_AGAIN: as for send(). */
+     *  SKUA_PENDING: done() reports when.  SKUA_ERR_AGAIN: as for send(). */
     skua_status (*get)(struct ski_peer *peer, void *local, size_t bytes, uint64_t remote,
                        struct ski_driver_rkey *key, void *cookie);
 

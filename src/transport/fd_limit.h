@@ -3,7 +3,7 @@
  * fd_limit.h - the limit on open descriptors: each connection takes one, also an unauthenticated
  * one.
  *
- * The kernel assigns the lowest free number, so the number of a new descriptor tells how many are
+ * The kernel assigns the lowest free number, so the number of a new descriptor shows how many are
  * in use.  The last quarter of the limit, at most 256 descriptors, is reserved for the job itself.
  */
 #ifndef SKI_FD_LIMIT_H

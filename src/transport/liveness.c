@@ -247,7 +247,7 @@ static void monitor_take_bytes(struct ski_monitor *monitor, const unsigned char 
 }
 
 /* Reads which ports the other process has closed.  Returns false if the connection is over; errno
- * is then 0 or tells why.  No byte stays in the socket: it would hide the end of the stream after
+ * is then 0 or the reason.  No byte stays in the socket: it would hide the end of the stream after
  * it. */
 static bool monitor_read_notes(struct ski_monitor *monitor, int fd)
 {
@@ -288,7 +288,7 @@ static void monitor_keep_only(struct ski_monitor *monitor, size_t kept)
 }
 
 /* Checks one socket of a monitor.  A connection that was established and is closed by the other end
- * is opened again at once: if the process has ended that is refused. */
+ * is opened again immediately: if the process has ended that is refused. */
 static void monitor_check_socket(struct ski_monitor *monitor, size_t i)
 {
     int  fd = monitor->fd[i], error;

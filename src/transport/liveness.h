@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * liveness.h - whether the hosts and processes of peers still answer, for drivers over a library
- * that does not tell.
+ * that does not report it.
  *
  * When a host vanishes, TCP retransmits for a quarter of an hour before it reports an error, and
  * UCX and libfabric have no shorter limit for data that are not acknowledged.  So a process that
@@ -13,12 +13,13 @@
  *   - Probes that stay without an answer for net->peer_timeout: the host is silent.
  *   - A connection that is reset or refused: the process has ended.
  *   - A process that closes a port and continues sends the number of the PE, 4 bytes, on the
- * monitors that it has accepted.
+ *     monitors that it has accepted.
  *
- * A monitor tries all addresses of the other process at once and keeps the first that answers.  An
- * address that this host has too, as that of a bridge for containers, is left out unless there is
- * no other.  The accepting end trusts no connection: it reads and drops what arrives, and closes
- * the oldest connection when it has more than the job can need; that monitor is then opened again.
+ * A monitor tries all addresses of the other process at the same time and keeps the first that
+ * answers.  An address that this host has too, as that of a bridge for containers, is left out
+ * unless there is no other.  The accepting end trusts no connection: it reads and drops what
+ * arrives, and closes the oldest connection when it has more than the job can need; that monitor is
+ * then opened again.
  *
  * All functions may be called by any thread; none blocks, apart from ski_liveness_start().
  */
@@ -48,8 +49,7 @@ bool ski_liveness_start(const struct ski_net *net, const struct sockaddr_storage
 void ski_liveness_stop(void);
 
 /** Returns the addresses at which this process can be monitored: a part of the address of its
- * ports.
- */
+ *  ports. */
 const struct ski_sockaddrs *ski_liveness_addrs(void);
 
 /** Starts to monitor the process with these addresses, or counts one more user of the monitor that
@@ -70,7 +70,7 @@ enum ski_liveness ski_liveness_state(const struct ski_monitor *monitor, int pe);
 /** Records that this process has a port for @p pe. */
 void ski_liveness_port_opened(int pe);
 
-/** Tells the processes that monitor this one that the port of @p pe is closed. */
+/** Reports to the processes that monitor this one that the port of @p pe is closed. */
 void ski_liveness_port_closed(int pe);
 
 #endif

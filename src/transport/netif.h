@@ -18,7 +18,7 @@ struct ifaddrs;
 
 /** Returns whether one of @p names, as in eth0,ib0, can be used: an interface that is up and has an
  *  IP address, or an RDMA device.  "auto" is any interface that leads to other hosts.  Otherwise
- *  @p reason tells why not.  It waits up to two seconds for the carrier of a link that was just set
+ *  @p reason says why not.  It waits up to two seconds for the carrier of a link that was just set
  *  up. */
 bool ski_netif_usable(const char *names, char *reason, size_t size);
 
@@ -49,7 +49,7 @@ bool ski_port_range_parse(const char *setting, unsigned *first, unsigned *last, 
                           size_t size);
 
 /** Returns whether @p wanted ports of the range are free now, or the setting is "any"; otherwise
- *  @p reason tells why not. */
+ *  @p reason says why not. */
 bool ski_port_range_has_free(const char *setting, int wanted, char *reason, size_t size);
 
 /** The error text when the addresses of a peer cannot be reached from the selected interfaces. */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * emit_class.c - classes: their types, the creation and lookup of objects, and the functions that
- * the runtime calls to construct, destroy and migrate them.
+ * emit_class.c - classes: their types, references to objects, the functions that the runtime calls
+ * to construct, destroy and migrate them, and their registration.
  */
 #include "emit/emit_parts.h"
 
@@ -28,28 +28,6 @@ static bool emit_class_has_pup(const struct ast_class *class)
 
 /* ---- types -------------------------------------------------------------------------------- */
 
-/* Emits the types of an interface: a reference to an object, and the index of its class. */
-static void emit_class_interface_types(struct writer *to, const struct ast_class *class)
-{
-    writer_put(to,
-               "/** A reference to an object of any class that implements the interface %.*s. */\n"
-               "typedef struct {\n    skua_ref ref; /* for the functions of skua/object.h */\n"
-               "    uint32_t of;  /* index of its class */\n"
-               "} %.*s_element;\n\n",
-               NAME_ARGS(class), NAME_ARGS(class));
-    writer_put(to, "struct %.*s__table {\n", NAME_ARGS(class));
-    for (const struct ast_entry *entry = class->entries; entry; entry = entry->next)
-        writer_put(to, "    skua_entry %.*s;\n", NAME_ARGS(entry));
-    if (!class->entries)
-        writer_put(to, "    char skua_nothing;\n");
-    writer_put(to,
-               "};\n\n"
-               "const struct %.*s__table *%.*s__table_of(%.*s_element skua_to);\n"
-               "uint32_t %.*s__add(const struct %.*s__table *skua_table);\n\n",
-               NAME_ARGS(class), NAME_ARGS(class), NAME_ARGS(class), NAME_ARGS(class),
-               NAME_ARGS(class));
-}
-
 /* Emits a type that wraps a handle of the runtime. */
 static void emit_class_handle(struct writer *to, const struct ast_class *class, const char *what,
                               const char *member, const char *header, const char *suffix)
@@ -64,7 +42,7 @@ static void emit_class_handle(struct writer *to, const struct ast_class *class, 
 void emit_class_types(struct emit_files to, const struct ast_class *class)
 {
     if (class->kind == CLASS_INTERFACE) {
-        emit_class_interface_types(to.header, class);
+        emit_interface_types(to.header, class);
         return;
     }
     writer_put(to.header, "typedef struct %.*s %.*s;\n\n", NAME_ARGS(class), NAME_ARGS(class));
@@ -79,16 +57,6 @@ void emit_class_types(struct emit_files to, const struct ast_class *class)
 }
 
 /* ---- references --------------------------------------------------------------------------- */
-
-static const char *const axis[] = {"i", "j", "k", "l", "m", "n"};
-
-/* Emits `int i, int j`, with @p before and @p prefix in front of each name. */
-static void emit_class_axes(struct writer *to, unsigned dims, const char *before,
-                            const char *prefix)
-{
-    for (unsigned d = 0; d < dims; d++)
-        writer_put(to, "%s%s%s%s", d > 0 ? ", " : "", before, prefix, axis[d]);
-}
 
 static void emit_class_at(struct writer *to, const struct ast_class *class)
 {
@@ -105,11 +73,11 @@ static void emit_class_at(struct writer *to, const struct ast_class *class)
                    "skua_number)};\n\n    return skuac_found;\n}\n\n",
                    NAME_ARGS(class));
     } else if (class->dims > 0) {
-        emit_class_axes(to, class->dims, "int ", "skua_");
+        emit_axes(to, class->dims, "int ", "skua_");
         writer_put(to,
                    ")\n{\n    %.*s_element skuac_found = {skua_element(skua_in.all, skua_index%u(",
                    NAME_ARGS(class), class->dims);
-        emit_class_axes(to, class->dims, "", "skua_");
+        emit_axes(to, class->dims, "", "skua_");
         writer_put(to, "))};\n\n    return skuac_found;\n}\n\n");
     } else {
         writer_put(to,
@@ -135,7 +103,7 @@ static void emit_class_index(struct writer *to, const struct ast_class *class)
         writer_put(
             to,
             "/** The index of an object, one member per dimension. */\ntypedef struct {\n    int ");
-        emit_class_axes(to, class->dims, "", "");
+        emit_axes(to, class->dims, "", "");
         writer_put(to, ";\n} %.*s_position;\n\n", NAME_ARGS(class));
         writer_put(to,
                    "/** Returns the index of an object. */\n"
@@ -193,177 +161,6 @@ static void emit_class_references(struct writer *to, const struct ast_class *cla
                "    %.*s_section skua_some = {skua_section_create(skua_in.all, skua_indices, "
                "skua_count)};\n\n    return skua_some;\n}\n\n",
                NAME_ARGS(class), NAME_ARGS(class), NAME_ARGS(class), NAME_ARGS(class));
-}
-
-/* ---- creation ----------------------------------------------------------------------------- */
-
-/* A function that creates objects. */
-struct emit_creation {
-    const char *result, *name, *before, *call;
-    const char *first;   /* statements in front of the call, or NULL */
-    const char *comment; /* comment in the header */
-};
-
-static void emit_class_creation_head(struct writer              *to, const struct ast_class *class,
-                                     const struct ast_entry     *constructor,
-                                     const struct emit_creation *creation)
-{
-    bool none = !constructor || !constructor->parameters;
-
-    writer_put(to, "%s%.*s_%s(%s", creation->result, NAME_ARGS(class), creation->name,
-               creation->before);
-    if (!none)
-        emit_parameters(to, constructor, !*creation->before);
-    writer_put(to, none && !*creation->before ? "void)" : ")");
-}
-
-static void emit_class_creation_body(struct writer              *to, const struct ast_class *class,
-                                     const struct ast_entry     *constructor,
-                                     const struct emit_creation *creation)
-{
-    enum emit_marshal_format format =
-        constructor ? emit_marshal_format_of(constructor) : MARSHAL_NONE;
-    bool        value = *creation->result != 'v';
-    const char *type  = value ? bump_printf("%.*s_proxy", NAME_ARGS(class)) : "";
-    const char *give  = value ? bump_printf("%s skua_made = {", type) : "";
-    const char *end   = value ? "}" : "";
-
-    writer_put(to, "%s", creation->first ? creation->first : "");
-    if (format == MARSHAL_NONE) {
-        writer_put(to, "    %s%sNULL, 0)%s;\n", give, creation->call, end);
-    } else if (format == MARSHAL_FIXED) {
-        writer_put(to, "    const struct %s skua_args = ", emit_stem_of(class, constructor));
-        emit_initializer(to, constructor);
-        writer_put(to, ";\n\n    %s%s&skua_args, sizeof skua_args)%s;\n", give, creation->call,
-                   end);
-    } else {
-        writer_put(to, "    skua_msg *skua_packed = ");
-        if (format == MARSHAL_MESSAGE) {
-            writer_put(to, "%.*s__message(%.*s);\n", NAME_ARGS(constructor->parameters->message),
-                       NAME_ARGS(constructor->parameters));
-        } else {
-            writer_put(to, "%s_pack(", emit_stem_of(class, constructor));
-            emit_arguments(to, constructor, true);
-            writer_put(to, ");\n");
-        }
-        writer_put(to, "%s    %s%sskua_msg_data(skua_packed), skua_msg_size(skua_packed))%s;\n",
-                   value ? "" : "\n", give, creation->call, end);
-        writer_put(to, "%s    skua_msg_free(skua_packed);\n", value ? "\n" : "");
-    }
-    if (value)
-        writer_put(to, "    return skua_made;\n");
-}
-
-static void emit_class_creation_function(struct emit_files to, const struct ast_class *class,
-                                         const struct emit_creation *creation)
-{
-    const struct ast_entry *constructor = emit_constructor_of(class);
-
-    writer_put(to.header, "/** %s */\n", creation->comment);
-    emit_class_creation_head(to.header, class, constructor, creation);
-    writer_put(to.header, ";\n");
-    emit_class_creation_head(to.source, class, constructor, creation);
-    writer_put(to.source, "\n{\n");
-    emit_class_creation_body(to.source, class, constructor, creation);
-    writer_put(to.source, "}\n\n");
-}
-
-/* Emits the declaration of `skua_def`: an array of the given sizes, or an empty one. */
-static void emit_class_array_def(struct writer *to, const struct ast_class *class)
-{
-    writer_put(to,
-               "    skua_array_def skua_def;\n\n    memset(&skua_def, 0, sizeof skua_def);\n"
-               "    skua_def.size = sizeof skua_def;\n    skua_def.dims = %u;\n",
-               class->dims);
-    if (class->dims == 0)
-        writer_put(to, "    skua_def.flags = SKUA_ARRAY_OPEN;\n");
-    else
-        writer_put(to, "    skua_def.range.dims = %u;\n", class->dims);
-    for (unsigned d = 0; d < class->dims; d++)
-        writer_put(to, "    skua_def.range.upper[%u] = skua_%s;\n", d, axis[d]);
-    writer_put(to, "\n");
-}
-
-static void emit_class_array_creation(struct emit_files to, const struct ast_class *class)
-{
-    const char          *proxy = bump_printf("%.*s_proxy ", NAME_ARGS(class));
-    struct writer        sizes = {NULL, 0, 0}, first = {NULL, 0, 0};
-    struct emit_creation plain = {
-        .result  = proxy,
-        .name    = "new",
-        .call    = bump_printf("skua_array_create(%.*s__class, &skua_def, ", NAME_ARGS(class)),
-        .comment = class->dims > 0 ? "Creates an array of the given sizes with all its elements."
-                                   : "Creates an array without elements, to be inserted later."};
-    struct emit_creation with = {
-        .result  = proxy,
-        .name    = "new_with",
-        .before  = "const skua_array_def *skua_def",
-        .call    = bump_printf("skua_array_create(%.*s__class, skua_def, ", NAME_ARGS(class)),
-        .comment = "Creates an array with bounds, a map and flags chosen by the caller."};
-    struct emit_creation insert = {
-        .result  = "void ",
-        .name    = "insert",
-        .before  = bump_printf("%.*s_element skua_to, int skua_on", NAME_ARGS(class)),
-        .call    = "skua_array_insert(skua_to.ref, skua_on, ",
-        .comment = "Creates an element of an open array on a PE; SKUA_ANY_PE: on its home PE."};
-
-    emit_class_axes(&sizes, class->dims, "int ", "skua_");
-    writer_put(&sizes, "%c", 0);
-    emit_class_array_def(&first, class);
-    writer_put(&first, "%c", 0);
-    plain.before = sizes.at;
-    plain.first  = first.at;
-    emit_class_creation_function(to, class, &plain);
-    emit_class_creation_function(to, class, &with);
-    emit_class_creation_function(to, class, &insert);
-    writer_free(&sizes);
-    writer_free(&first);
-}
-
-static void emit_class_chare_creation(struct emit_files to, const struct ast_class *class)
-{
-    const char          *proxy = bump_printf("%.*s_proxy ", NAME_ARGS(class));
-    struct emit_creation any   = {
-          .result  = proxy,
-          .name    = "new",
-          .before  = "",
-          .call    = bump_printf("skua_chare_create(%.*s__class, SKUA_ANY_PE, ", NAME_ARGS(class)),
-          .comment = "Creates a chare on a PE that the runtime chooses."};
-    struct emit_creation on = {
-        .result  = proxy,
-        .name    = "new_on",
-        .before  = "int skua_on",
-        .call    = bump_printf("skua_chare_create(%.*s__class, skua_on, ", NAME_ARGS(class)),
-        .comment = "Creates a chare on the given PE."};
-
-    emit_class_creation_function(to, class, &any);
-    emit_class_creation_function(to, class, &on);
-}
-
-static void emit_class_group_creation(struct emit_files to, const struct ast_class *class)
-{
-    bool                 processes = class->kind == CLASS_NODEGROUP;
-    struct emit_creation group     = {
-            .result  = bump_printf("%.*s_proxy ", NAME_ARGS(class)),
-            .name    = "new",
-            .before  = "",
-            .call    = bump_printf("skua_%sgroup_create(%.*s__class, ", processes ? "process_" : "",
-                                   NAME_ARGS(class)),
-            .comment = processes ? "Creates a group with a member in each process."
-                                 : "Creates a group with a member on each PE."};
-
-    emit_class_creation_function(to, class, &group);
-}
-
-static void emit_class_creation(struct emit_files to, const struct ast_class *class)
-{
-    if (class->kind == CLASS_ARRAY)
-        emit_class_array_creation(to, class);
-    else if (class->kind == CLASS_CHARE)
-        emit_class_chare_creation(to, class);
-    else if (class->kind != CLASS_MAINCHARE)
-        emit_class_group_creation(to, class);
-    writer_put(to.header, "\n");
 }
 
 /* ---- functions that the runtime calls -------------------------------------------------------- */
@@ -547,67 +344,6 @@ static void emit_class_user_functions(struct writer *to, const struct ast_class 
     writer_put(to, "\n");
 }
 
-/* ---- interfaces --------------------------------------------------------------------------- */
-
-static void emit_class_interface(struct writer *to, const struct ast_class *class)
-{
-    writer_put(to,
-               "#define %.*s__CLASSES 64\n\n"
-               "static struct %.*s__table %.*s__tables[%.*s__CLASSES];\n"
-               "static uint32_t %.*s__count;\n\n",
-               NAME_ARGS(class), NAME_ARGS(class), NAME_ARGS(class), NAME_ARGS(class),
-               NAME_ARGS(class));
-    writer_put(to,
-               "uint32_t %.*s__add(const struct %.*s__table *skua_table)\n{\n"
-               "    if (%.*s__count == %.*s__CLASSES)\n"
-               "        skua_abort(\"more than %%d classes implement the interface %.*s\", "
-               "%.*s__CLASSES);\n"
-               "    %.*s__tables[%.*s__count] = *skua_table;\n"
-               "    return %.*s__count++;\n}\n\n",
-               NAME_ARGS(class), NAME_ARGS(class), NAME_ARGS(class), NAME_ARGS(class),
-               NAME_ARGS(class), NAME_ARGS(class), NAME_ARGS(class), NAME_ARGS(class),
-               NAME_ARGS(class));
-    writer_put(to,
-               "const struct %.*s__table *%.*s__table_of(%.*s_element skua_to)\n{\n"
-               "    if (skua_to.of >= %.*s__count)\n"
-               "        skua_abort(\"no object of the interface %.*s: was its reference made by "
-               "..._as_%.*s()?\");\n"
-               "    return &%.*s__tables[skua_to.of];\n}\n\n",
-               NAME_ARGS(class), NAME_ARGS(class), NAME_ARGS(class), NAME_ARGS(class),
-               NAME_ARGS(class), NAME_ARGS(class), NAME_ARGS(class));
-}
-
-/* Circle_as_Shape() */
-static void emit_class_bases(struct emit_files to, const struct ast_class *class)
-{
-    const char *element = emit_element_type(class);
-
-    for (const struct ast_base *base = class->bases; base; base = base->next) {
-        writer_put(to.header, "extern uint32_t %.*s__as_%.*s;\n\n", NAME_ARGS(class),
-                   NAME_ARGS(base));
-        writer_put(to.source, "uint32_t %.*s__as_%.*s;\n", NAME_ARGS(class), NAME_ARGS(base));
-        writer_put(to.header,
-                   "static inline %.*s_element %.*s_as_%.*s(%s skua_it)\n{\n"
-                   "    %.*s_element skua_as = {skua_it.ref, %.*s__as_%.*s};\n\n    return "
-                   "skua_as;\n}\n\n",
-                   NAME_ARGS(base), NAME_ARGS(class), NAME_ARGS(base), element, NAME_ARGS(base),
-                   NAME_ARGS(class), NAME_ARGS(base));
-    }
-}
-
-static void emit_class_base_registration(struct writer         *to, const struct ast_class *class,
-                                         const struct ast_base *base)
-{
-    writer_put(to, "    {\n        const struct %.*s__table skua_table = {", NAME_ARGS(base));
-    for (const struct ast_entry *entry = base->class->entries; entry; entry = entry->next)
-        writer_put(to, "%s%.*s__%.*s_entry", entry == base->class->entries ? "" : ", ",
-                   NAME_ARGS(class), NAME_ARGS(entry));
-    if (!base->class->entries)
-        writer_put(to, "0");
-    writer_put(to, "};\n\n        %.*s__as_%.*s = %.*s__add(&skua_table);\n    }\n",
-               NAME_ARGS(class), NAME_ARGS(base), NAME_ARGS(base));
-}
-
 /* ---- classes ------------------------------------------------------------------------------ */
 
 /* Emits the handles of the class and its entries. */
@@ -673,12 +409,12 @@ void emit_class(struct emit_files to, const struct ast_class *class)
     for (const struct ast_entry *entry = class->entries; entry; entry = entry->next)
         emit_marshalling(to, class, entry);
     if (class->kind == CLASS_INTERFACE) {
-        emit_class_interface(to.source, class);
+        emit_interface(to.source, class);
     } else {
         emit_class_ids(to, class);
         emit_class_references(to.header, class);
-        emit_class_creation(to, class);
-        emit_class_bases(to, class);
+        emit_creation(to, class);
+        emit_interface_casts(to, class);
     }
     for (const struct ast_entry *entry = class->entries; entry; entry = entry->next)
         emit_sends(to, class, entry);
@@ -756,6 +492,6 @@ void emit_class_registration(struct writer *to, const struct ast_class *class)
     for (const struct ast_entry *entry = class->entries; entry; entry = entry->next)
         emit_entry_registration(to, class, entry);
     for (const struct ast_base *base = class->bases; base; base = base->next)
-        emit_class_base_registration(to, class, base);
+        emit_interface_registration(to, class, base);
     emit_class_balance(to, class);
 }

@@ -5,7 +5,9 @@
  *     emit.c           files, modules, main()
  *     emit_lines.c     #line directives in the header
  *     emit_data.c      structs, messages, states, readonly variables
- *     emit_class.c     classes: types, creation, registration
+ *     emit_class.c     classes: types, references, functions for the runtime, registration
+ *     emit_creation.c  functions that create objects
+ *     emit_interface.c interfaces and their tables
  *     emit_parameter.c parameters of entries as C declares them
  *     emit_marshal.c   arguments of entries
  *     emit_packed.c    arguments that a pup function packs
@@ -297,6 +299,31 @@ void emit_class(struct emit_files to, const struct ast_class *class);
 
 /** Emits the registration of a class and its entries. */
 void emit_class_registration(struct writer *to, const struct ast_class *class);
+
+/* ---- creation (emit_creation.c) ------------------------------------------------------------ */
+
+/** Emits the functions that create objects of a class: Block_new() and others. */
+void emit_creation(struct emit_files to, const struct ast_class *class);
+
+/** Emits the coordinates of an index, `int i, int j`, with @p before and @p prefix in front of each
+ *  name. */
+void emit_axes(struct writer *to, unsigned dims, const char *before, const char *prefix);
+
+/* ---- interfaces (emit_interface.c) --------------------------------------------------------- */
+
+/** Emits the types of an interface: a reference to an object, and the table of its entries. */
+void emit_interface_types(struct writer *to, const struct ast_class *class);
+
+/** Emits the tables of the classes that implement an interface, and the functions on them. */
+void emit_interface(struct writer *to, const struct ast_class *class);
+
+/** Emits the conversions of a reference to an object of @p class to its interfaces:
+ *  Circle_as_Shape(). */
+void emit_interface_casts(struct emit_files to, const struct ast_class *class);
+
+/** Emits the registration of @p class as one that implements the interface @p base. */
+void emit_interface_registration(struct writer         *to, const struct ast_class *class,
+                                 const struct ast_base *base);
 
 /* ---- structured control flow (emit_flow.c) ------------------------------------------------- */
 

@@ -4,7 +4,7 @@
  *
  * A large message without priority goes to a child on another host in *segments*.  The child
  * allocates the message when the first segment arrives, receives each segment in place and
- * forwards it to its own children at once, so that all levels of the tree transfer data at the
+ * forwards it to its own children immediately, so that all levels of the tree transfer data at the
  * same time.  The last segment makes the message an ordinary broadcast, which is delivered when
  * that segment would be: the order of messages between two PEs does not depend on segmentation.
  *

@@ -5,9 +5,9 @@
  * Inside a host all broadcasts of a root travel along one tree, which keeps their order.  Between
  * hosts the tree depends on the size of the message (broadcast_segment.c), so a small broadcast may
  * overtake a large one.  There a root numbers its broadcasts, and each PE knows, for each root, the
- * number that it delivers next.  A broadcast that arrives early is forwarded at once; its delivery
- * waits.  At the root itself a broadcast that the network still reads keeps those after it.
- * Broadcasts with a priority have no order and no number.
+ * number that it delivers next.  A broadcast that arrives early is forwarded immediately; its
+ * delivery waits.  At the root itself a broadcast that the network still reads keeps those after
+ * it. Broadcasts with a priority have no order and no number.
  */
 #include "base/assert.h"
 #include "base/memory.h"

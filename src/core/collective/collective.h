@@ -10,7 +10,7 @@
  * on the PEs where its contributions and messages wait.  Each PE counts the bytes of its calls in
  * flight.  A call that finds the *window* full does not begin.  In start() and in a user thread the
  * call waits.  A handler must not be interrupted by other handlers, so a call in a handler returns
- * at once; its arguments are kept, outside of the arena, until there is room.
+ * immediately; its arguments are kept, outside of the arena, until there is room.
  *
  * The bytes of a call leave the count
  *      allreduce, barrier      when its result has arrived
@@ -18,7 +18,7 @@
  *      reduce, elsewhere       when the next PE towards the root has combined the contribution and
  *                              has sent a *credit*.  A PE accumulates the credits for another PE up
  *                              to an eighth of a window.  Once a quarter of the sender's window is
- *                              used, its contributions request their credit at once.
+ *                              used, its contributions request their credit immediately.
  *      broadcast               when all handlers have returned.  An acknowledgement is requested
  *                              once for every eighth of a window; it covers the broadcasts before
  *
@@ -128,7 +128,7 @@ static inline bool ski_window_full(const struct ski_window *window)
     return window->in_flight >= window->bytes || window->deferred;
 }
 
-/** Returns whether a contribution requests its credit at once. */
+/** Returns whether a contribution requests its credit immediately. */
 static inline bool ski_window_wants_credit(const struct ski_window *window)
 {
     return window->in_flight >= window->bytes / 4;
@@ -171,7 +171,7 @@ void ski_window_release(struct ski_window *window, uint64_t cost, const char *wh
 void ski_window_open(struct ski_pe *self, struct ski_window *window);
 
 /** Grants @p pe a credit of @p cost bytes for a contribution that was combined.  The credit is sent
- *  at once if @p now, else with later ones. */
+ *  immediately if @p now, else with later ones. */
 void ski_window_credit(struct ski_pe *self, int pe, uint64_t cost, bool now);
 
 /* ---- broadcasts (broadcast.c) ------------------------------------------------ */

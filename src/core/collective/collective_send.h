@@ -21,9 +21,8 @@ struct ski_collective_packet {
 };
 
 /** Sends @p packet to @p pe, of another host.  Its `sent` is called once, perhaps before the call
- *  returns.  Returns false if the network cannot take the packet in this way now: nothing has
- * happened.
- */
+ *  returns.  Returns false if the network cannot take the packet in this way now; then
+ *  nothing has been sent. */
 bool ski_collective_send(struct ski_pe *self, int pe, const struct ski_collective_packet *packet);
 
 #endif

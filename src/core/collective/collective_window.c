@@ -126,9 +126,9 @@ static void window_begin_first(struct ski_pe *self, struct ski_window *window)
     ski_wake_all(self, &call->waiters);
 }
 
-/* Returns whether the caller of ski_window_open() is a call that has begun within it and is over at
- * once: the loop there continues.  A completion that waits, in a thread or in a handler above, is
- * none: calls must begin for it. */
+/* Returns whether the caller of ski_window_open() is a call that has begun within it and is over
+ * before it returns: the loop there continues.  A completion that waits, in a thread or in a
+ * handler above, is not such a call: deferred calls must begin for it. */
 static bool window_is_draining(const struct ski_pe *self, const struct ski_window *window)
 {
     return window->draining && window->drainer == self->thread && window->depth == self->loop.depth;

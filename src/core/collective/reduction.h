@@ -84,8 +84,8 @@ void ski_reduction_fill(const struct ski_reduction_call *call, size_t offset, ch
                         size_t bytes);
 
 /** Joins the reduction with @p head of the call @p split.  @p partial is the contribution of this
- * PE;
- *  @p msg is the message that contains it, or NULL.  The reduction may be over at the return. */
+ *  PE; @p msg is the message that contains it, or NULL.  The reduction may be over when this
+ *  returns. */
 void ski_reduction_join(struct ski_pe *self, const struct ski_reduction_head *head,
                         struct ski_split *split, char *partial, skua_msg *msg, size_t bytes);
 

@@ -287,7 +287,7 @@ static bool halving_on_result(struct ski_pe *self, struct ski_reduction *r, skua
     return true;
 }
 
-/* Takes a packet of another PE.  Returns false if it is not valid, or not expected. */
+/* Handles a packet of another PE.  Returns false if it is not valid, or not expected. */
 static bool halving_on_packet(struct ski_pe *self, skua_msg *msg)
 {
     const struct ski_reduction_head *head = ski_reduction_head_of(msg);

@@ -54,8 +54,7 @@ static inline int ski_block_delegate(int block, int level, int target, int pes)
 }
 
 /** Returns the bits in which targets may differ and still have @p pe as the delegate of its block
- * of
- *  @p level: the bits that select halves which do not exist. */
+ *  of @p level: the bits that select halves which do not exist. */
 static inline int ski_block_ignores(int pe, int level, int pes)
 {
     int block = ski_block_of(pe, level), bits = 0;

@@ -10,14 +10,14 @@
 
 #include <stdint.h>
 
-/* The place of one PE in the tree of a root. */
+/* The position of one PE in the tree of a root. */
 struct ski_tree {
     int pes, root, arity;
     int rank;     /* of the PE in the tree   */
     int children; /* number of its children  */
 };
 
-/** Returns the place of @p pe in the tree of @p root over @p pes PEs. */
+/** Returns the position of @p pe in the tree of @p root over @p pes PEs. */
 static inline struct ski_tree ski_tree_at(int pe, int pes, int root, int arity)
 {
     struct ski_tree tree  = {pes, root, arity, pe < root ? pe - root + pes : pe - root, 0};

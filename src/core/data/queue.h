@@ -17,6 +17,7 @@
 #include "base/prioq.h"
 #include "core/data/msg_list.h"
 
+/* The event mask: reasons for a slow pass of the scheduler. */
 enum {
     SKI_EVENT_PRIORITY  = 1,   /* a message is expedited or in the heap  */
     SKI_EVENT_TIMERS    = 2,   /* a timer is running                     */
@@ -30,6 +31,7 @@ enum {
     SKI_EVENT_POLLED = SKI_EVENT_POLLED_0 | SKI_EVENT_POLLED_1,
 };
 
+/* The queues of one PE. */
 struct ski_queue {
     struct ski_list  plain;
     uint32_t         events;         /* SKI_EVENT_... */
@@ -43,8 +45,10 @@ void ski_queue_init(struct ski_queue *queue);
 /** Frees the heap; messages are not freed. */
 void ski_queue_destroy(struct ski_queue *queue);
 
-/* Slow paths of ski_queue_push() and ski_queue_pop(). */
-SKI_COLD void             ski_queue_push_special(struct ski_queue *queue, struct skua_msg *msg);
+/** Slow path of ski_queue_push(): @p msg has a priority or is expedited. */
+SKI_COLD void ski_queue_push_special(struct ski_queue *queue, struct skua_msg *msg);
+
+/** Slow path of ski_queue_pop(): some message has a priority or is expedited. */
 SKI_COLD struct skua_msg *ski_queue_pop_special(struct ski_queue *queue);
 
 /** Queues @p msg.  @p flags are those of the message, given apart so that its memory, which may

@@ -33,23 +33,23 @@ uint64_t ski_slots_add(struct ski_slots *slots, void *item)
     return (uint64_t)use->generation << 32 | at;
 }
 
-void *ski_slots_find(const struct ski_slots *slots, uint64_t name)
+void *ski_slots_find(const struct ski_slots *slots, uint64_t handle)
 {
-    uint32_t at = (uint32_t)name;
+    uint32_t at = (uint32_t)handle;
 
-    return at < slots->room && slots->slot[at].generation == name >> 32 ? slots->slot[at].item
+    return at < slots->room && slots->slot[at].generation == handle >> 32 ? slots->slot[at].item
                                                                         : NULL;
 }
 
-void ski_slots_remove(struct ski_slots *slots, uint64_t name)
+void ski_slots_remove(struct ski_slots *slots, uint64_t handle)
 {
-    struct ski_slot_use *use = &slots->slot[(uint32_t)name];
+    struct ski_slot_use *use = &slots->slot[(uint32_t)handle];
 
-    ski_assert(ski_slots_find(slots, name));
+    ski_assert(ski_slots_find(slots, handle));
     use->item       = NULL;
     use->generation = use->generation == UINT32_MAX ? 1 : use->generation + 1;
     use->next       = slots->free;
-    slots->free     = (uint32_t)name;
+    slots->free     = (uint32_t)handle;
 }
 
 void ski_slots_end(struct ski_slots *slots, void (*drop)(void *item))

@@ -14,12 +14,14 @@
 #include <stddef.h>
 #include <stdint.h>
 
+/* A slot of the table. */
 struct ski_slot_use {
     void    *item;       /* NULL: the slot is free             */
     uint32_t generation; /* grows when an item is removed */
     uint32_t next;       /* free slot; the table's length: none */
 };
 
+/* A table; zeroed memory is an empty one. */
 struct ski_slots {
     struct ski_slot_use *slot;
     uint32_t             room, free;
@@ -29,10 +31,10 @@ struct ski_slots {
 uint64_t ski_slots_add(struct ski_slots *slots, void *item);
 
 /** Returns the item of a handle, which may be forged; NULL: there is none. */
-void *ski_slots_find(const struct ski_slots *slots, uint64_t name);
+void *ski_slots_find(const struct ski_slots *slots, uint64_t handle);
 
 /** Removes the item of a valid handle. */
-void ski_slots_remove(struct ski_slots *slots, uint64_t name);
+void ski_slots_remove(struct ski_slots *slots, uint64_t handle);
 
 /** Frees the table; @p drop, unless NULL, is called with each item that is left. */
 void ski_slots_end(struct ski_slots *slots, void (*drop)(void *item));

@@ -2,9 +2,9 @@
 /*
  * timer_heap.h - timers, the earliest deadline first.
  *
- * A binary heap by deadline.  Each timer knows its place in the heap, so that removing one takes
- * O(log n) and leaves nothing behind.  The id of a timer is its slot in a table and the generation
- * of that slot, so that a stale id finds nothing; 0 is no id.
+ * A binary heap by deadline.  Each timer records its position in the heap, so that removing one
+ * takes O(log n) and leaves nothing behind.  The id of a timer is its slot in a table and the
+ * generation of that slot, so that a stale id finds nothing; 0 is no id.
  */
 #ifndef SKI_TIMER_HEAP_H
 #define SKI_TIMER_HEAP_H
@@ -14,6 +14,7 @@
 
 #include <skua/completion.h>
 
+/* A timer, or a free slot of the table. */
 struct ski_timer {
     uint64_t        deadline;   /* ticks                                        */
     uint64_t        period;     /* ticks; 0: the timer fires once               */
@@ -44,7 +45,7 @@ bool ski_timer_heap_remove(struct ski_timer_heap *heap, uint64_t id);
  * missed are skipped. */
 bool ski_timer_heap_fire(struct ski_timer_heap *heap, uint64_t now, skua_completion *done);
 
-/** Returns the earliest deadline.  There is a timer. */
+/** Returns the earliest deadline of a heap that has a timer. */
 uint64_t ski_timer_heap_first(const struct ski_timer_heap *heap);
 
 /** Frees the memory of the heap. */

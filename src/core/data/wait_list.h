@@ -16,6 +16,7 @@
 
 struct skua_thread;
 
+/* A waiter, on its own stack. */
 struct ski_waiter {
     struct ski_waiter  *next;
     struct skua_thread *thread; /* NULL: the PE's own stack waits */

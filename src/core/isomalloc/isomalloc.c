@@ -318,7 +318,7 @@ static uintptr_t iso_take_fresh(struct ski_pe *self, unsigned zone)
     return at;
 }
 
-/* Takes a block; *@p fresh becomes whether this process uses it for the first time. */
+/* Takes a block.  *@p fresh becomes true if this process uses it for the first time. */
 static void *iso_take(struct ski_pe *self, unsigned zone, bool *fresh)
 {
     uintptr_t             at = iso_take_used(self->iso, zone);
@@ -377,7 +377,7 @@ static void iso_keep_slot(struct ski_isomalloc *m, uintptr_t slot)
     ski_vector_push(&m->cold, (void *)slot);
 }
 
-/* The owner of a block may use it again. */
+/* Frees a block of this PE, its owner. */
 static void iso_put(struct ski_pe *self, struct ski_iso_block *block, uint32_t moves)
 {
     struct iso_zone *to = &self->iso->zone[iso_zone_of(block->at)];

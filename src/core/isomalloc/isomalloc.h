@@ -58,7 +58,8 @@ bool ski_isomalloc_open(const struct ski_job *job, size_t slot_bytes);
 /** Forgets the range, at the end of a phase. */
 void ski_isomalloc_close(void);
 
-/** Gives a PE its shares, without what a phase before has left there, if the range is mapped. */
+/** Assigns a PE its shares, if the range is mapped.  What an earlier phase has left there is
+ *  discarded. */
 void ski_isomalloc_begin(struct ski_pe *self);
 
 /** Frees the records of a PE.  Other PEs may still use blocks of its shares. */
@@ -75,10 +76,10 @@ uint64_t ski_isomalloc_layout(void);
  *  no room. */
 void *ski_isomalloc(struct ski_pe *self, size_t bytes);
 
-/** Allocates a slot for a stack; NULL: the shares of this PE have no room.  *@p fresh becomes
- * whether the slot is used for the first time: its guard has to be made, which stays from then on.
- * Free slots keep their pages up to half of the setting stack_cache, and a few in any case unless
- * it is 0. */
+/** Allocates a slot for a stack; NULL: the shares of this PE have no room.  *@p fresh becomes true
+ * if the slot is used for the first time: the caller must then make its guard, which is kept when
+ * the slot is reused.  Free slots keep their pages up to half of the setting stack_cache, and a few
+ * in any case unless it is 0. */
 char *ski_isomalloc_slot(struct ski_pe *self, bool *fresh);
 
 /** Returns the bytes of the guard of a slot, at its low end. */
@@ -97,14 +98,14 @@ uintptr_t ski_isomalloc_block(const void *at);
 /** Returns the record of the block that contains @p at, if the block is here; else NULL. */
 struct ski_iso_block *ski_isomalloc_here(struct ski_pe *self, const void *at);
 
-/* What a block takes along when it moves. */
+/* The part of the record of a block that moves with the block. */
 struct ski_iso_move {
     uint64_t at;
     uint32_t moves, results;
 };
 
-/** Records that the block @p block, which is here, moves to PE @p to, and tells its owner.  Returns
- *  what ski_isomalloc_arrive() needs there. */
+/** Records that the block @p block, which is here, moves to PE @p to, and notifies its owner.
+ *  Returns what ski_isomalloc_arrive() needs there. */
 struct ski_iso_move ski_isomalloc_depart(struct ski_pe *self, void *block, int to);
 
 /** Returns whether @p move, which came from another PE, is that of a block of at least @p bytes

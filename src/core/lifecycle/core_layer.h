@@ -5,6 +5,7 @@
 
 #include "core/pe/layer.h"
 
+/** The stages of core. */
 extern const struct ski_layer ski_core_layer;
 
 #endif

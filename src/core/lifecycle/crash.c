@@ -33,8 +33,8 @@ static bool            crash_launched;
 
 static _Thread_local bool crash_ours; /* this thread writes the record */
 
-/* Returns the record for the first thread of this process that asks.  Others wait until it is
- * written, at most two seconds, since they would take the process down. */
+/* Returns the record to the first thread of this process that calls it.  Other threads wait until
+ * it is written, at most two seconds, since their signals would end the process. */
 static struct ski_crash *crash_take_record(void)
 {
     struct ski_crash *crash = crash_job ? &ski_job_process(crash_job, crash_process)->crash : NULL;

@@ -50,7 +50,7 @@ static void shutdown_send_to_children(struct ski_pe *self, uint32_t handler)
         shutdown_send(self, ski_tree_child(&tree, i), handler, ski_job_exit_code(self->job));
 }
 
-/* Tells process 0 that skua_exit(@p code) was called here. */
+/* Reports to process 0 that skua_exit(@p code) was called here. */
 static void shutdown_tell(struct ski_pe *self, int code)
 {
     /* A process 0 of this host sees the flag in the arena. */

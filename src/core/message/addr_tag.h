@@ -50,7 +50,8 @@ static inline bool ski_addr_tag_may_look(const struct ski_job *job, const void *
            bytes <= arena->bytes - offset;
 }
 
-/** Reads the word at @p at, which is in the arena but may be free: the sanitizer is not asked. */
+/** Reads the word at @p at, which is in the arena but may be free: the sanitizer does not check the
+ *  access. */
 __attribute__((no_sanitize("address"))) static inline uint64_t ski_addr_tag_peek(const void *at)
 {
     return *(const volatile uint64_t *)at;

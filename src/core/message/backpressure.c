@@ -61,7 +61,7 @@ uint64_t ski_backpressure_rest(struct ski_pe *self, uint64_t ns)
     return ns < BACKPRESSURE_REST_NS ? ns : BACKPRESSURE_REST_NS;
 }
 
-/* Lets other PEs continue: takes what they sent, and collects what they freed. */
+/* Gives other PEs room to continue: takes what they sent, and collects what they freed. */
 static void backpressure_turn(struct ski_pe *self)
 {
     if (self->thread) {

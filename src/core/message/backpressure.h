@@ -6,16 +6,16 @@
  * grow and a send never waits.  Once the use of the arena exceeds the setting
  * `backpressure` (base/arena.h: pressure), three rules hold until it has fallen:
  *
- *   receiver   A PE whose queue is long takes nothing from its inbox, and seldom
- *              something from the network.  Inbox and connections fill up.  (To take
- *              one message for each that runs would not do: those that come may
- *              be larger.)
+ *   receiver   A PE whose queue is long takes nothing from its inbox, and polls the
+ *              network seldom.  Inbox and connections fill up.  (To take one message
+ *              for each that runs would not bound memory: those that arrive may be
+ *              larger.)
  *   sender     A send that finds the inbox or the connection full waits until what
  *              it sent has left.  A user thread waits by yielding.  Elsewhere (in
  *              start, a handler, a callback) the call waits in place: it runs no
  *              message, but still moves what arrives into the queue of its PE.
- *              A PE whose own queue is long waits only for a burst, many messages
- *              from one handler: it runs behind itself, and each message that it
+ *              A PE whose own queue is long waits only after a burst, many messages
+ *              from one handler: that PE is behind itself, and each message that it
  *              runs frees memory.
  *   runtime    Messages of the runtime's own handlers never wait: others wait for
  *              them.
@@ -25,7 +25,7 @@
  *
  * Deadlock.  A sender that waits keeps taking from its own inbox and the network, so
  * a PE that waits for room there gets it: no cycle of waiting senders can form, at the
- * price that the sender's own queue grows meanwhile.  What the rule cannot see is a receiver
+ * price that the sender's own queue grows meanwhile.  The rule does not cover a receiver
  * that waits for the sender in its own code (a loop around a variable) or that is
  * stopped.  Therefore a wait without progress ends after SKI_BACKPRESSURE_PATIENCE seconds, and
  * the next sends do not wait until something has moved again.  A doorbell at the

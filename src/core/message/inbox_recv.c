@@ -51,7 +51,7 @@ static inline struct skua_msg *inbox_take(struct ski_pe *self, const struct ski_
 
         ski_assert(ski_arena_contains(self->pool.arena, msg));
         __builtin_prefetch(msg, 1);                   /* for writing: it will be sent on or freed */
-        if (cell->handler == SKI_HANDLER_BROADCAST) { /* the runtime reads its tail at once */
+        if (cell->handler == SKI_HANDLER_BROADCAST) { /* the runtime reads its tail next */
             __builtin_prefetch(msg + 1);
             __builtin_prefetch((const char *)(msg + 1) + SKI_CACHE_LINE);
         }

@@ -16,15 +16,15 @@
 /** Wakes @p pe of this host, which sleeps. */
 SKI_COLD void ski_inbox_wake(struct ski_pe *self, int pe);
 
-/** Returns what @p self knows of the free cells of the inbox of @p pe: a small table, by the low
- *  bits of PE numbers. */
+/** Returns the credit of @p self for the inbox of @p pe, from a small table that is indexed by the
+ *  low bits of PE numbers; an entry of another PE is replaced. */
 static inline struct ski_credit *ski_inbox_credit(struct ski_pe *self, int pe)
 {
-    struct ski_inbox_credits *known = &self->known[(uint32_t)pe % SKI_INBOX_CREDITS];
+    struct ski_inbox_credits *entry = &self->credits[(uint32_t)pe % SKI_INBOX_CREDITS];
 
-    if (SKI_UNLIKELY(known->pe != pe))
-        *known = (struct ski_inbox_credits){pe, {0, 0}};
-    return &known->credit;
+    if (SKI_UNLIKELY(entry->pe != pe))
+        *entry = (struct ski_inbox_credits){pe, {0, 0}};
+    return &entry->credit;
 }
 
 /** Returns whether the inbox of @p pe is found by arithmetic.  If not, it may still be on this
@@ -58,8 +58,9 @@ static inline void ski_inbox_publish(struct ski_pe *self, int pe, struct ski_cel
         ski_inbox_wake(self, pe);
 }
 
-/** Puts the address of @p msg into the inbox of @p pe. Returns false if the inbox is full.  @p
- * handler is the one in the header of @p msg, which need not be waited for. */
+/** Puts the address of @p msg into the inbox of @p pe.  Returns false if the inbox is full.
+ *  @p handler is the one in the header of @p msg; it is passed because the header may still be on
+ *  its way from another core. */
 static inline bool ski_inbox_push(struct ski_pe *self, int pe, uint32_t handler,
                                   struct skua_msg *msg)
 {

@@ -11,7 +11,7 @@
 #include "core/pe/code_address.h"
 #include "core/pe/handler.h"
 
-#define SUM_WHOLE ((size_t)65536) /* longer messages are summed up at both ends */
+#define SUM_WHOLE ((size_t)65536) /* of longer messages the checksum covers both ends */
 
 static const char *const givers[] = {
     [SKI_RELEASE_RUNTIME] = "the runtime",        [SKI_RELEASE_SEND] = "skua_send",
@@ -96,7 +96,7 @@ static uint64_t ownership_sum_bytes(uint64_t sum, const char *at, size_t bytes)
     return (sum ^ word) * UINT64_C(0x9e3779b97f4a7c15);
 }
 
-/* Sums up the data of a message, or both ends of much data; never 0. */
+/* Returns the checksum of the data of a message, or of both ends of much data; never 0. */
 static uint64_t ownership_sum_of(skua_msg *msg)
 {
     const char *data  = skua_msg_data(msg);

@@ -12,10 +12,10 @@
  * and the call, the PE and the line of code that released the message.  A message that was
  * delivered to another PE is HELD, but not by its sender any more.
  *
- * The data of a message is summed up when it is sent and when it is delivered: a sender that writes
- * to it in between is found.
+ * A checksum of the data of a message is computed when it is sent and when it is delivered, so a
+ * sender that writes to it in between is found.
  *
- * Without the setting no fast path looks at any of this: `sendable` of a PE equals `handlers`, the
+ * Without the setting no fast path reads any of this: `sendable` of a PE equals `handlers`, the
  * magazines of its pool have room, and the table of handlers leads to the handlers themselves.
  */
 #ifndef SKI_OWNERSHIP_H
@@ -45,8 +45,8 @@ static inline bool ski_ownership_checked(const struct ski_pe *self)
 /** Makes the pool and the sends of a new PE check ownership. */
 void ski_ownership_begin(struct ski_pe *self);
 
-/** Makes the table of @p count handlers check each message that is delivered.  Before it is used.
- */
+/** Makes the table of @p count handlers check each message that is delivered.  It is called before
+ *  the table is used. */
 void ski_ownership_wrap(skua_handler_fn *handlers, uint32_t count);
 
 /** Undoes ski_ownership_wrap(), if it was called. */

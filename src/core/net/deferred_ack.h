@@ -12,7 +12,7 @@
  * come together, acknowledges them together.  None waits through absences for longer than
  * SKUA_ACK_DELAY.
  *
- * A small packet takes the acknowledgements for its receiver along: the two are coalesced, and the
+ * A small packet carries the acknowledgements for its receiver: the two are coalesced, and the
  * acknowledgement costs neither side a system call.  Those for other PEs wait for packets to them.
  * Behind a large packet, all are sent.
  *
@@ -52,9 +52,14 @@ void ski_deferred_ack_send(struct ski_deferred_ack *ack, struct ski_pe *self);
  *  none. */
 struct skua_msg *ski_deferred_ack_take(struct ski_deferred_ack *ack, struct ski_pe *self, int pe);
 
-/* Slow paths. */
+/** Slow path of ski_deferred_ack_sent(): the PE is back in the runtime. */
 void ski_deferred_ack_return(struct ski_deferred_ack *ack, struct ski_pe *self);
+
+/** Slow path of ski_deferred_ack_pass(): sends the acknowledgements if it is time. */
 void ski_deferred_ack_consider(struct ski_deferred_ack *ack, struct ski_pe *self, bool idle);
+
+/** Slow path of ski_deferred_ack_leave(): sends the acknowledgements, unless the PE is expected
+ * back soon. */
 void ski_deferred_ack_depart(struct ski_deferred_ack *ack, struct ski_pe *self);
 
 /** Called in a pass of the scheduler before a message runs; @p idle: the queue is empty. */

@@ -2,7 +2,7 @@
 /*
  * net.h - messages to and from PEs of other hosts.
  *
- * A job that is spread over several arenas has a driver (transport/driver.h), and each PE has a
+ * A distributed job, which has several arenas, has a driver (transport/driver.h), and each PE has a
  * port of its own.  A message is sent as it lies in memory and received as a block of the
  * receiver's pool: neither side copies a large one.
  *
@@ -94,18 +94,18 @@ skua_status ski_net_open(const struct ski_boot *boot);
 /** Closes the ports, after all PEs of this process have ended. */
 void ski_net_close(void);
 
-/** Returns the driver of a spread job, or NULL. */
+/** Returns the driver of a distributed job, or NULL. */
 const struct ski_driver *ski_net_driver(void);
 
-/** Returns why the driver's last call failed: in the driver's words, or what @p status means. */
+/** Returns why the driver's last call failed: the text of the driver, or what @p status means. */
 const char *ski_net_reason(skua_status status);
 
-/** Returns how many bytes of a packet suit the driver, in a spread job. */
+/** Returns how many bytes of a packet suit the driver, in a distributed job. */
 size_t ski_net_packet_bytes(void);
 
 /* ---- on a PE ---------------------------------------------------------------------- */
 
-/** Gives a PE its port, if the job is spread: its progress source (core/pe/progress.h). */
+/** Gives a PE its port, if the job is distributed: its progress source (core/pe/progress.h). */
 void ski_net_begin(struct ski_pe *self);
 
 /** Takes the port from a PE that ends: packets that still arrive are dropped. */
@@ -116,7 +116,7 @@ void ski_net_end(struct ski_pe *self);
 bool ski_net_send(struct ski_pe *self, int pe, struct skua_msg *msg);
 
 /** Sends @p msg as ski_net_send() does, but in a burst of packets it waits for others until this PE
- *  is in the scheduler: the caller is in no hurry.  While it waits, ski_net_extend() may make it
+ *  is in the scheduler: a delay does not matter.  While it waits, ski_net_extend() may make it
  *  longer by up to @p room bytes, for which its block has room. */
 bool ski_net_send_open(struct ski_pe *self, int pe, struct skua_msg *msg, size_t room);
 
@@ -143,7 +143,8 @@ bool ski_net_send_split(struct ski_pe *self, int pe, struct skua_msg *msg, const
  *  taken along by a packet, through @p calls (deferred_ack.h).  Only where the PE has a port. */
 void ski_net_defer_ack(struct ski_pe *self, int pe, const struct ski_deferred_ack_calls *calls);
 
-/** Says that the message which runs is a reply: acknowledgements wait for the one after it. */
+/** Records that the message which runs is a reply: acknowledgements wait for the message after it.
+ */
 void ski_net_reply_runs(struct ski_pe *self);
 
 /** Flushes backlogs and lets the driver make progress. Returns true if something has happened. */

@@ -3,8 +3,8 @@
  * zcopy_send.h - messages to other hosts whose data are sent from where they lie.
  *
  * The driver sends a header, which is a message, and after it data of the program or of a region.
- * Both must stay as they are until the driver is done with them; what is noted for that moment
- * lies in the message after the header, where the data would be.
+ * Both must not change until the driver has read them.  The record of what to do then lies in the
+ * message after the header, where the data would be.
  */
 #ifndef SKI_ZCOPY_SEND_H
 #define SKI_ZCOPY_SEND_H

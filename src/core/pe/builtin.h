@@ -9,6 +9,7 @@
 
 #include <skua/message.h>
 
+/* Properties of a handler. */
 enum {
     SKI_HANDLES_OBJECT       = 1,  /* its messages name an object (SKI_MSG_OBJECT); others do not */
     SKI_HANDLES_EITHER       = 2,  /* its messages may name an object                             */
@@ -18,6 +19,7 @@ enum {
     SKI_HANDLES_COUNTED      = 32, /* packets in the queue are counted (struct ski_pe: counted)   */
 };
 
+/* A handler of the runtime. */
 struct ski_builtin {
     const char     *name;
     skua_handler_fn fn;

@@ -3,7 +3,7 @@
  * code_map.h - where the program and its libraries lie in a process.
  *
  * The stack of a user thread holds return addresses and may hold addresses of functions.  They are
- * right in another process only if all code lies there at the same addresses, which the kernel's
+ * valid in another process only if all code lies there at the same addresses, which the kernel's
  * address space layout randomisation (ASLR) prevents by default (setting aslr).  A process sends
  * its *code map* to another one, which compares it with its own.
  *
@@ -29,9 +29,8 @@ struct ski_code_object {
     char     name[SKI_CODE_NAME]; /* the last part of its path; "" is the program  */
 };
 
-/** Writes the code map of this process to @p map, of @p most objects.  Returns their number; more
- * than
- *  @p most: that was not enough. */
+/** Writes the code map of this process to @p map, which has room for @p most objects.  Returns the
+ *  number of objects of the process, which may be more than @p most. */
 size_t ski_code_map(struct ski_code_object *map, size_t most);
 
 /** Compares @p count objects of another process, @p theirs, with this one.  Returns NULL if each is

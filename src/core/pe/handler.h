@@ -29,12 +29,14 @@ enum {
 
 #define SKI_HANDLERS_MOST (UINT16_MAX + 1)
 
+/* The table. */
 struct ski_handlers {
     uint32_t         count;
     skua_handler_fn *fn; /* of SKI_HANDLERS_MOST once the table is closed: any number of 16 bits
                             leads to a function */
 };
 
+/** The handlers of this process. */
 extern struct ski_handlers ski_handlers;
 
 /** Registers the runtime's own handlers.  Idempotent. */

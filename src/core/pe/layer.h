@@ -34,8 +34,8 @@ struct ski_layer {
      *  the launcher.  A failure has been logged. */
     skua_status (*create)(struct ski_job *job);
 
-    /** Tells the other processes of the job what they may ask for (boot/boot.h): after a barrier
-     *  that follows create(), before one that open() follows.  A failure has been logged. */
+    /** Publishes what other processes of the job may ask for (boot/boot.h): after a barrier that
+     *  follows create(), before one that open() follows.  A failure has been logged. */
     skua_status (*publish)(const struct ski_boot *boot);
 
     /** Begins and ends in this process, around its PEs. */
@@ -51,7 +51,7 @@ struct ski_layer {
     void (*end)(struct ski_pe *self);
 
     /** Called before a PE sleeps.  Returns how many nanoseconds it may sleep at most, SKI_FOREVER
-     * if the layer has no reason to look again; 0: not at all, since something was sent. */
+     * if the layer sets no limit; 0: not at all, since something was sent. */
     uint64_t (*before_sleep)(struct ski_pe *self);
 
     /** Called before a call on the PE's own stack waits for something that messages bring about, if
@@ -65,18 +65,37 @@ struct ski_layer {
 /** The layers of the runtime, the lowest first; NULL ends the list. */
 extern const struct ski_layer *const ski_layers[];
 
-void        ski_layers_init(void);
-skua_status ski_layers_create(struct ski_job *job);
-skua_status ski_layers_publish(const struct ski_boot *boot);
-void        ski_layers_open(const struct ski_boot *boot);
-void        ski_layers_close(void);
-void        ski_layers_reset(void);
-void        ski_layers_begin(struct ski_pe *self);
-void        ski_layers_end(struct ski_pe *self);
+/** Runs the stage `init` of all layers. */
+void ski_layers_init(void);
 
-/** Returns how many nanoseconds @p self may sleep: the least that a layer says. */
+/** Runs the stage `create` of all layers, up to the first that fails; returns its status. */
+skua_status ski_layers_create(struct ski_job *job);
+
+/** Runs the stage `publish` of all layers, up to the first that fails; returns its status. */
+skua_status ski_layers_publish(const struct ski_boot *boot);
+
+/** Runs the stage `open` of all layers. */
+void ski_layers_open(const struct ski_boot *boot);
+
+/** Runs the stage `close` of all layers, the highest first. */
+void ski_layers_close(void);
+
+/** Runs the stage `reset` of all layers, the highest first. */
+void ski_layers_reset(void);
+
+/** Runs the stage `begin` of all layers on the PE @p self. */
+void ski_layers_begin(struct ski_pe *self);
+
+/** Runs the stage `end` of all layers on the PE @p self, the highest first. */
+void ski_layers_end(struct ski_pe *self);
+
+/** Returns how many nanoseconds @p self may sleep: the least that a layer allows. */
 uint64_t ski_layers_before_sleep(struct ski_pe *self);
-void     ski_layers_before_wait(struct ski_pe *self);
-void     ski_layers_during_shutdown(void);
+
+/** Calls before_wait() of all layers. */
+void ski_layers_before_wait(struct ski_pe *self);
+
+/** Calls during_shutdown() of all layers. */
+void ski_layers_during_shutdown(void);
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * malloc_arena.h - malloc() from the arena, so that all PEs of a host reach its blocks: the setting
- * share_malloc.
+ * malloc_arena.
  *
  * Memory that a program gets from the system belongs to its process; other processes reach it
  * through the system, at 0.7 us a call, or by two copies.  With skua-malloc.so loaded before the

@@ -34,9 +34,9 @@ struct ski_objects;
 struct ski_pe;
 struct ski_polled;
 
-/* What a PE knows of the free cells of the inboxes that it sent to lately. */
-#define SKI_INBOX_CREDITS 32
+#define SKI_INBOX_CREDITS 32 /* inboxes whose credits a PE caches */
 
+/* The credit of a PE for the inbox of another one that it has sent to recently. */
 struct ski_inbox_credits {
     int32_t           pe;
     struct ski_credit credit;
@@ -76,7 +76,7 @@ struct ski_threads {
 };
 
 struct ski_pe {
-    /* What every pass and every send looks at. */
+    /* What every pass and every send reads. */
     struct ski_reader      reader; /* of the PE's inbox                           */
     struct ski_queue       queue;
     uint32_t               idle_passes; /* empty ones since the clock was last read    */
@@ -90,11 +90,11 @@ struct ski_pe {
     const skua_handler_fn *handler;
     uint32_t               handlers;   /* their ids are 1 .. handlers */
     uint32_t               sendable;   /* equal to handlers; 0: sends are checked (ownership.h) */
-    void (*ring)(struct ski_pe *self); /* answers the doorbell that is next in the inbox, */
-    void (*ring_own)(
-        struct ski_pe *self); /* and one that the PE has rung for itself: set by onesided */
+    void (*ring)(struct ski_pe *self); /* answers the doorbell that is next in the inbox */
+    void (*ring_own)(struct ski_pe *self); /* answers one that the PE has rung for itself; both are
+                                              set by onesided */
     skua_stats               stats;
-    struct ski_inbox_credits known[SKI_INBOX_CREDITS];
+    struct ski_inbox_credits credits[SKI_INBOX_CREDITS];
     struct ski_pool          pool;
 
     /* Where the PE is. */

@@ -93,9 +93,10 @@ static inline bool ski_progress_is_time(const struct ski_progress *progress, uin
     return progress->misses == 0 || now - progress->at >= ski_progress_interval(progress);
 }
 
-/** Returns whether an empty pass polls at once: something is expected, or nothing but the source
- * has given the PE work since the last poll.  @p pushed counts the messages of the PE. */
-static inline bool ski_progress_at_once(const struct ski_progress *progress, uint64_t pushed)
+/** Returns whether an empty pass polls without looking at the clock: something is expected, or no
+ *  message from elsewhere has arrived since the last poll.  @p pushed counts the messages of the
+ *  PE. */
+static inline bool ski_progress_eager(const struct ski_progress *progress, uint64_t pushed)
 {
     return progress->misses == 0 ||
            (progress->misses < SKI_PROGRESS_EAGER && pushed == progress->settled);
@@ -104,7 +105,7 @@ static inline bool ski_progress_at_once(const struct ski_progress *progress, uin
 /** Returns whether an empty pass polls the source. */
 static inline bool ski_progress_wanted_idle(struct ski_progress *progress, uint64_t pushed)
 {
-    if (ski_progress_at_once(progress, pushed))
+    if (ski_progress_eager(progress, pushed))
         return true;
     if (progress->passes-- > 0)
         return false;

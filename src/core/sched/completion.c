@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * completion.c - carrying out completions, on the PE they belong to.
+ * completion.c - making completions, and performing them on the PE that they belong to.
  *
- * A completion that happens elsewhere travels home in a message: itself, then
- * the result.  A future keeps that message as it is (future.c), which is why the result
- * of a future always lies after a struct completion_carried.
+ * A completion that another PE performs is sent to its own PE in a message: the completion, then
+ * the result.  A future keeps that message as it is (future.c), which is why the result of a future
+ * always lies after a struct completion_carried.
  *
- * A completion has addresses of its PE in it, and may come from another host: in a message home,
- * or in data that the program was sent and now completes.  So each of a job that is spread has a
- * tag (addr_tag.h), which its PE checks before it touches an address: in completion_happen_here(),
- * which is the only way to those, and once for each time that the completion happens.  Programs use
- * few completions, each of them often: the PE remembers some tags that it made.
+ * A completion contains addresses of its PE, and may come from another host: in such a message, or
+ * in data that the program has received and now passes to skua_complete().  So each completion of a
+ * distributed job has a tag (addr_tag.h).  Its PE checks the tag in completion_happen_here(), each
+ * time before it uses an address; no other path leads to the addresses.  completion_tags.h caches
+ * the tags that a PE has made.
  */
 #include <skua/completion.h>
 
@@ -30,13 +30,24 @@
 #include "core/sched/thread.h"
 #include "core/sched/wait.h"
 
-enum completion_kind { NOTHING, COUNT, CALL, SEND, FUTURE, EXIT, OBJECT = SKI_DONE_OBJECT };
+/* What a completion does, in the order of skua_done_*(). */
+enum completion_kind {
+    NOTHING,
+    COUNT,                   /* increments a counter */
+    CALL,                    /* calls a function */
+    SEND,                    /* sends the result to a handler of a PE */
+    FUTURE,                  /* sets a future to the result */
+    EXIT,                    /* ends the job */
+    OBJECT = SKI_DONE_OBJECT /* invokes an entry of an object */
+};
 
-/* As much of a completion as one that travels has: those for objects do not. */
+/* The part of a completion that a message to its PE carries.  A completion that invokes an object
+ * is longer, and is never carried: the PE that performs it sends the message to the object. */
 struct completion_carried {
     _Alignas(16) unsigned char done[offsetof(skua_completion, with.own.tag) + sizeof(uint64_t)];
 };
 
+/* Returns the completion that a message has brought. */
 static skua_completion completion_of(const struct completion_carried *carried)
 {
     skua_completion done = {.kind = NOTHING};
@@ -49,6 +60,7 @@ _Static_assert(sizeof(struct completion_carried) == SKI_COMPLETE_LEAST, "see bui
 
 /* ---- making ------------------------------------------------------------------ */
 
+/* Returns a completion that belongs to the PE of the caller, with its tag. */
 static inline skua_completion completion_own(const char *call, skua_completion done)
 {
     struct ski_pe *self = ski_pe_of_caller(call);
@@ -155,7 +167,7 @@ static struct skua_msg *completion_carry(struct ski_pe *self, const skua_complet
     return msg;
 }
 
-/* To the PE it belongs to; in a cell, if it is small. */
+/* Sends a completion to the PE that it belongs to; in a cell, if it is small. */
 static void completion_send_home(struct ski_pe *self, const skua_completion *done, const void *data,
                                  size_t bytes)
 {
@@ -184,7 +196,7 @@ static bool completion_is_ours(struct ski_pe *self, const skua_completion *done)
     return done->kind == EXIT || done->with.own.tag == ski_completion_tag(self, done);
 }
 
-/* On its own PE, which made it; the kinds that do not keep the result. */
+/* Performs a completion of a kind that does not keep the result, on the PE that made it. */
 static void completion_run(struct ski_pe *self, const skua_completion *done, const void *data,
                            size_t bytes)
 {
@@ -206,7 +218,8 @@ static void completion_run(struct ski_pe *self, const skua_completion *done, con
     }
 }
 
-/* An object: a message for it on this PE, which knows the way to it (objects/chare/invoke.c). */
+/* Performs a completion that invokes an object: queues a message for the object on this PE, which
+ * forwards it (objects/chare/invoke.c). */
 static void completion_invoke(struct ski_pe *self, const skua_completion *done, const void *data,
                               size_t bytes)
 {
@@ -265,7 +278,8 @@ static inline void completion_perform(struct ski_pe *self, const skua_completion
         skua_msg_free(carrier);
 }
 
-/* A completion of this PE in a job with objects that move with their threads. */
+/* Performs a completion of this PE, in a job with objects that move with their threads, where its
+ * target is. */
 static SKI_COLD void completion_happen_somewhere(struct ski_pe *self, const skua_completion *done,
                                                  const void *data, size_t bytes, skua_msg *carrier)
 {
@@ -277,7 +291,8 @@ static SKI_COLD void completion_happen_somewhere(struct ski_pe *self, const skua
         completion_follow(self, pe, carrier ? carrier : completion_carry(self, done, data, bytes));
 }
 
-/* On its own PE.  @p carrier is a message that brought the completion and its result, or NULL. */
+/* Performs a completion on the PE that made it.  @p carrier is a message that brought the
+ * completion and its result, or NULL. */
 static void completion_happen_here(struct ski_pe *self, const skua_completion *done,
                                    const void *data, size_t bytes, skua_msg *carrier)
 {
@@ -295,8 +310,8 @@ static void completion_happen_here(struct ski_pe *self, const skua_completion *d
         skua_msg_free(carrier);
 }
 
-/* Returns whether its numbers are of something that there is.  A program reaches no handlers of the
- * runtime's. */
+/* Returns whether the PE and the handler that a completion names exist.  A program cannot name
+ * handlers of the runtime. */
 static bool completion_is_possible(const struct ski_pe *self, const skua_completion *done)
 {
     uint64_t handler = done->kind == SEND ? done->what.handler : done->entry;
@@ -310,8 +325,10 @@ static bool completion_is_possible(const struct ski_pe *self, const skua_complet
     return done->kind == OBJECT || (uint32_t)done->pe < (uint32_t)self->pes || done->pe == self->pe;
 }
 
-/* One that came from elsewhere in data of the program's is not the program's fault; nor is one of a
- * former job that had more PEs, which happens nevertheless. */
+/* Handles a completion that names a PE or a handler that does not exist.  One of a former job that
+ * had more PEs is performed if a restarted job keeps its address.  Any other is an error of the
+ * program in a job on one host; in a distributed job it may have come from another host in data of
+ * the program, so it is dropped. */
 static SKI_COLD void completion_refuse(struct ski_pe *self, const skua_completion *done,
                                        const void *data, size_t bytes)
 {
@@ -372,10 +389,11 @@ void ski_on_complete(skua_msg *msg)
     completion_happen_here(ski_self, &done, carried + 1, msg->bytes - sizeof *carried, msg);
 }
 
-/* A completion that another PE made and that has followed its target.  Its tag is not checked: the
- * PE that made the completion has done so, and only a PE that a thread or object was moved to by
- * another PE, and that has executed or will execute what the other PE put there, has such targets
- * (docs/decisions/0048-threads-that-migrate.md). */
+/* Handles a completion that another PE made and that has followed its target here.  Its tag is not
+ * checked, since the PE that made the completion has checked it.  Its target lies in memory that
+ * another PE has moved here.  A program whose threads migrate trusts all processes that know the
+ * secret of the job, since it executes their stacks (docs/decisions/0048-threads-that-migrate.md).
+ */
 void ski_on_complete_moved(skua_msg *msg)
 {
     struct ski_pe             *self    = ski_self;

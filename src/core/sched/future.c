@@ -149,7 +149,7 @@ static void continuation_advance(struct ski_pe *self, struct ski_continuation *c
         skua_complete(done, &index, sizeof index);
 }
 
-/* A future of a continuation is cleared before it was set. */
+/* Handles a future of a continuation that is cleared before it was set. */
 static void continuation_lose(struct ski_pe *self, struct future_link *link)
 {
     struct ski_continuation *c = link->continuation;

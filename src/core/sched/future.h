@@ -17,7 +17,7 @@
 struct ski_pe;
 
 /** Sets @p future of @p self to what lies after the first SKI_COMPLETE_LEAST bytes of @p result,
- * which is given away; wakes its waiters and performs what is chained to it. */
+ *  which the caller gives away; wakes its waiters and performs what is chained to it. */
 void ski_future_set(struct ski_pe *self, skua_future *future, skua_msg *result);
 
 /** Returns whether completions are chained to a future for whose address @p moves returns true:

@@ -80,7 +80,7 @@ static void sched_poll_source(struct ski_pe *self)
     ski_progress_polled(progress, self->queue.pushed, came);
 }
 
-/* Gives the progress source its turn: what it wants to do in a pass, and a poll if that is due. */
+/* Gives the progress source its turn: its work of a pass, and a poll if that is due. */
 static void sched_progress(struct ski_pe *self)
 {
     struct ski_progress *progress = &self->progress;
@@ -379,7 +379,7 @@ static bool sched_poll_inbox(struct ski_pe *self)
 }
 
 /* An idle PE whose CPU other PEs share.  Yielding costs half of sleeping and being woken, so a few
- * yields come first: the first at once, because this PE has probably given the others work, the
+ * yields come first: the first immediately, because this PE has probably given the others work, the
  * next ones after polling again, because the others may be idle as well
  * (docs/decisions/0004-waiting.md). */
 static void sched_step_aside(struct ski_pe *self)

@@ -2,7 +2,7 @@
 /*
  * scheduler.h - the loop of a PE.
  *
- * A pass moves what has arrived into the queue, sees to timers, backlogs and the network if there
+ * A pass moves what has arrived into the queue, serves timers, backlogs and the network if there
  * are any, and runs the next message.  A pass that finds nothing takes some twenty instructions;
  * after a few dozen of them the PE decides whether to spin on, yield the CPU, or sleep.
  */

@@ -25,7 +25,7 @@ bool ski_thread_guards(const struct ski_pe *self, const void *address)
     return thread && (uintptr_t)address - (uintptr_t)thread->stack.low < thread->stack.guard;
 }
 
-/* From the running thread to the scheduler. */
+/* Switches from the running thread to the scheduler. */
 static void thread_leave(struct ski_pe *self, bool for_good)
 {
     struct skua_thread *thread = self->thread;
@@ -54,7 +54,7 @@ void ski_thread_enter(struct ski_pe *self, struct skua_thread *thread)
     ski_fiber_switch(&self->threads.fiber, &thread->fiber, false);
 }
 
-/* What a thread runs, on its own stack. */
+/* Runs the function of a thread, on the stack of the thread. */
 static void thread_body(void *arg)
 {
     struct skua_thread *thread = arg;

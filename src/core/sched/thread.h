@@ -23,7 +23,7 @@
 #include "core/sched/blocked.h"
 
 /* What a thread waits in.  A thread moves only while it waits in one of those that follow
- * SKI_THREAD_STAYS: what these look at afterwards is on its stack, or is looked up again. */
+ * SKI_THREAD_STAYS: what these use afterwards is on its stack, or is looked up again. */
 enum ski_thread_wait {
     SKI_THREAD_STAYS,     /* it runs, or waits in something that does not move */
     SKI_THREAD_YIELDS,    /* skua_thread_yield()                               */
@@ -32,9 +32,10 @@ enum ski_thread_wait {
     SKI_THREAD_MIGRATES,  /* skua_migrate_now()                                */
 };
 
-/* What ski_on_thread() looks at when a thread has left its stack. */
+/* Flags that ski_on_thread() reads when a thread has left its stack. */
 enum { SKI_THREAD_DONE = 1, SKI_THREAD_OWNED = 2 };
 
+/* A user thread. */
 struct skua_thread {
     struct skua_msg  ready;
     struct ski_fiber fiber;
@@ -90,7 +91,7 @@ static inline void ski_thread_unpin(const struct ski_pe *self)
         self->thread->pins--;
 }
 
-/** Leaves the calling thread; returns after ski_thread_unblock(). */
+/** Suspends the calling thread; returns after ski_thread_unblock(). */
 void ski_thread_block(struct ski_pe *self);
 
 /** Queues a blocked thread of this PE. */
@@ -102,7 +103,7 @@ static inline void ski_thread_unblock(struct ski_pe *self, struct skua_thread *t
 /** Runs @p thread until it blocks or ends. */
 void ski_thread_enter(struct ski_pe *self, struct skua_thread *thread);
 
-/** Enters a thread of this PE in the list of its PE. */
+/** Adds a thread of this PE to the list of its PE. */
 void ski_thread_link(struct ski_pe *self, struct skua_thread *thread);
 
 /** Removes a thread from the list of its PE. */

@@ -8,7 +8,7 @@
  * part of a stack or of the object.  Inside a host only the address of the slot travels.  Between
  * hosts the bytes from the stack pointer to the end of the slot do.
  *
- * The return addresses on a stack must be right at the destination (pe/code_map.h).
+ * The return addresses on a stack must be valid at the destination (pe/code_map.h).
  */
 #ifndef SKI_THREAD_MOVE_H
 #define SKI_THREAD_MOVE_H
@@ -58,11 +58,11 @@ static inline char *ski_thread_slot_end(const struct skua_thread *thread)
 /** Returns the thread in the slot @p slot. */
 struct skua_thread *ski_thread_in_slot(char *slot);
 
-/** Enters a thread whose slot has arrived, with its memory, in the list of this PE. */
+/** Adds a thread whose slot has arrived, with its memory, to the list of this PE. */
 void ski_thread_arrive(struct ski_pe *self, const struct ski_iso_move *move);
 
-/** Leaves the calling thread, which asks to be moved; returns when it has been moved or its request
- *  was denied (struct skua_thread: migrated). */
+/** Suspends the calling thread, which asks to be moved; returns when it has been moved or its
+ * request was denied (struct skua_thread: migrated). */
 void ski_thread_wait_to_migrate(struct ski_pe *self, struct ski_call call);
 
 /** Continues a thread in ski_thread_wait_to_migrate(), which returns @p status. */

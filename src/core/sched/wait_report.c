@@ -11,7 +11,7 @@
 #include "core/sched/wait.h"
 
 #define DEPTH 3 /* calls of the PE's own stack that are named       */
-#define KINDS 4 /* of waiting user threads that are told one by one */
+#define KINDS 4 /* of waiting user threads that are listed one by one */
 
 static void report_explain_text_append(struct ski_text *text, const char *format, va_list args)
 {

@@ -3,8 +3,8 @@
  * wait_report.h - what waits on a PE, in words, for a job that makes no progress
  * (objects/services/idle_report.h).
  *
- * Called on the PE concerned, by a message, while all else rests.  Texts are bounded: what does
- * not fit is left out.
+ * A message makes each PE call these functions on its own state, while the job is idle.  Texts are
+ * bounded: what does not fit is left out.
  */
 #ifndef SKI_WAIT_REPORT_H
 #define SKI_WAIT_REPORT_H

@@ -13,7 +13,7 @@
 
 _Static_assert(sizeof(struct ski_creation) == SKI_CREATE_LEAST, "see creation.h");
 
-/* A member of a process group, told to the other PEs of its process. */
+/* The announcement of a member of a process group to the other PEs of its process. */
 struct creation_adoption {
     uint64_t id;
     void    *member;
@@ -178,7 +178,8 @@ static void creation_check_range(const char *call, const struct ski_class *of,
                        of->def.name, (long long)range->upper[d] - range->lower[d]);
 }
 
-/* Creates a collection: this PE knows it at once, and all PEs are told. */
+/* Creates a collection: this PE knows it when the call returns, and a broadcast announces it to all
+ * PEs. */
 static skua_collection creation_send(const char *call, skua_class of, enum ski_kind kind,
                                      const skua_array_def *def, const void *data, size_t bytes)
 {
@@ -207,7 +208,7 @@ static skua_collection creation_send(const char *call, skua_class of, enum ski_k
     all.id           = made->id;
     known            = ski_collection_expect(self->objects, made->id);
     made->sync_point = known->sync_point;
-    creation_define(known, made); /* a target at once */
+    creation_define(known, made); /* a target immediately */
     if (self->objects->hold_creation)
         self->objects->hold_creation(self, msg);
     else

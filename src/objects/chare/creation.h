@@ -3,8 +3,8 @@
  * creation.h - the creation and the deletion of collections.
  *
  * The creator broadcasts the creation, and each PE creates the elements whose home it is.  A
- * process group has one member in each process, on its first PE, which tells the others of the
- * process its address.  A deletion is a broadcast too, in one sequence with those that invoke the
+ * process group has one member in each process, on its first PE, which announces its address to the
+ * others of the process.  A deletion is a broadcast too, in one sequence with those that invoke the
  * elements (collective/array_broadcast.h).
  */
 #ifndef SKI_CREATION_H
@@ -15,7 +15,8 @@
 /** Deletes all elements of @p all that are here; its id stays known. */
 void ski_collection_end(struct ski_collection *all);
 
-/** Lets the classes see to all objects of a PE that ends; they may still look for others. */
+/** Calls the destructors of all objects of a PE that ends.  A destructor may still look up other
+ *  objects. */
 void ski_collections_destroy(struct ski_objects *objects);
 
 /** Defines a collection of a job that is restarted by the @p bytes at @p creation that it was
@@ -24,11 +25,12 @@ void ski_collections_destroy(struct ski_objects *objects);
 struct ski_collection *ski_creation_restore(struct ski_objects *objects, const void *creation,
                                             size_t bytes);
 
-/** Lets a collection that ski_creation_restore() defined exist: it has its elements. */
+/** Marks a collection that ski_creation_restore() defined as existing: its elements have been
+ *  restored. */
 void ski_creation_restored(struct ski_collection *all);
 
-/** Tells the other PEs of the process the address of the member of a process group, which is here.
- */
+/** Announces the address of the member of a process group, which is here, to the other PEs of the
+ *  process. */
 void ski_creation_share_member(struct ski_collection *all);
 
 /** Handler: create the elements of a collection whose home is here. */

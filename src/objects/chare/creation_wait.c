@@ -74,7 +74,7 @@ static void creation_wait_make_table(void)
 }
 
 /* Returns whether the elements of a collection are created here.  The member of a process group is
- * on one PE of the process, which tells the others its address. */
+ * on one PE of the process, which announces its address to the others. */
 static bool creation_is_here(const struct ski_collection *all)
 {
     if (!all->creation)

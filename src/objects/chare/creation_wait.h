@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * creation_wait.h - calls that look at a collection whose elements this PE has not created yet.
+ * creation_wait.h - calls that inspect a collection whose elements this PE has not created yet.
  *
  * The id of a collection may reach a PE before its creation, which goes down a tree.  A message to
- * the collection is held until then (collection.h).  A call that looks at the elements on this PE
+ * the collection is held until then (collection.h).  A call that inspects the elements on this PE
  * cannot be held: it waits in place.  The creation is on its way, since there is an id; so the wait
  * ends.
  *
@@ -21,16 +21,16 @@
 
 #include "objects/model/collection.h"
 
-/** Waits until the elements of @p all which are created with it on this PE are there.  Returns at
- * once during their construction, and before the program begins (program.h), when none can be
- * created. */
+/** Waits until this PE has created the elements that it creates with @p all.  Returns immediately
+ *  during their construction, and before the program begins (program.h), when none can be created.
+ */
 SKI_COLD void ski_creation_wait(struct ski_collection *all);
 
 /** Waits until class and kind of @p all are known at least; ends the job if that cannot be. */
 SKI_COLD void ski_creation_wait_defined(const char *call, struct ski_collection *all);
 
-/** Returns the collection that a call of the program looks at: ski_collection_get(), with a wait
- * for its creation. */
+/** Returns the collection that a call of the program inspects, as ski_collection_get() does, after
+ *  a wait for its creation. */
 static inline struct ski_collection *ski_collection_look(struct ski_objects *objects,
                                                          const char *call, uint64_t id)
 {

@@ -21,7 +21,7 @@
 
 #define SKI_INQUIRY_LEAST 4
 
-/** Handler: is a single object yet to come? */
+/** Handler: an inquiry whether a single object is yet to be created, or the answer to one. */
 void ski_on_inquiry(skua_msg *msg);
 
 #endif

@@ -23,8 +23,7 @@ static SKI_COLD _Noreturn void delivery_to_deleted(const char *text, const struc
                entry->of->def.name, entry->name, text);
 }
 
-/* Lets a message that names its object by address name it by collection and index. Returns the
- * message. */
+/* Replaces the address of its object in a message by collection and index.  Returns the message. */
 static skua_msg *delivery_retarget(const struct ski_object *object, skua_msg *msg)
 {
     skua_index index = ski_object_index_get(object);
@@ -97,7 +96,7 @@ static SKI_COLD void delivery_many(skua_msg *msg)
 }
 
 /* Returns the target of @p msg, if it is an element of the collection that was found last, lies in
- * the slot that its key asks for, and is SKI_ALIVE; else NULL. */
+ * the slot where the search for its key begins, and is SKI_ALIVE; else NULL. */
 static inline struct ski_object *delivery_find_target(const skua_msg         *msg,
                                                       const struct ski_entry *entry)
 {

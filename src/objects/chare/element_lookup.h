@@ -12,8 +12,8 @@
 #include "objects/model/element.h"
 #include "objects/model/msg_target.h"
 
-/** Returns an element that is here, whose index is one or two integers, if it lies in the slot that
- * its key asks for; else NULL. */
+/** Returns an element that is here, whose index is one or two integers, if it lies in the slot
+ * where the search for its key begins; else NULL. */
 static inline struct ski_object *ski_element_find_quick(const struct ski_collection *all,
                                                         const void                  *index)
 {
@@ -24,7 +24,7 @@ static inline struct ski_object *ski_element_find_quick(const struct ski_collect
     return SKI_LIKELY(slot->key == key) ? ski_directory_object(slot->value) : NULL;
 }
 
-/** Returns an element that is here, whose index is its key, in whatever slot it lies; else NULL. */
+/** Returns an element that is here, whose index is its key, in any slot; else NULL. */
 static inline struct ski_object *ski_element_find_key(const struct ski_collection *all,
                                                       const skua_ref              *ref)
 {
@@ -63,7 +63,7 @@ static inline struct ski_object *ski_element_find_pair(const struct ski_collecti
     return NULL;
 }
 
-/** Returns an element that is here, of whatever index; else NULL. *@p all becomes its collection,
+/** Returns an element that is here, of any index; else NULL. *@p all becomes its collection,
  * NULL if that is unknown here. */
 static inline struct ski_object *ski_element_find_here(struct ski_objects     *objects,
                                                        const skua_ref         *ref,

@@ -13,11 +13,12 @@ struct ski_reply_request {
     _Alignas(16) skua_completion reply;
 };
 
-/** Runs an entry of an object that is here, of objects->run; the entry consumes @p msg. */
+/** Runs @p entry, of the table objects->run, for an object that is here; the entry consumes @p msg.
+ */
 void ski_entry_run(struct ski_object *object, const struct ski_entry *entry, skua_msg *msg);
 
-/** Runs an entry of an object that is here, of objects->run and with the number @p handler, with
- * data that stays the caller's. */
+/** Runs @p entry, of the table objects->run and with the number @p handler, for an object that is
+ *  here.  The data remain the caller's. */
 void ski_entry_run_on(struct ski_object *object, const struct ski_entry *entry, uint32_t handler,
                       const void *data, size_t bytes);
 

@@ -58,7 +58,7 @@ static int invoke_target_pe(struct ski_pe *self, const char *call, struct ski_co
 }
 
 /* The caller of skua_invoke() has given the message away. */
-static inline void invoke_note_given(struct ski_pe *self, skua_msg *msg)
+static inline void invoke_record_given(struct ski_pe *self, skua_msg *msg)
 {
     if (SKI_LIKELY(!self->released_at))
         return;
@@ -78,7 +78,7 @@ static void invoke_post_away(struct ski_pe *self, int pe, const skua_ref *ref, s
             return;
         }
     }
-    invoke_note_given(self, msg);
+    invoke_record_given(self, msg);
     ski_msg_post(self, pe, msg->handler, msg);
 }
 
@@ -145,19 +145,19 @@ static SKI_COLD void invoke_dispatch_here(struct ski_pe *self, struct ski_object
                                           const struct ski_entry *entry, skua_msg *msg)
 {
     if (entry->flags & SKUA_ENTRY_INLINE && object->state == SKI_ALIVE) {
-        self->released_at = NULL; /* the entry owns the message at once */
+        self->released_at = NULL; /* the entry owns the message immediately */
         ski_thread_pin(self);     /* frames of an object that stays here are on its stack */
         ski_entry_run(object, &self->objects->run[msg->handler], msg);
         ski_thread_unpin(self);
         return;
     }
     if (!(entry->flags & SKI_ENTRY_NAMED)) {
-        invoke_note_given(self, msg);
+        invoke_record_given(self, msg);
         invoke_post_here(self, object, msg);
         return;
     }
     msg = invoke_name(object, msg); /* first: it may take another message */
-    invoke_note_given(self, msg);
+    invoke_record_given(self, msg);
     ski_msg_post(self, self->pe, msg->handler, msg);
 }
 
@@ -178,13 +178,13 @@ static void invoke_dispatch(struct ski_pe *self, const char *call, const skua_re
     if (SKI_UNLIKELY(entry->flags & (SKUA_ENTRY_INLINE | SKI_ENTRY_NAMED))) {
         invoke_dispatch_here(self, object, entry, msg);
     } else {
-        invoke_note_given(self, msg);
+        invoke_record_given(self, msg);
         invoke_post_here(self, object, msg);
     }
 }
 
 /* Records that the caller of skua_invoke(), at @p from, gives @p msg away; it must own it. */
-static SKI_COLD void invoke_note_giver(struct ski_pe *self, skua_msg *msg, const void *from)
+static SKI_COLD void invoke_record_release(struct ski_pe *self, skua_msg *msg, const void *from)
 {
     ski_ownership_use(self, "skua_invoke", msg);
     self->released_at = from;
@@ -205,15 +205,15 @@ static void invoke_flagged(const skua_ref *ref, skua_entry entry, const struct s
     invoke_dispatch(ski_self, "skua_invoke", ref, what, msg);
 }
 
-/* skua_invoke() of an entry that has flags, or does not exist, and of messages that are checked;
- * @p from is the caller. */
+/* Performs skua_invoke() for an entry that has flags, or does not exist, and for messages that are
+ * checked; @p from is the caller. */
 static __attribute__((noinline)) void invoke_special(const skua_ref *ref, skua_entry entry,
                                                      skua_msg *msg, const void *from)
 {
     const struct ski_entry *what = invoke_entry("skua_invoke", ref, entry);
 
     if (ski_ownership_checked(ski_self))
-        invoke_note_giver(ski_self, msg, from);
+        invoke_record_release(ski_self, msg, from);
     ski_measure_count(ref, msg->bytes);
     invoke_flagged(ref, entry, what, msg);
 }
@@ -276,7 +276,7 @@ static bool invoke_run_now(const char *call, const skua_ref *ref, skua_entry ent
     return true;
 }
 
-/* skua_invoke_copy_to() of all cases. */
+/* Performs skua_invoke_copy_to() in all cases. */
 static __attribute__((noinline)) void invoke_copy(const skua_ref *ref, skua_entry entry,
                                                   const void *data, size_t bytes)
 {
@@ -323,9 +323,10 @@ static inline void invoke_post_small(struct ski_pe *self, struct ski_object *obj
     ski_queue_push(&self->queue, msg, 0);
 }
 
-/* skua_invoke_copy_to() of all that is no method of an element that is here.  An absent element of
- * the collection that was found last, whose index is a key, is looked up; invoke_copy() sees to
- * elements that this PE is the home of, or claims, and to entries that are more than a method. */
+/* Performs skua_invoke_copy_to() in all cases but a method of an element that is here.  An absent
+ * element of the collection that was found last, whose index is a key, is looked up; invoke_copy()
+ * handles elements that this PE is the home of, or claims, and entries that are more than a method.
+ */
 static __attribute__((noinline)) void invoke_absent(const skua_ref *ref, skua_entry entry,
                                                     const void *data, size_t bytes)
 {
@@ -369,8 +370,8 @@ static inline void invoke_count(const struct ski_measure *measure, const struct 
     ski_measure_count_key(measure, ski_comm_key_exact(all, &ref->index.at), bytes);
 }
 
-/* skua_invoke_copy_to() of elements that lie in another slot than their keys ask for, or whose keys
- * are hashes. */
+/* Performs skua_invoke_copy_to() for elements that do not lie in the slot where the search for
+ * their keys begins, or whose keys are hashes. */
 static __attribute__((noinline)) void invoke_last(const skua_ref *ref, skua_entry entry,
                                                   const void *data, size_t bytes)
 {

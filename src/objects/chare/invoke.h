@@ -10,7 +10,7 @@
  * address keeps its memory here until they have been taken out, and its copy goes.  An object that
  * leaves by pointer leaves no memory behind, and the messages, which may have any priority, are not
  * found in the queue.  With names in place of addresses none of this is needed, at the price of a
- * second look into the directory when such a message runs.
+ * second lookup in the directory when such a message runs.
  */
 #ifndef SKI_INVOKE_H
 #define SKI_INVOKE_H

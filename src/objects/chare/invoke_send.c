@@ -29,7 +29,7 @@ static __attribute__((noinline)) void invoke_send_any(const skua_ref *ref, skua_
     ski_msg_send_away(self, pe, entry.id, msg);
 }
 
-/* invoke_send_any() to a PE of this host; in a cell, if the data fit one. */
+/* Sends as invoke_send_any() does to a PE of this host; in a cell, if the data fit one. */
 void ski_invoke_send_near(const skua_ref *ref, skua_entry entry, const void *data, size_t bytes,
                           uint64_t key, int pe)
 {
@@ -48,8 +48,8 @@ void ski_invoke_send_near(const skua_ref *ref, skua_entry entry, const void *dat
     invoke_send_any(ref, entry, data, bytes, key, pe);
 }
 
-/* invoke_send_any() to a PE that is most likely on another host.  There is no call but the last, so
- * that no register need be saved. */
+/* Sends as invoke_send_any() does to a PE that is most likely on another host.  There is no call
+ * but the last, so that no register need be saved. */
 void ski_invoke_send_remote(const skua_ref *ref, skua_entry entry, const void *data, size_t bytes,
                             uint64_t key, int pe)
 {

@@ -28,8 +28,8 @@ void ski_invoke_send_near(const skua_ref *ref, skua_entry entry, const void *dat
 void ski_invoke_send_remote(const skua_ref *ref, skua_entry entry, const void *data, size_t bytes,
                             uint64_t key, int pe);
 
-/** skua_invoke_copy_to() of an element that is on PE @p pe, which is another: a PE of this host
- * gets a cell if that has room, any other PE a message. */
+/** Performs skua_invoke_copy_to() for an element on PE @p pe, which is not this PE: a PE of this
+ * host gets a cell if that has room, any other PE a message. */
 static inline void ski_invoke_send(const struct ski_pe *self, const skua_ref *ref, skua_entry entry,
                                    const void *data, size_t bytes, uint64_t key, int pe)
 {

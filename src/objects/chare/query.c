@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* query.c - calls of the program that look at collections and elements, and change nothing. */
+/* query.c - calls of the program that inspect collections and elements, and change nothing. */
 #include "objects/chare/creation_wait.h"
 #include "objects/chare/element_lookup.h"
 #include "objects/location/home.h"

@@ -216,7 +216,7 @@ static void seed_count_created(struct ski_objects *objects)
         ski_msg_unhold(objects->self, &s->kept);
 }
 
-/* Creates the object of a seed on this PE and tells its home. */
+/* Creates the object of a seed on this PE and reports that to its home. */
 static void seed_create_object(skua_msg *msg)
 {
     struct ski_insertion      *order = skua_msg_data(msg);
@@ -283,7 +283,7 @@ void ski_on_seed_none(skua_msg *msg)
     s->refusals++;
 }
 
-/* Another PE has created the object of a seed: the message tells where the object is, too. */
+/* Another PE has created the object of a seed: the message also says where the object is. */
 void ski_on_seed_created(skua_msg *msg)
 {
     if (seeds_of(ski_self->objects)->uncreated == 0) {

@@ -15,11 +15,11 @@
  *
  * Progress.  A seed leaves the row of a PE in two ways only: the PE creates its object, or the PE
  * gives it away and keeps another one.  (A seed that is being submitted may go to an idle neighbour
- * at once; the object that submits it is the progress.)  For each seed in the row there is at least
- * one message in the queue that creates an object, so every PE that has seeds creates one after a
- * bounded number of messages, whatever requests come in between.  Without that rule the only seed
- * of a job goes to and fro between two idle PEs: where PEs share a CPU the seed and the next
- * request of the PE that gave it arrive together.
+ * immediately; the object that submits it is the progress.)  For each seed in the row there is at
+ * least one message in the queue that creates an object, so every PE that has seeds creates one
+ * after a bounded number of messages, whatever requests come in between.  Without that rule the
+ * only seed of a job goes to and fro between two idle PEs: where PEs share a CPU the seed and the
+ * next request of the PE that gave it arrive together.
  *
  * The home of the object of a seed is the PE that submitted it; the PE that creates the object
  * tells the home.

@@ -424,7 +424,7 @@ static void array_broadcast_insertion_begun(struct ski_collection *all, struct s
     account->last_broadcast = ski_array_broadcast_last_known(all);
 }
 
-/* Tells PE @p to that elements have arrived; @p index is that of one of them. */
+/* Reports to PE @p to that elements have arrived; @p index is that of one of them. */
 static void array_broadcast_tell(struct ski_collection *all, int to, const skua_index *index,
                                  const struct array_broadcast_arrival *came)
 {

@@ -66,7 +66,7 @@ struct ski_array_start {
 
 #define SKI_ARRAY_PARTIAL_NOT_LIKE UINT64_MAX /* is no signature */
 
-/** Returns the place of this PE in the tree of a collection. */
+/** Returns the position of this PE in the tree of a collection. */
 static inline struct ski_pe_tree ski_array_reduction_tree(const struct ski_collection *all)
 {
     int arity;

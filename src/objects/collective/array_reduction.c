@@ -23,7 +23,7 @@ _Static_assert(sizeof(struct ski_array_report) == SKI_ARRAY_REDUCTION_REPORT_LEA
 _Static_assert(sizeof(struct ski_array_start) == SKI_ARRAY_REDUCTION_START_LEAST,
                "see array_reduction.h");
 
-/* Returns operator and type in one word, to be compared at once. */
+/* Returns operator and type in one word, to be compared together. */
 static inline uint64_t array_reduction_signature(skua_op op, skua_type type)
 {
     return op | (uint64_t)type << 32;

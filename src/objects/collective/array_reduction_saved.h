@@ -35,8 +35,8 @@ struct ski_saved_partial {
 bool ski_saved_partial_possible(const struct ski_saved_partial *partial, const char *of, char *why,
                                 size_t room);
 
-/** Returns the number of the first reduction of @p all that is not complete, as this PE knows it.
- *  At the root it is right. */
+/** Returns the number of the first reduction of @p all that is not complete, as far as this PE
+ *  knows.  The number of the root is exact. */
 uint32_t ski_array_reduction_oldest(const struct ski_collection *all);
 
 /** Calls @p fn for all that has been combined on this PE, and not reported. */
@@ -52,8 +52,8 @@ bool ski_array_reduction_add_saved(struct ski_collection          *all,
 /** Sets the first reduction of @p all that is not complete, before reductions continue. */
 void ski_array_reduction_set_oldest(struct ski_collection *all, uint32_t oldest);
 
-/** Lets the reductions of @p all, whose elements are all here that shall be, continue.  Returns
- * false if what was saved of elements and of reductions does not fit together. */
+/** Continues the reductions of @p all, whose elements on this PE have all been restored.  Returns
+ *  false if what was saved of elements and of reductions does not fit together. */
 bool ski_array_reduction_restore(struct ski_collection *all);
 
 #endif

@@ -9,10 +9,10 @@
  * own members; only the root, which was given them, knows the delegates of all members.
  *
  * A member that is on another PE than its delegate, because it migrated or was never where the
- * creator believed it to be, is recorded on the PE where it is.  It takes its position in its
- * sections along when it migrates, and sends its contributions to its delegate.  It learns which PE
- * that is by an order that the delegate sends after it, the first of its multicasts; until then it
- * sends to the root, which forwards contributions and finds those of elements that are no members.
+ * creator believed it to be, is recorded on the PE where it is.  Its position in its sections
+ * migrates with it.  It sends its contributions to its delegate.  It learns which PE that is by an
+ * order that the delegate sends after it, the first of its multicasts; until then it sends to the
+ * root, which forwards contributions and finds those of elements that are no members.
  *
  * A section whose members have moved away from their delegates rebuilds its tree
  * (section_rebuild.h): a PE then has a record of each *generation* of the section that it knows.
@@ -44,8 +44,8 @@ struct ski_section_member {
     uint32_t             until;  /* ... and contributes to no reduction from this one on */
     bool                 came;   /* at its delegate: a contribution came from another PE, or the
                                     member has contributed in the former job */
-    bool joined;                 /* at its delegate in a later generation: it has told from which
-                                    reduction on it contributes */
+    bool joined;                 /* at its delegate in a later generation: it has named the first
+                                    reduction that it contributes to */
     int32_t          successor;  /* at its delegate: its delegate in the next generation, or -1 */
     struct skua_msg *early;      /* multicasts before their turn, by number */
 };
@@ -69,7 +69,7 @@ struct ski_section_reduction {
 /* What a delegate knows of the next generation of its section (section_rebuild.h). */
 struct ski_section_rebuild {
     uint64_t  sent_after; /* messages to own members on other PEs, in this generation */
-    uint32_t  reported;   /* own members on other PEs that the root was told of */
+    uint32_t  reported;   /* own members on other PEs that were reported to the root */
     uint32_t  awaited;    /* children that have not said where their members are */
     bool      asked;      /* this delegate is finding out where its members are */
     uint32_t *lists;      /* where members are (section_list.h), as far as known */
@@ -85,6 +85,7 @@ struct ski_section_rebuild {
  * creation is queued; the PE is in its tree. */
 enum { SKI_SECTION_VISITED, SKI_SECTION_CREATED, SKI_SECTION_JOINED };
 
+/* A generation of a section, as one PE sees it. */
 struct ski_section {
     struct ski_hash_link   link; /* first: by id; the generations of a section share it */
     uint64_t               id;
@@ -123,7 +124,8 @@ struct ski_section_ops {
     void (*members_away)(struct ski_section *section, size_t away);
     /* At the root: create the next generation from @lists, the data of the order to switch. */
     bool (*succeed)(struct ski_section *section, const void *lists, size_t bytes);
-    /* Whether nothing can come for a generation that its members have been sent away from. */
+    /* Returns whether no message can arrive any more for a generation whose members have been sent
+     * to the next one. */
     bool (*superseded)(const struct ski_section *section);
     /* This PE has left the tree of a generation; the next one is @next, or NULL. */
     void (*succeeded)(struct ski_section *next);
@@ -145,7 +147,7 @@ static inline struct ski_sections *ski_sections_of(const struct ski_objects *obj
     return objects->slot[SKI_SLOT_SECTIONS];
 }
 
-/** Begins the sections of a PE, with what the modules above do. */
+/** Begins the sections of a PE; @p ops are functions of the modules above. */
 void ski_sections_begin(struct ski_objects *objects, const struct ski_section_ops *ops);
 
 /** Frees the sections of a PE. */
@@ -230,7 +232,7 @@ void ski_section_leave(struct ski_section *section);
 /** Frees the record if neither a member nor a message needs it and no loop runs. */
 void ski_section_release(struct ski_section *section);
 
-/** This PE leaves the tree of @p section; the record stays while members are here. */
+/** Makes this PE leave the tree of @p section; the record stays while members are here. */
 void ski_section_leave_tree(struct ski_section *section);
 
 /** Frees the record of @p section when no loop runs: its collection is deleted. */

@@ -8,6 +8,7 @@
 #include "objects/collective/section_saved.h"
 #include "objects/collective/section_rebuild.h"
 #include "objects/collective/section_reduction.h"
+#include "objects/collective/section_reduction_member.h"
 
 static const struct ski_section_ops section_lifecycle_ops = {
     .multicast_free = ski_section_multicast_free,

@@ -2,7 +2,7 @@
 /*
  * section_lifecycle.h - what happens to sections when their members or their collection do.
  *
- * A member that migrates takes its position in each of its sections along; multicasts that wait for
+ * The position of a member in each of its sections migrates with it, and multicasts that wait for
  * it follow.  A deleted member contributes no more.  A deleted collection ends its sections.
  */
 #ifndef SKI_SECTION_LIFECYCLE_H

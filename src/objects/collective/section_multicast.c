@@ -7,7 +7,7 @@
 #include "core/message/msg_counts.h"
 #include "core/sched/thread.h"
 #include "objects/chare/invoke.h"
-#include "objects/collective/section_reduction.h"
+#include "objects/collective/section_reduction_member.h"
 #include "objects/location/closing.h"
 #include "objects/location/forward.h"
 #include "objects/location/location.h"

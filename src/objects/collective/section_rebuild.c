@@ -9,12 +9,12 @@
 #include "core/pe/handler.h"
 #include "objects/collective/section_list.h"
 #include "objects/collective/section_multicast.h"
-#include "objects/collective/section_reduction.h"
+#include "objects/collective/section_reduction_member.h"
 #include "objects/collective/section_tree.h"
 #include "objects/location/home.h"
 
 enum section_rebuild_kind {
-    SECTION_REBUILD_CALL,  /* to the root: the program wants a rebuild */
+    SECTION_REBUILD_CALL,  /* to the root: the program requests a rebuild */
     SECTION_REBUILD_AWAY,  /* to the root: `count` more members are away from their delegate */
     SECTION_REBUILD_ASK,   /* to a child: where are the members? */
     SECTION_REBUILD_FOUND, /* to the parent: `count` lists follow */
@@ -166,7 +166,7 @@ static void section_rebuild_decide(struct ski_section *section)
     section_rebuild_drop_lists(rebuild);
 }
 
-/* Tells the parent where the members are, when all children have. */
+/* Reports to the parent where the members are, once all children have reported. */
 static void section_rebuild_report(struct ski_section *section)
 {
     struct ski_section_rebuild *rebuild = &section->rebuild;

@@ -51,14 +51,14 @@
 
 #include "objects/collective/section.h"
 
-/** A multicast found @p away own members on other PEs. */
+/** Records that a multicast has found @p away own members on other PEs. */
 void ski_section_rebuild_away(struct ski_section *section, size_t away);
 
 /** At the root: creates the next generation from @p lists, the data of the order to switch. Returns
  * false if there is nothing to rebuild. */
 bool ski_section_rebuild_succeed(struct ski_section *section, const void *lists, size_t bytes);
 
-/** The generation before @p next has ended on this PE; @p next may be NULL. */
+/** Records that the generation before @p next has ended on this PE; @p next may be NULL. */
 void ski_section_rebuild_ended(struct ski_section *next);
 
 /** Handler: a call for a rebuild, members that are away, the question where members are, and the

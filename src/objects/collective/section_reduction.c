@@ -11,6 +11,7 @@
 #include "objects/measure/measure.h"
 #include "objects/model/seqnum.h"
 #include "objects/collective/reduction_list.h"
+#include "objects/collective/section_contributors.h"
 
 /* The report of a child, or the contribution of a member, which the message then names; the data
  * follows. */
@@ -25,31 +26,6 @@ struct section_reduction_report {
 #define SECTION_REDUCTION_EMPTY UINT32_MAX /* in place of the operator */
 
 _Static_assert(sizeof(struct section_reduction_report) == SKI_SECTION_REDUCTION_REPORT_LEAST,
-               "see section_reduction.h");
-
-/* A contributor contributes to no reduction from a number on: it was deleted; it was deleted before
- * it was enrolled, and may have contributed before; it has switched to the next generation.  A
- * member contributes from a number on, or never; in a section that was restored, from a number on,
- * since it has contributed to those before. */
-enum section_reduction_change {
-    SECTION_REDUCTION_DELETED,
-    SECTION_REDUCTION_LOST,
-    SECTION_REDUCTION_SWITCHED,
-    SECTION_REDUCTION_JOINED,
-    SECTION_REDUCTION_NEVER,
-    SECTION_REDUCTION_LATE,
-};
-
-/* A contributor leaves, or joins. */
-struct section_reduction_leave_msg {
-    uint64_t id;
-    uint32_t number;
-    uint32_t generation;
-    uint32_t change; /* enum section_reduction_change */
-    uint32_t zero;
-};
-
-_Static_assert(sizeof(struct section_reduction_leave_msg) == SKI_SECTION_REDUCTION_LEAVE_LEAST,
                "see section_reduction.h");
 
 /* ---- partial results ------------------------------------------------------------------------- */
@@ -73,50 +49,6 @@ void ski_section_reduction_free(struct ski_section_reduction *reduction)
     *reduction = (struct ski_section_reduction){0};
 }
 
-/* Returns the contributors to reduction @p number. */
-static size_t section_reduction_expected(const struct ski_section_reduction *reduction,
-                                         uint32_t                            number)
-{
-    size_t count = reduction->contributors;
-
-    ski_assert(reduction->left <= reduction->contributors);
-    for (size_t i = 0; i < reduction->left; i++)
-        count -= !ski_seqnum_before(number, reduction->left_from[i]);
-    for (size_t i = 0; i < reduction->late; i++)
-        count -= ski_seqnum_before(number, reduction->late_from[i]);
-    return count;
-}
-
-/* Appends @p number to the list @p from of @p count numbers. */
-static uint32_t *section_reduction_append(uint32_t *from, size_t *count, uint32_t number)
-{
-    from             = ski_realloc(from, (*count + 1) * sizeof *from);
-    from[(*count)++] = number;
-    return from;
-}
-
-/* Drops the contributors that contribute to the first reduction from those that begin late. */
-static SKI_COLD void section_reduction_prune_late(struct ski_section_reduction *reduction)
-{
-    size_t kept = 0;
-
-    for (size_t i = 0; i < reduction->late; i++)
-        if (ski_seqnum_before(reduction->first, reduction->late_from[i]))
-            reduction->late_from[kept++] = reduction->late_from[i];
-    reduction->late = kept;
-}
-
-/* Returns the reduction from which on no contributor contributes; all have left. */
-static uint32_t section_reduction_last(const struct ski_section_reduction *reduction)
-{
-    uint32_t last = reduction->left ? reduction->left_from[0] : reduction->first;
-
-    for (size_t i = 1; i < reduction->left; i++)
-        if (ski_seqnum_before(last, reduction->left_from[i]))
-            last = reduction->left_from[i];
-    return last;
-}
-
 static SKI_COLD _Noreturn void section_reduction_mismatch(
     const struct ski_section *section, const struct ski_reduction_partial *partial,
     const struct ski_reduction_spec *spec, const skua_index *contributor, int pe)
@@ -128,14 +60,9 @@ static SKI_COLD _Noreturn void section_reduction_mismatch(
         contributor ? ski_element_text(section->of, contributor) : "a delegate", pe);
 }
 
-static void section_reduction_advance(struct ski_section *section);
-static void section_reduction_contributor_left(struct ski_section *section, uint32_t number);
-
 /* ---- up the tree ----------------------------------------------------------------------------- */
 
-/* At the root: the next generation, to which the results of @p section are contributions; NULL:
- * there is none, or it has ended. */
-static struct ski_section *section_reduction_successor(const struct ski_section *section)
+struct ski_section *ski_section_reduction_successor(const struct ski_section *section)
 {
     struct ski_section *next;
 
@@ -162,7 +89,7 @@ static void section_reduction_hand_over(struct ski_section                *next,
 /* At the root: gives the first reduction to the next generation, or to its completion. */
 static void section_reduction_report_root(struct ski_section *section)
 {
-    struct ski_section           *next = section_reduction_successor(section);
+    struct ski_section           *next = ski_section_reduction_successor(section);
     struct ski_reduction_partial *done = section->reduction.partials, *partial;
 
     if (SKI_LIKELY(!section->switched)) {
@@ -176,7 +103,7 @@ static void section_reduction_report_root(struct ski_section *section)
     }
     ski_reduction_list_drop(&section->reduction.partials);
     if (next)
-        section_reduction_advance(next);
+        ski_section_reduction_advance(next);
 }
 
 /* Reports the first reduction, to which all have contributed; at the root completes it. */
@@ -189,7 +116,7 @@ static void section_reduction_report_up(struct ski_section *section)
     ski_assert(done->number == section->reduction.first);
     section->reduction.first++;
     if (SKI_UNLIKELY(section->reduction.late > 0))
-        section_reduction_prune_late(&section->reduction);
+        ski_section_contributors_prune_late(&section->reduction);
     if (SKI_UNLIKELY(!done->buffer.filled))
         report.spec.op = SECTION_REDUCTION_EMPTY;
     if (section->parent < 0)
@@ -209,14 +136,13 @@ static bool section_reduction_complete(struct ski_section_reduction *reduction)
 
     if (SKI_UNLIKELY(reduction->unjoined > 0) || (!partial && SKI_LIKELY(reduction->late == 0)))
         return false;
-    expected = section_reduction_expected(reduction, reduction->first);
+    expected = ski_section_contributors_expected(reduction, reduction->first);
     if (!partial && expected == 0)
         partial = section_reduction_partial(reduction, reduction->first);
     return partial && partial->contributions == expected;
 }
 
-/* Reports all reductions that are complete at this delegate. */
-static void section_reduction_advance(struct ski_section *section)
+void ski_section_reduction_advance(struct ski_section *section)
 {
     ski_section_enter(section);
     while (section_reduction_complete(&section->reduction))
@@ -224,196 +150,13 @@ static void section_reduction_advance(struct ski_section *section)
     ski_section_leave(section);
 }
 
-/* All contributors have left: tells the parent, or the next generation. */
-static void section_reduction_all_left(struct ski_section *section)
-{
-    struct section_reduction_leave_msg all  = {section->id,
-                                               section_reduction_last(&section->reduction),
-                                               section->generation, SECTION_REDUCTION_DELETED, 0};
-    struct ski_section                *next = section_reduction_successor(section);
-
-    if (section->parent >= 0)
-        skua_send_copy(section->parent, (skua_handler){SKI_HANDLER_SECTION_REDUCTION_LEAVE}, &all,
-                       sizeof all);
-    else if (next)
-        section_reduction_contributor_left(next, all.number);
-}
-
-/* A contributor contributes to reductions before @p number only. */
-static void section_reduction_contributor_left(struct ski_section *section, uint32_t number)
-{
-    struct ski_section_reduction *reduction = &section->reduction;
-
-    if (reduction->left == reduction->contributors)
-        ski_fatal("PE %d: more contributors leave a section than it has", section->self->pe);
-    reduction->left_from = section_reduction_append(reduction->left_from, &reduction->left, number);
-    ski_section_enter(section);
-    if (reduction->left == reduction->contributors)
-        section_reduction_all_left(section);
-    section_reduction_advance(section);
-    ski_section_leave(section);
-}
-
-/* ---- members --------------------------------------------------------------------------------- */
-
-/* Tells the delegate of a member, or the root, which forwards the message, that the member leaves.
- */
-static void section_reduction_send_leave(struct ski_collection *all, int pe,
-                                         const skua_index                         *index,
-                                         const struct section_reduction_leave_msg *leave)
-{
-    ski_element_post(all->self, pe, SKI_HANDLER_SECTION_REDUCTION_LEAVE, all->id, index, leave,
-                     sizeof *leave);
-}
-
-static void section_reduction_member_left(struct ski_section        *section,
-                                          struct ski_section_member *member, uint32_t number)
-{
-    member->gone  = true;
-    member->until = number;
-    section_reduction_contributor_left(section, number);
-}
-
-/* At the delegate of a member in this generation: tells its delegate in the next one that the
- * member is not coming. */
-static void section_reduction_send_never(struct ski_section              *section,
-                                         const struct ski_section_member *member)
-{
-    struct section_reduction_leave_msg never = {section->id, 0, section->generation + 1,
-                                                SECTION_REDUCTION_NEVER, 0};
-
-    if (member->successor >= 0)
-        section_reduction_send_leave(section->of, member->successor, &member->index, &never);
-}
-
-/* At the delegate of a member that was deleted. */
-static void section_reduction_member_deleted(struct ski_section        *section,
-                                             struct ski_section_member *member, uint32_t number)
-{
-    section_reduction_member_left(section, member, number);
-    if (section->switched)
-        section_reduction_send_never(section, member);
-}
-
-/* A member on this PE leaves: tells its delegate. */
-static void section_reduction_leave(struct ski_section *section, struct ski_section_member *member,
-                                    enum section_reduction_change change)
-{
-    struct section_reduction_leave_msg leave = {section->id, member->next, section->generation,
-                                                (uint32_t)change, 0};
-
-    if (section->state != SKI_SECTION_JOINED || member->delegate != section->self->pe)
-        section_reduction_send_leave(section->of, member->delegate, &member->index, &leave);
-    else if (change == SECTION_REDUCTION_SWITCHED)
-        section_reduction_member_left(section, member, member->next);
-    else
-        section_reduction_member_deleted(section, member, member->next);
-}
-
-void ski_section_reduction_deleted(struct ski_section *section, struct ski_section_member *member)
-{
-    if (section->generation == 0 || member->seen != SKI_SECTION_UNSEEN) /* else it has not joined */
-        section_reduction_leave(section, member, SECTION_REDUCTION_DELETED);
-}
-
-void ski_section_reduction_switched(struct ski_section *section, struct ski_section_member *member)
-{
-    section_reduction_leave(section, member, SECTION_REDUCTION_SWITCHED);
-}
-
-/* ---- the next generation --------------------------------------------------------------------- */
-
-/* At the delegate of a member: the member contributes from @p number on. */
-static void section_reduction_member_joined(struct ski_section        *section,
-                                            struct ski_section_member *member, uint32_t number)
-{
-    struct ski_section_reduction *reduction = &section->reduction;
-
-    if (member->joined || reduction->unjoined == 0)
-        ski_fatal("PE %d: a member joins a section twice", section->self->pe);
-    member->joined = true;
-    reduction->unjoined--;
-    if (ski_seqnum_before(reduction->first, number))
-        reduction->late_from =
-            section_reduction_append(reduction->late_from, &reduction->late, number);
-    section_reduction_advance(section);
-}
-
-/* At the delegate of a member that has contributed to the reductions before @p number, in the
- * former job.  The PE of such a member has a record of it, and tells when the member is deleted, so
- * the member cannot be lost.  If it was found lost before, it is left out of all reductions
- * already: those before @p number must not leave it out twice. */
-static void section_reduction_member_late(struct ski_section        *section,
-                                          struct ski_section_member *member, uint32_t number)
-{
-    struct ski_section_reduction *reduction = &section->reduction;
-    bool left_out = member->gone && ski_seqnum_before(member->until, number);
-
-    member->came = true;
-    if (!left_out && ski_seqnum_before(reduction->first, number))
-        reduction->late_from =
-            section_reduction_append(reduction->late_from, &reduction->late, number);
-    section_reduction_advance(section);
-}
-
-void ski_section_reduction_late(struct ski_section *section, const skua_index *index,
-                                uint32_t number)
-{
-    struct ski_section_member         *member = ski_section_member_find(section, index);
-    struct section_reduction_leave_msg late   = {section->id, number, section->generation,
-                                                 SECTION_REDUCTION_LATE, 0};
-
-    if (!member || !member->listed || !ski_seqnum_before(section->reduction.first, number))
-        return;
-    if (member->delegate == section->self->pe)
-        section_reduction_member_late(section, member, number);
-    else
-        section_reduction_send_leave(section->of, member->delegate, index, &late);
-}
-
-void ski_section_reduction_joined(struct ski_section *section, struct ski_section_member *member)
-{
-    struct section_reduction_leave_msg joined = {section->id, member->next, section->generation,
-                                                 SECTION_REDUCTION_JOINED, 0};
-
-    if (section->state == SKI_SECTION_JOINED && member->delegate == section->self->pe)
-        section_reduction_member_joined(section, member, member->next);
-    else
-        section_reduction_send_leave(section->of, member->delegate, &member->index, &joined);
-}
-
-void ski_section_reduction_switch_gone(struct ski_section *section)
-{
-    section->switched = true;
-    for (size_t i = 0; i < section->own_count; i++)
-        if (section->own[i]->gone)
-            section_reduction_send_never(section, section->own[i]);
-}
-
-void ski_section_reduction_succeed(struct ski_section *section, struct ski_section *next)
-{
-    ski_assert(section->parent < 0 && next->parent < 0 && next->state == SKI_SECTION_JOINED);
-    next->reduction.contributors++;
-    section->switched = true;
-    if (section->reduction.left == section->reduction.contributors)
-        section_reduction_all_left(section);
-}
-
 bool ski_section_reduction_over(const struct ski_section *section)
 {
     const struct ski_section_reduction *reduction = &section->reduction;
 
-    return reduction->left == reduction->contributors && reduction->unjoined == 0 &&
+    return ski_section_contributors_all_left(reduction) && reduction->unjoined == 0 &&
            !reduction->partials &&
-           !ski_seqnum_before(reduction->first, section_reduction_last(reduction));
-}
-
-void ski_section_reduction_lost(struct ski_collection *all, const skua_index *index, uint64_t id,
-                                int delegate)
-{
-    struct section_reduction_leave_msg leave = {id, 0, 0, SECTION_REDUCTION_LOST, 0};
-
-    section_reduction_send_leave(all, delegate, index, &leave);
+           !ski_seqnum_before(reduction->first, ski_section_contributors_last(reduction));
 }
 
 static SKI_COLD _Noreturn void section_reduction_no_member(uint64_t id, const char *contributor,
@@ -448,7 +191,7 @@ static void section_reduction_check_number(const struct ski_section *section, ui
 
 /* ---- handlers -------------------------------------------------------------------------------- */
 
-static bool section_reduction_is_child(const struct ski_section *section, int pe)
+bool ski_section_reduction_is_child(const struct ski_section *section, int pe)
 {
     for (uint32_t i = 0; i < section->children; i++)
         if (section->child[i] == pe)
@@ -464,10 +207,8 @@ static SKI_COLD const char *section_reduction_element_text(uint64_t          col
     return all && all->class ? ski_element_text(all, index) : "an object";
 }
 
-/* Returns the member that a message names, if this PE is its delegate; NULL: this PE is the root,
- * and has forwarded the message to the delegate. */
-static struct ski_section_member *section_reduction_named_member(struct ski_section *section,
-                                                                 skua_msg           *msg)
+struct ski_section_member *ski_section_reduction_named_member(struct ski_section *section,
+                                                              skua_msg           *msg)
 {
     skua_index                 index  = ski_msg_index(msg);
     struct ski_section_member *member = NULL;
@@ -541,80 +282,16 @@ void ski_on_section_reduction_report(skua_msg *msg)
     if (!section)
         return;
     if (msg->flags & SKI_MSG_OBJECT) {
-        if (!(member = section_reduction_named_member(section, msg)))
+        if (!(member = ski_section_reduction_named_member(section, msg)))
             return;
         member->came = true;
-    } else if (!section_reduction_is_child(section, msg->source)) {
+    } else if (!ski_section_reduction_is_child(section, msg->source)) {
         ski_fatal("PE %d sent a report to a section, but is no child", msg->source);
     }
     if (!member || !section_reduction_is_surplus(member, report->number)) {
         section_reduction_combine(section, report, bytes, member ? &member->index : NULL,
                                   msg->source);
-        section_reduction_advance(section);
-    }
-    skua_msg_free(msg);
-}
-
-/* At the delegate of a member that leaves or joins. */
-static void section_reduction_member_changed(struct ski_section                       *section,
-                                             struct ski_section_member                *member,
-                                             const struct section_reduction_leave_msg *leave)
-{
-    ski_section_enter(section);
-    switch (leave->change) {
-    case SECTION_REDUCTION_JOINED:
-        section_reduction_member_joined(section, member, leave->number);
-        break;
-    case SECTION_REDUCTION_NEVER:
-        section_reduction_member_joined(section, member, section->reduction.first);
-        section_reduction_member_deleted(section, member, section->reduction.first);
-        break;
-    case SECTION_REDUCTION_SWITCHED:
-        section_reduction_member_left(section, member, leave->number);
-        break;
-    case SECTION_REDUCTION_LATE:
-        section_reduction_member_late(section, member, leave->number);
-        break;
-    default:
-        if (!member->gone && !(leave->change == SECTION_REDUCTION_LOST && member->came))
-            section_reduction_member_deleted(section, member, leave->number);
-    }
-    ski_section_leave(section);
-}
-
-/* Returns whether a lost member must have told by itself: its delegate, which had sent the order
- * that did not find the member, has left the tree since. */
-static bool section_reduction_told_before(const struct section_reduction_leave_msg *leave)
-{
-    const struct ski_section *section =
-        ski_section_find(ski_self->objects, leave->id, leave->generation);
-
-    return leave->change == SECTION_REDUCTION_LOST &&
-           (!section || section->state != SKI_SECTION_JOINED);
-}
-
-void ski_on_section_reduction_leave(skua_msg *msg)
-{
-    struct section_reduction_leave_msg leave =
-        *(struct section_reduction_leave_msg *)skua_msg_data(msg);
-    struct ski_section_member *member;
-    bool                       ended   = section_reduction_told_before(&leave);
-    struct ski_section        *section = NULL;
-
-    if (!ended)
-        section = ski_section_awaited(msg, leave.id, leave.generation, &ended);
-    if (ended)
-        skua_msg_free(msg);
-    if (!section)
-        return;
-    if (msg->flags & SKI_MSG_OBJECT) {
-        if (!(member = section_reduction_named_member(section, msg)))
-            return;
-        section_reduction_member_changed(section, member, &leave);
-    } else if (section_reduction_is_child(section, msg->source)) {
-        section_reduction_contributor_left(section, leave.number);
-    } else {
-        ski_fatal("PE %d leaves a section, but is no child", msg->source);
+        ski_section_reduction_advance(section);
     }
     skua_msg_free(msg);
 }
@@ -722,7 +399,7 @@ static inline void section_reduction_contribute_here(struct ski_section         
     ski_reduction_buffer_contribute(&partial->buffer, &report->spec, data, bytes, &report->to);
     if (++partial->contributions + section->reduction.left + section->reduction.late >=
         section->reduction.contributors)
-        section_reduction_advance(section);
+        ski_section_reduction_advance(section);
 }
 
 void skua_section_contribute(skua_section target, void *self, skua_contribution give,

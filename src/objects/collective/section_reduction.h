@@ -7,13 +7,10 @@
  * parent, in one message, when all contributors have contributed; reductions are reported, and
  * completed at the root, in their order.
  *
- * A deleted member leaves: it contributes to no reduction from a number on.  A child leaves when
- * all its contributors have.
- *
- * In a later generation (section_rebuild.h) an own member *joins*: it contributes from a number on,
- * and no reduction is reported before all own members have said which.  Its children contribute
- * from the first reduction of the generation on, if need be with a report that has no data.  The
- * root of the generation before is one more contributor of the root, until it leaves.
+ * The contributors change while reductions are in progress: members are deleted, and a section
+ * rebuilds its tree (section_reduction_member.h).  The children in the tree of a later generation
+ * (section_rebuild.h) contribute from its first reduction on, if need be with a report that has no
+ * data.  The root of the generation before is one more contributor of the root, until it leaves.
  */
 #ifndef SKI_SECTION_REDUCTION_H
 #define SKI_SECTION_REDUCTION_H
@@ -22,37 +19,27 @@
 
 struct ski_text;
 
-/** Frees all that is combined. */
+/** Frees the partial results of a section and the lists of its contributors. */
 void ski_section_reduction_free(struct ski_section_reduction *reduction);
-
-/** A member on this PE is deleted: it leaves. */
-void ski_section_reduction_deleted(struct ski_section *section, struct ski_section_member *member);
-
-/** A member on this PE leaves a generation for the next: it contributes to none of the following
- *  reductions in this one. */
-void ski_section_reduction_switched(struct ski_section *section, struct ski_section_member *member);
-
-/** A member on this PE joins a generation: it contributes to this one from its next reduction on.
- */
-void ski_section_reduction_joined(struct ski_section *section, struct ski_section_member *member);
-
-/** The order to switch has arrived: members that have left do not join the next generation. */
-void ski_section_reduction_switch_gone(struct ski_section *section);
-
-/** At the root: the results of @p section are contributions to @p next, the next generation. */
-void ski_section_reduction_succeed(struct ski_section *section, struct ski_section *next);
 
 /** Returns whether all contributors of @p section have left and all its reductions are reported. */
 bool ski_section_reduction_over(const struct ski_section *section);
 
-/** Tells PE @p delegate that a member was deleted before the order that enrolls it came. */
-void ski_section_reduction_lost(struct ski_collection *all, const skua_index *index, uint64_t id,
-                                int delegate);
+/** Reports all reductions that are complete at this delegate to its parent; at the root completes
+ *  them. */
+void ski_section_reduction_advance(struct ski_section *section);
 
-/** At the root of a section that was restored, whose partial results are there: the member of index
- *  @p index has contributed to the reductions before @p number. */
-void ski_section_reduction_late(struct ski_section *section, const skua_index *index,
-                                uint32_t number);
+/** At the root: returns the next generation, to which the results of @p section are contributions;
+ *  NULL if there is none or it has ended. */
+struct ski_section *ski_section_reduction_successor(const struct ski_section *section);
+
+/** Returns whether PE @p pe is a child of this delegate in the tree of @p section. */
+bool ski_section_reduction_is_child(const struct ski_section *section, int pe);
+
+/** Returns the member that @p msg names if this PE is its delegate.  Otherwise this PE is the root;
+ *  it forwards @p msg to the delegate, and NULL is returned. */
+struct ski_section_member *ski_section_reduction_named_member(struct ski_section *section,
+                                                              skua_msg           *msg);
 
 /** Appends to @p text which members here a reduction of @p section in progress waits for, or that
  * it waits for contributions from other PEs. */
@@ -61,12 +48,6 @@ void ski_section_reduction_explain(const struct ski_section *section, struct ski
 /** Handler: the contribution of a member, or the report of a child. */
 void ski_on_section_reduction_report(skua_msg *msg);
 
-/** Handler: a contributor leaves. */
-void ski_on_section_reduction_leave(skua_msg *msg);
-
 #define SKI_SECTION_REDUCTION_REPORT_LEAST 80 /* bytes of the smallest contribution or report */
-#define SKI_SECTION_REDUCTION_LEAVE_LEAST                                                          \
-    24 /* bytes of the message of a contributor that leaves                                        \
-        */
 
 #endif

@@ -9,9 +9,9 @@
  *
  * Numbers of reductions continue.  The new tree begins with the first one that is not complete.  A
  * member that has contributed to it, and to others after it, is *late*, as one that joins a tree
- * that was rebuilt (section_reduction.h): its delegate expects it from its next reduction on.  A
- * delegate that is not told yet waits for a contribution that does not come, so no reduction is
- * complete too early.
+ * that was rebuilt (section_reduction_member.h): its delegate expects it from its next reduction
+ * on.  A delegate that is not told yet waits for a contribution that does not come, so no reduction
+ * is complete too early.
  */
 #ifndef SKI_SECTION_SAVED_H
 #define SKI_SECTION_SAVED_H

@@ -330,7 +330,8 @@ static struct ski_collection *section_tree_collection(struct ski_pe *self, const
     return all;
 }
 
-/* At the root: creates the generation of a section that @p msg describes, at once. */
+/* At the root: creates the generation of a section that @p msg describes, without queueing @p msg.
+ */
 static struct ski_section *section_tree_begin(struct ski_collection *all, skua_msg *msg)
 {
     const struct section_tree_creation *creation = skua_msg_data(msg);

@@ -16,17 +16,17 @@
 
 #include "objects/location/home.h"
 
-/** Before a message is sent, by an entry with these flags, to an element which that is to create
- * here: claims the element, unless it is known where it is. */
+/** Claims an element for a message that this PE is about to send to an entry with @p flags, if the
+ *  entry creates the element here and this PE does not know where the element is. */
 void ski_claim(struct ski_collection *all, const skua_index *index, unsigned flags);
 
-/** Keeps @p msg, of this PE and not sent yet, if it would have to wait here: not in the queue,
- * where later ones would overtake it if the element turns out to be elsewhere. */
+/** Returns whether @p msg, which this PE has not sent yet, has to wait here; then keeps it, not in
+ *  the queue, where later messages would overtake it if the element turns out to be elsewhere. */
 bool ski_claim_hold(struct ski_collection *all, const skua_index *index, skua_msg *msg);
 
-/** At the home: creates an element because @p msg, for an entry with these flags, is for it; there,
- *  or on the PE that the message came from.  Returns the element if it is here and the message is
- *  to be delivered. */
+/** At the home: creates the element that @p msg, to an entry with @p flags, is for: here, or on the
+ *  PE that the message came from.  Returns the element if it is here and the caller is to deliver
+ *  the message. */
 struct ski_object *ski_claim_create(struct ski_collection *all, const skua_index *index,
                                     struct ski_absent *absent, skua_msg *msg, unsigned flags);
 

@@ -7,7 +7,7 @@
  * array is closed in two steps.  The order to close goes to all PEs as a broadcast; from then on a
  * PE inserts no more.  Each PE reports to its parent in the tree when all its insertions are
  * acknowledged and its children have reported.  Then the root broadcasts that the array is closed.
- * An insertion that the closing follows was called before its PE took the order in, so its element
+ * An insertion that the closing follows was called before its PE accepted the order, so its element
  * exists, and is known to its home, when the array is closed anywhere.
  *
  * An index that is inserted again.  A message to an element that was deleted is an error, but the
@@ -37,17 +37,18 @@ static inline bool ski_closing_inserting(const struct ski_collection *all)
     return all->closing->inserting > 0;
 }
 
-/** An element that this PE has inserted has arrived where it is created.  Ends the job if no
- *  insertion is under way. */
+/** Records that an element which this PE has inserted has arrived where it is created.  Ends the
+ * job if no insertion is under way. */
 void ski_closing_acknowledged(struct ski_collection *all);
 
-/** The order to close the array has arrived. */
+/** Acts on the order to close the array, which has arrived. */
 void ski_closing_ordered(struct ski_collection *all);
 
-/** The array is closed: messages that wait for elements which do not exist are in error. */
+/** Records that the array is closed: messages that wait for elements which do not exist are in
+ *  error. */
 void ski_closing_done(struct ski_collection *all);
 
-/** The array is restored from a checkpoint that was made after it was closed. */
+/** Records that the array, which is restored from a checkpoint, was closed before. */
 void ski_closing_restore(struct ski_collection *all);
 
 /** Returns whether @p msg, which is for an element that was deleted, as @p absent says at its home,

@@ -53,7 +53,8 @@ void ski_forward_window_free(struct ski_absent *absent)
 
 /* ---- sources ------------------------------------------------------------------------ */
 
-/* Records that a source is told of the last migration. Returns false if it was told before. */
+/* Records that a source is notified of the last migration.  Returns false if it was notified
+ * before. */
 static bool forward_add_told(struct ski_forward_window *f, int32_t pe)
 {
     uint32_t low = 0, high = f->told_count;
@@ -79,7 +80,7 @@ static bool forward_add_told(struct ski_forward_window *f, int32_t pe)
     return true;
 }
 
-/* Tells the PE that sent a message where the element is, once for each migration. */
+/* Reports the location of the element to the PE that sent a message, once for each migration. */
 static void forward_tell(struct ski_collection *all, const struct ski_absent *absent, int source)
 {
     if (source != all->self->pe && source < all->self->pes &&
@@ -123,9 +124,9 @@ static bool forward_blocked(const struct ski_forward_window *f)
     return f->probing || f->lost;
 }
 
-/* Sends a message from the home to the element; a probe follows the last one of a window. The
- * source is not told of an element that migrates faster than windows succeed, nor while messages
- * wait. */
+/* Sends a message from the home to the element; a probe follows the last one of a window.  The
+ * source is not notified of an element that migrates faster than windows succeed, nor while
+ * messages wait. */
 static void forward_send(struct ski_collection *all, struct ski_absent *absent, skua_msg *msg)
 {
     struct ski_forward_window *f = absent->forward;

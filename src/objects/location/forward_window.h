@@ -49,11 +49,11 @@
  * at the home, holds the message. */
 void ski_forward_window_send(struct ski_collection *all, struct ski_absent *absent, skua_msg *msg);
 
-/** The record of an absent element has changed: the element is on another PE, or is known to have
- *  arrived there. */
+/** Acts on a change in the record of an absent element: the element is on another PE, or is known
+ * to have arrived there. */
 void ski_forward_window_moved(struct ski_collection *all, struct ski_absent *absent);
 
-/** The element of @p absent is here now: messages that wait for it are delivered. */
+/** Delivers the messages that wait for the element of @p absent, which is here now. */
 void ski_forward_window_arrived(struct ski_collection *all, struct ski_absent *absent);
 
 /** Frees what is recorded of forwarding to the element of @p absent; messages held for it are

@@ -11,7 +11,7 @@
 
 #include "objects/model/collection.h"
 
-/* What a PE tells another of an element. */
+/* What a PE reports to another about the location of an element. */
 struct ski_location_update {
     int32_t  pe;    /* where it is, or SKI_ABSENT_DELETED       */
     uint32_t moves; /* how often it has migrated then, a seqnum */
@@ -30,9 +30,8 @@ static inline struct ski_lookup *ski_lookup_slot(struct ski_collection *all, uin
     return &all->lookup[(key ^ key >> 32) % SKI_LOOKUPS];
 }
 
-/** Returns ski_lookup_pe() of an absent element whose index is its key, cached until the directory
- * changes.
- */
+/** Returns ski_lookup_pe() of an absent element whose index is its key; the result is cached until
+ *  the directory changes. */
 static inline int ski_lookup_pe_cached(struct ski_collection *all, const skua_index *index,
                                        uint64_t key)
 {
@@ -49,7 +48,7 @@ struct ski_absent *ski_absent_find(const struct ski_collection *all, const skua_
 /** Returns the record of an absent element; an empty one is added if there is none. */
 struct ski_absent *ski_absent_get(struct ski_collection *all, const skua_index *index);
 
-/** Enters an empty record in place of an element that leaves, or where there is nothing. */
+/** Adds an empty record in place of an element that leaves, or for one that has no record. */
 struct ski_absent *ski_absent_enter(struct ski_collection *all, const skua_index *index);
 
 /** Frees a record that is not in the directory any more. */
@@ -61,7 +60,7 @@ void ski_absent_free_spares(struct ski_collection *all);
 /** Keeps @p msg, which was being delivered, with the record of the absent element it is for. */
 void ski_absent_hold(struct ski_collection *all, const skua_index *index, skua_msg *msg);
 
-/** Tells PE @p to where an element is. */
+/** Sends @p update, about the location of an element, to PE @p to. */
 void ski_location_send(struct ski_collection *all, int to, const skua_index *index,
                        const struct ski_location_update *update);
 

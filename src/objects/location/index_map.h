@@ -26,8 +26,8 @@ int ski_index_map_home(const skua_array_def *def, const skua_index *index, int p
 /** Returns the number of indices in a range. */
 uint64_t ski_index_map_count(const skua_range *range);
 
-/** Calls @p fn for each index of the range whose home is @p pe.  Before that, if it can be
- * estimated, @p room is told about how many there are. */
+/** Calls @p fn for each index of the range whose home is @p pe.  Before that, @p room is called
+ * with their approximate number, if it can be estimated. */
 void ski_index_map_each(const skua_array_def *def, int pe, int pes,
                         void (*room)(void *arg, size_t count),
                         void (*fn)(void *arg, const skua_index *index), void *arg);

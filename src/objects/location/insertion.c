@@ -19,7 +19,7 @@ static struct ski_account insertion_open_account(struct ski_collection *all)
 {
     struct ski_account account = {.pe = SKI_NO_ACCOUNT};
 
-    if (all->self->pe >= all->self->pes) /* a progress thread takes no broadcasts in */
+    if (all->self->pe >= all->self->pes) /* a progress thread accepts no broadcasts */
         return account;
     account.pe = all->self->pe;
     all->closing->inserting++;

@@ -8,7 +8,7 @@
  *
  * An insertion takes effect on the PE that calls for it, at the moment of the call.  That PE
  * opens an *account* for the element, as if it had created the element itself and the element
- * had migrated to its first PE at once:
+ * had migrated to its first PE immediately:
  *
  *   - reductions (array_reduction.h) expect the element on the account of the inserting PE, from
  *     the first reduction on that this PE has not reported;
@@ -17,14 +17,14 @@
  *     acknowledged, and sends after it those that its first PE had had before.
  *
  * Why the element gets each broadcast B whose call follows the insertion, by whatever chain of
- * messages: the inserting PE takes B in after the call of B, hence after the insertion.  A PE
- * takes broadcasts in by their numbers, so the number of B is above the one in the account.
- * Each comes once, by the argument for elements that migrate.
+ * messages: the inserting PE accepts B after the call of B, hence after the insertion.  A PE
+ * accepts broadcasts in the order of their numbers, so the number of B is above the one in the
+ * account.  Each arrives once, by the argument for elements that migrate.
  *
  * Earlier broadcasts should not reach the element, as far as that can be known.  A broadcast
  * whose number the inserting PE has heard of has been called before the insertion, so it cannot
- * follow it, and is none of the element's though the inserting PE has not had it yet.  PEs hear
- * of numbers from elements that arrive and from the messages of reductions: after a reduction
+ * follow it, and is not for the element although the inserting PE has not received it yet.  PEs
+ * hear of numbers from elements that arrive and from the messages of reductions: after a reduction
  * to which elements contributed when they had a broadcast, all PEs know of that broadcast.  The
  * root knows of all, since it gives the numbers out.
  *

@@ -8,8 +8,9 @@
  * (forward_window.h says how often).  An update carries the number of migrations that the element
  * had made, so that a PE ignores one that is older than its record.
  *
- * An element leaves its new location behind on the PE that it left, and its arrival is told to the
- * home.  So a message always finds its element: along those records, or by way of the home.
+ * The PE that an element leaves records its new location, and the PE where it arrives reports the
+ * arrival to the home.  So a message always finds its element: along those records, or by way of
+ * the home.
  *
  * A deleted element leaves a *tombstone* where it was deleted and at its home: a record that says
  * so, with its number of migrations, which a later element of the same index continues from.
@@ -26,12 +27,12 @@
 void ski_location_update(struct ski_collection *all, const skua_index *index,
                          const struct ski_location_update *update);
 
-/** Records where an element of this PE goes, or that it is deleted, in its place in the
- * directory. */
+/** Records where an element of this PE goes, or that it is deleted, in its slot of the directory.
+ */
 void ski_location_left(struct ski_collection *all, const skua_index *index,
                        const struct ski_location_update *update);
 
-/** Delivers messages once more that wait here for elements which do not exist. */
+/** Delivers again the messages that wait here for elements which do not exist. */
 void ski_location_release_unknown(struct ski_collection *all);
 
 /** Returns whether this is the home of an element that was deleted, or that never existed. */

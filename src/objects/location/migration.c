@@ -111,7 +111,7 @@ static bool migration_within(struct ski_object *object, struct ski_pup_gaps *gap
 }
 
 /* Returns the flags of an element that goes by pointer, or 0: to a PE of this host, because its
- * class wants it so, or because it is all plain bytes, no message in the queue here names it by its
+ * class requires it, or because it is all plain bytes, no message in the queue here names it by its
  * address, and the PE allocates from the same NUMA range: to another one it is copied, into near
  * memory. */
 static unsigned migration_by_pointer(struct ski_object *object, struct ski_pup_gaps *gaps)
@@ -409,8 +409,8 @@ static struct ski_object *migration_add(struct migration_arrival *came)
     return object;
 }
 
-/* Tells the home of an element where it is, unless it came from there: then the home has recorded
- * it when it departed.  Other modules have entered it. */
+/* Reports the location of an element to its home, unless it came from there: then the home has
+ * recorded it when it departed.  Other modules have entered it. */
 static void migration_arrived(struct ski_object *object, int from)
 {
     struct ski_collection *all   = object->of;

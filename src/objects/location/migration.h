@@ -6,7 +6,7 @@
  *
  *      struct migration_head | baggage of each module, in their order | the element
  *
- * Baggage is what modules of the runtime give the element to take along (struct ski_baggage).  The
+ * Baggage is what modules of the runtime add to the element (struct ski_baggage).  The
  * element itself is packed by the function of its class (pup.h), straight into the message, and
  * unpacked from it.
  *
@@ -34,8 +34,9 @@
 /** The observer of this module (model/lifecycle.h): elements that depart and arrive. */
 extern const struct ski_lifecycle ski_migration_lifecycle;
 
-/** Lets an element that is SKI_ALIVE or SKI_LEAVING, and of a class that can be packed, migrate to
- * @p pe when none of its entries is running; this PE: lets it stay. */
+/** Orders an element that is SKI_ALIVE or SKI_LEAVING, and of a class that can be packed, to
+ * migrate to @p pe as soon as none of its entries is running.  If @p pe is this PE, the element
+ * stays. */
 void ski_migration_order(struct ski_object *object, int pe);
 
 /** Returns the baggage of a module in a message that brings an element, and its size; NULL: there

@@ -289,8 +289,8 @@ static void thread_migration_delayed(struct ski_object *object)
     }
 }
 
-/* Lets @p object leave if it can; else threads in skua_migrate_now() continue, unless the answer to
- * a question decides. */
+/* Makes @p object leave if it can.  Else threads in skua_migrate_now() continue, unless the answer
+ * of another process is awaited. */
 static void thread_migration_try(struct ski_pe *self, struct ski_object *object)
 {
     struct ski_object_threads *block = ski_object_block(object);

@@ -4,7 +4,7 @@
  *
  * An element of a class that has threaded entries and can migrate lies in the isomalloc range, and
  * so do the threads of these entries with their stacks (core/sched/thread_move.h).  All of them
- * keep their addresses, so what a stack refers to is right on the next PE: its own frames, the
+ * keep their addresses, so what a stack refers to is valid on the next PE: its own frames, the
  * element, other threads of the element.
  *
  * Such an element leaves as soon as nothing runs in it but threads that wait in something that
@@ -32,7 +32,7 @@ struct ski_boot;
 struct skua_thread;
 struct ski_object_threads;
 
-/** The observer of this module (model/lifecycle.h). */
+/** The observer of elements that migrate with threads (model/lifecycle.h). */
 extern const struct ski_lifecycle ski_thread_migration_lifecycle;
 
 /** Maps the isomalloc range in a process whose program has classes that need it. */
@@ -64,7 +64,7 @@ bool ski_thread_migration_leaves_process(const struct skua_thread *thread);
 void ski_thread_migration_add(struct ski_object *object, const struct ski_iso_move *move,
                               const char *stack, size_t bytes);
 
-/** Lets the threads of an element that has been unpacked continue. */
+/** Continues the threads of an element that has been unpacked. */
 void ski_thread_migration_continue(struct ski_object *object);
 
 /** Returns the block of an element that departs, which is not here any more; at 0: it lies
@@ -87,7 +87,7 @@ void ski_thread_migration_discard(const struct ski_collection *all,
 /** Handler: another process asks whether this one has the same code map. */
 void ski_on_code_map(skua_msg *msg);
 
-/** Handler: the answer. */
+/** Handler: the answer of a process that was asked whether its code map is the same. */
 void ski_on_code_map_answer(skua_msg *msg);
 
 #define SKI_CODE_MAP_LEAST        8

@@ -216,7 +216,8 @@ static size_t thread_saved_bytes(const struct ski_object *object)
     return bytes;
 }
 
-/* Writes a thread as if it had departed, in which it takes its place in queues and lists along. */
+/* Writes a thread as if it had departed: a departing thread carries its position in queues and
+ * lists. */
 static char *thread_saved_write(const struct skua_thread *thread, char *to)
 {
     struct thread_saved saved = {(uintptr_t)thread->stack.low, thread_saved_stack_bytes(thread)};

@@ -20,7 +20,7 @@
 
 #include "objects/model/lifecycle.h"
 
-/** The observer of this module (model/lifecycle.h). */
+/** The observer of threads of elements in checkpoints (model/lifecycle.h). */
 extern const struct ski_lifecycle ski_thread_saved_lifecycle;
 
 /** Writes to @p why why the entries of @p object that have not returned cannot be saved.  Returns

@@ -9,7 +9,7 @@
  * the CPU time of an element is its time by the clock times the share of its PE.  That assumes that
  * the kernel interrupts all elements of a PE alike.
  *
- * A kernel without this file has no share to tell: it is 1.
+ * With a kernel that does not have this file the share is 1.
  */
 #ifndef SKI_CPU_SHARE_H
 #define SKI_CPU_SHARE_H
@@ -30,7 +30,7 @@ void ski_cpu_share_open(struct ski_cpu_share *cpu);
 /** Stops monitoring the thread. */
 void ski_cpu_share_close(struct ski_cpu_share *cpu);
 
-/** Lets the share be that of the time from now on. */
+/** Restarts the share: it covers the time from now on. */
 void ski_cpu_share_reset(struct ski_cpu_share *cpu);
 
 /** Returns the share since the reset, above 0 and at most 1; it may be ten milliseconds old. */

@@ -40,7 +40,7 @@ struct ski_measure {
     struct ski_cpu_share cpu;          /* since it was cleared */
 
     int64_t carried; /* ticks of elements that have left since, less those of elements that
-                      * have arrived: they take along what they were charged */
+                      * have arrived: what an element was charged migrates with it */
 };
 
 /* The time, by the clock, of a PE since its measurement was cleared, in seconds. */
@@ -50,7 +50,8 @@ struct ski_measure_times {
                      * elsewhere to elements that have arrived */
 };
 
-/** Charges the object that runs, and lets @p next run; NULL: none.  Returns the former. */
+/** Charges the object that runs, and makes @p next the object that runs; NULL: none does.  Returns
+ *  the former. */
 static inline struct ski_object *ski_measure_switch(struct ski_measure *measure,
                                                     struct ski_object  *next)
 {
@@ -66,8 +67,7 @@ static inline struct ski_object *ski_measure_switch(struct ski_measure *measure,
 }
 
 /** Begins to measure an entry of @p object, which begins on this PE.  Returns what
- * ski_measure_leave() needs.
- */
+ *  ski_measure_leave() needs. */
 struct ski_object *ski_measure_enter(struct ski_object *object);
 
 /** Ends what ski_measure_enter() began, before the object may be deleted or migrate. */
@@ -131,7 +131,8 @@ struct ski_measure *ski_measure_begin(struct ski_pe *self);
 /** Ends charging objects on this PE, which measures; what was measured is kept. */
 void ski_measure_end(struct ski_pe *self);
 
-/** An element that was charged @p ticks leaves this PE; below 0: it arrives, with -@p ticks. */
+/** Records that an element which was charged @p ticks leaves this PE; below 0: that one arrives,
+ *  with -@p ticks. */
 void ski_measure_carry(const struct ski_pe *self, int64_t ticks);
 
 /** Clears what was measured of this PE and of its elements, but for those of collections that

@@ -27,8 +27,8 @@ struct ski_class {
 
     skua_balance_params *balance; /* NULL: its objects take no part in balancing */
 
-    /* Of a class by pointer: what its objects take along in another way than by pointer, since it
-     * lies outside of the arena, or NULL. */
+    /* Of a class by pointer: the parts of its objects that do not migrate by pointer, since they
+     * lie outside of the arena; or NULL. */
     const struct ski_baggage *baggage;
 
     /* Of a class whose objects have structured control flow, else NULL: a skuac_flow_class, and the
@@ -54,16 +54,17 @@ struct ski_class {
 
 struct ski_entry;
 
-/* How messages are treated of an entry whose data are delivered in place (zerocopy/inplace.h). */
+/* Operations on the messages of an entry whose data are delivered in place (zerocopy/inplace.h). */
 struct ski_entry_ops {
     /* Run the entry; it consumes @msg. */
     void (*run)(struct ski_object *object, const struct ski_entry *entry, skua_msg *msg);
 
-    /* Before @msg leaves this PE undelivered: the message with all its data in it, or another that
-     * takes its place. */
+    /* Return the message to forward when @msg leaves this PE undelivered: one with all its data in
+     * it, which is @msg or takes its place. */
     skua_msg *(*to_forward)(skua_msg *msg);
 
-    /* Before its receiver sends @msg to another object: likewise. */
+    /* Return the message to send when its receiver sends @msg to another object, with all its data
+     * in it. */
     skua_msg *(*to_resend)(skua_msg *msg);
 
     /* Free a message that will not be delivered. */
@@ -114,8 +115,8 @@ static inline bool ski_class_shared(const struct ski_class *class)
     return class->def.pup || ski_class_by_pointer(class);
 }
 
-/** Gives the class @p of structured control flow: see struct ski_class.  The objects take
- *  @p baggage along if the class is by pointer. */
+/** Gives the class @p of structured control flow: see struct ski_class.  @p baggage migrates with
+ *  the objects of a class by pointer. */
 void ski_class_set_flow(skua_class of, const void *flow,
                         bool (*report)(const struct ski_object *object, struct ski_text *text),
                         const struct ski_baggage *baggage);

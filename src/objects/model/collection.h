@@ -139,8 +139,8 @@ struct ski_collection *ski_collection_get(struct ski_objects *objects, const cha
 bool ski_collection_awaited(struct ski_objects *objects, uint64_t id, skua_msg *msg,
                             struct ski_collection **all);
 
-/** Frees a message that will not be delivered, with what belongs to it and is elsewhere: the module
- * that the message is of does so. */
+/** Frees a message that will not be delivered, and the memory elsewhere that belongs to it, by the
+ *  function of the module whose message it is. */
 void ski_msg_discard(skua_msg *msg);
 
 /** Discards, by ski_msg_discard(), all messages of @p held, which are held
@@ -170,7 +170,7 @@ void ski_check_index(const char *call, const struct ski_collection *all, const s
 /** Returns the data for the constructors of elements that @p all was created with. */
 const void *ski_creation_data(const struct ski_collection *all, size_t *bytes);
 
-/** Closes the holes that elements which went during a loop have left in the list. */
+/** Closes the holes in the list that elements have left which were removed during a loop. */
 void ski_elements_compact(struct ski_collection *all);
 
 /** Returns the pool that the elements of a collection are allocated from; NULL: malloc(). */
@@ -179,8 +179,8 @@ static inline struct ski_pool *ski_collection_pool(const struct ski_collection *
     return ski_class_shared(all->class) ? &all->self->pool : NULL;
 }
 
-/** Calls @p fn for each element here, of those there are at the time of the call.  Elements may
- * come and go meanwhile. */
+/** Calls @p fn for each element that is here at the time of the call.  Elements may be added and
+ *  removed meanwhile. */
 static inline void ski_elements_each(struct ski_collection *all,
                                      void (*fn)(struct ski_object *object, void *arg), void *arg)
 {
@@ -201,7 +201,7 @@ static inline void ski_elements_each(struct ski_collection *all,
 /** Makes room for @p more elements. */
 void ski_elements_reserve(struct ski_collection *all, size_t more);
 
-/** Lets the elements of @p all have records from now on, zeroed at first (element_load.h). */
+/** Gives the elements of @p all records, zeroed at first (element_load.h). */
 void ski_elements_measure(struct ski_collection *all);
 
 /** Adds an element to the list of those here. */

@@ -70,7 +70,7 @@ void ski_directory_reserve(struct ski_directory *directory, size_t more)
 }
 
 /* Frees slot @p hole.  An entry after it moves back into the hole, unless it would then lie before
- * the slot that its key asks for. */
+ * the slot where the search for its key begins. */
 static void directory_remove(struct ski_directory *directory, uint64_t hole)
 {
     struct ski_directory_slot *slot = directory->slot;

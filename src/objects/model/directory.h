@@ -77,7 +77,8 @@ void ski_directory_destroy(struct ski_directory *directory);
 /** Makes room for @p more entries. */
 void ski_directory_reserve(struct ski_directory *directory, size_t more);
 
-/** Returns whether @p value is that of @p index; keys that are hashes do not tell. */
+/** Returns whether @p value is that of @p index.  Equal keys do not prove that if they are hashes.
+ */
 bool ski_directory_value_is(uintptr_t value, const skua_index *index);
 
 /** Returns the key of an index of one or two integers at @p at. */

@@ -36,10 +36,10 @@ void ski_element_place(struct ski_object *object, const skua_index *index);
 /** Returns whether all messages that name @p object by address are in the queue. */
 bool ski_element_can_replace(const struct ski_object *object);
 
-/** Puts a stub, which is returned, in the place of an element that is about to leave and takes its
- * address along, in the list of its collection and in the tables of all modules: @p object belongs
- * to another PE as soon as it is sent, and whatever remains to be done here is done with the stub.
- * Messages in the queue that name the object name the stub from now on. */
+/** Puts a stub, which is returned, in the place of an element that is about to leave and keeps its
+ *  address: in the list of its collection and in the tables of all modules.  @p object belongs to
+ *  another PE as soon as it is sent, and whatever remains to be done here is done with the stub.
+ *  Messages in the queue that name the object name the stub from now on. */
 struct ski_object *ski_element_replace(struct ski_object *object);
 
 /** Runs the constructor of an element. */
@@ -71,7 +71,7 @@ static inline void ski_element_leave(struct ski_object *object)
 /** Deletes an element as soon as none of its entries is running. */
 void ski_element_delete(struct ski_object *object);
 
-/** Lets the class of an element free what the element holds. */
+/** Detaches an element and calls the destructor of its class. */
 void ski_element_destroy(struct ski_object *object);
 
 /** Takes an element off the list of its collection, and frees its memory when no message in the

@@ -28,7 +28,7 @@ struct ski_object;
 struct ski_objects;
 struct ski_text;
 
-/* What an element takes along when it migrates, of one module. */
+/* The data of one module that migrate with an element. */
 struct ski_baggage {
     /* The bytes that each element has at least.  0: an element may have none, which is valid, and
      * is not unpacked. */
@@ -37,7 +37,7 @@ struct ski_baggage {
     /* The bytes that pack() writes for an element. */
     size_t (*bytes)(const struct ski_object *object);
 
-    /* Write what the element takes along, also when it moves by pointer. */
+    /* Write the data that migrate with the element, also when it moves by pointer. */
     void (*pack)(struct ski_object *object, void *to);
 
     /* Whether @from, which came from another PE, may be unpacked. */
@@ -47,7 +47,7 @@ struct ski_baggage {
     void (*unpack)(struct ski_object *object, const void *from, size_t bytes);
 };
 
-/* What a checkpoint keeps of an element, of one module. */
+/* The data of one module that a checkpoint keeps of an element. */
 struct ski_saved_part {
     /* The bytes that save() writes for an element. */
     size_t (*bytes)(const struct ski_object *object);
@@ -75,10 +75,10 @@ struct ski_lifecycle {
 #include "objects/model/lifecycle_defs.h"
 #undef EVENT
 
-    /* What an element takes along of this module; NULL: nothing. */
+    /* The data of this module that migrate with an element; NULL: none. */
     const struct ski_baggage *baggage;
 
-    /* What a checkpoint keeps of an element, of this module; NULL: nothing. */
+    /* The data of this module that a checkpoint keeps of an element; NULL: none. */
     const struct ski_saved_part *saved;
 
     /* Whether an account of an insertion that came from another PE is valid. */

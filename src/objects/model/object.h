@@ -5,17 +5,17 @@
  *      | struct ski_object, 64 bytes | the program's, zeroed at first ...
  *                                    ^ self
  *
- * `life` has three parts, so that a message can change and test them at once: how many messages in
- * this PE's queue name the object by address (32 bits), until when its memory stays; how many of
- * its entries have not returned (24 bits), until when it is neither deleted nor migrated; and
- * whether its state is another than SKI_ALIVE (the sign).
+ * `life` has three parts, so that one operation can change and test them together: how many
+ * messages in this PE's queue name the object by address (32 bits), until when its memory stays;
+ * how many of its entries have not returned (24 bits), until when it is neither deleted nor
+ * migrated; and whether its state is another than SKI_ALIVE (the sign).
  *
  * An object of a class that migrates with threads inside lies in a block of the isomalloc range
  * (core/isomalloc/isomalloc.h), after a struct ski_object_threads, and keeps its address on every
  * PE.
  *
  * The numbers of broadcasts, reductions and sections belong to those modules (collective/).  They
- * stand here since each contribution and each broadcast looks at them.
+ * stand here since each contribution and each broadcast reads them.
  */
 #ifndef SKI_OBJECT_H
 #define SKI_OBJECT_H

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * objects_pe.h - what a PE remembers for the objects layer.
+ * objects_pe.h - the state of the objects layer on a PE.
  *
- * The members are those that messages to objects look at, and the table of collections.  All other
+ * The members are those that messages to objects use, and the table of collections.  All other
  * state belongs to one module each: a module keeps it in its slot, from its pe_begin to its
  * pe_end (lifecycle.h).
  */
@@ -40,7 +40,7 @@ enum ski_objects_slot {
 
 /* The state of this layer on a PE. */
 struct ski_objects {
-    /* What every message to an object looks at. */
+    /* What every message to an object uses. */
     struct ski_collection  *last;    /* the collection found last; never NULL            */
     const struct ski_entry *entries; /* ski_entries (class.h)                            */
     uint64_t                stamp;   /* header word of small messages to objects here: invoke.c */

@@ -8,7 +8,7 @@
  *
  *      struct pup_record | name | bytes of the field
  *
- * Data say nothing of themselves: their container tells whether they are checked (migration.c).
+ * The data do not show whether they are checked; their container says so (migration.c).
  */
 #ifndef SKI_PUP_H
 #define SKI_PUP_H

@@ -123,7 +123,7 @@ static const char *saved_element_restore_parts(struct ski_object              *o
     return why;
 }
 
-/* Lets the class unpack an element, from @p at, and tells the modules. */
+/* Unpacks an element from @p at by its class, and notifies the modules. */
 static void saved_element_unpack(struct ski_object *object, const struct ski_saved_element *head,
                                  const char *at)
 {

@@ -2,8 +2,9 @@
 /*
  * saved_element.h - an element in a checkpoint: a record that is made without disturbing it.
  *
- * A record is what a migration takes along, but made so that the element stays: its class packs it
- * (`pup`), and each module adds what it keeps of the element (struct ski_saved_part, lifecycle.h).
+ * A record has the contents of a migrating element, but is made so that the element stays: its
+ * class packs it (`pup`), and each module adds what it keeps of the element (struct ski_saved_part,
+ * lifecycle.h).
  *
  *      struct ski_saved_element | index | parts of the modules, in order | bytes of the class
  *

@@ -116,7 +116,7 @@ void skua_detector_done(skua_detector detector)
 
 /* ---- completion --------------------------------------------------------------------- */
 
-/* Tells the children in the tree, and removes the detector here. */
+/* Forwards the end of a detector to the children in the tree, and removes it here. */
 static void detector_end(struct ski_pe *self, skua_detector name)
 {
     struct ski_pe_tree tree =

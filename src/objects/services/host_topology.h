@@ -5,7 +5,7 @@
 
 #include "boot/boot.h"
 
-/** Notes the job that this process has joined. */
+/** Records the job that this process has joined. */
 void ski_host_topology_open(const struct ski_boot *boot);
 
 /** Frees what is known of the CPUs. */

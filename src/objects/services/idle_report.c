@@ -73,7 +73,7 @@ static struct ski_msg_counts idle_program_counts(const struct ski_pe *self)
                                    all.received + self->held - waves.received};
 }
 
-/* Returns whether something may happen here that no message tells of. */
+/* Returns whether something may happen here without a message. */
 static bool idle_may_go_on(const struct ski_pe *self, bool rested, bool leads)
 {
     return !rested || self->timers.count > ski_termination_timers(self) ||
@@ -200,7 +200,8 @@ static void idle_send_wave(struct ski_pe *self, struct idle_report *report, enum
     ski_termination_send(self, &report->detection);
 }
 
-/* It was not the end.  If no message has moved since the last try, the next is twice as far off. */
+/* Schedules the next check, since the job is not idle for good.  If no message has moved since the
+ * last check, the next one is twice as far off. */
 static void idle_look_again(struct idle_report *report, const struct ski_termination_counts *sum)
 {
     uint64_t least = ski_ns_to_ticks((uint64_t)(ski_config.idle_report * 1e9));

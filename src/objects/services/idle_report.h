@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * idle_report.h - a job in which nothing can happen any more says so, and what waits on each PE.
+ * idle_report.h - reports a job in which nothing can happen any more, and what waits on each PE.
  *
- * PE 0 looks for such an end.  When it has been idle for the setting `idle_report`, it sends a wave
+ * PE 0 checks for this.  When it has been idle for the setting `idle_report`, it sends a wave
  * (termination.h) that sums over all PEs what was sent and received, and how many PEs see a reason
  * why something may still happen:
  *
@@ -21,9 +21,9 @@
  *
  * Then PE 0 asks each PE what waits there, and prints the answers, equal ones together, once in a
  * job. Modules add what they know to the answer of a PE (collection_report and pe_report of
- * model/lifecycle_defs.h).  If it was not the end, PE 0 looks again after as long, and after twice
- * as long each time if no message has moved, so that a job that sleeps is woken ever more seldom.
- * A PE that never sleeps (setting idle_spin) does not look.
+ * model/lifecycle_defs.h).  If something happens after all, PE 0 checks again after the same time,
+ * and after twice the time each time that no message has moved, so that a job that sleeps is woken
+ * ever more seldom.  A PE that never sleeps (setting idle_spin) does not check.
  *
  * None of this happens while PE 0 has something to do.
  */
@@ -39,8 +39,8 @@ extern const struct ski_lifecycle ski_idle_report_lifecycle;
 
 struct ski_pe;
 
-/** Looks, before PE 0 sleeps, whether the job has come to rest.  Returns the nanoseconds until it
- *  wants to look again; 0: it has sent something. */
+/** Checks, before PE 0 sleeps, whether the job is idle for good.  Returns the nanoseconds until the
+ *  next check; 0: something was sent. */
 uint64_t ski_idle_before_sleep(struct ski_pe *self);
 
 #define SKI_IDLE_TEXT_LEAST 8

@@ -55,7 +55,7 @@ void ski_measure_table_reset(void)
     ski_entries_measured = NULL;
 }
 
-/* Lets the PE use a table of handlers, now or when it has ended to wait with another one. */
+/* Makes the PE use a table of handlers, now or when the wait that uses another table has ended. */
 static void measure_table_use(struct ski_pe *self, const skua_handler_fn *table)
 {
     if (self->handler == self->objects->handlers)

@@ -201,7 +201,7 @@ static struct program_gate *program_gate_of(const struct ski_pe *self)
 }
 
 /* The program creates a collection on PE 0 before it has begun elsewhere: @p msg, of
- * SKI_HANDLER_COLLECTION_CREATE, goes along with the values. */
+ * SKI_HANDLER_COLLECTION_CREATE, is sent with the values. */
 static void program_hold_creation(struct ski_pe *self, skua_msg *msg)
 {
     ski_assert(self->pe == 0 && msg->bytes >= SKI_CREATE_LEAST);
@@ -327,7 +327,7 @@ static void program_gate_free(struct program_gate *gate)
     free(gate);
 }
 
-/* The variables of this process have their values: opens the gate of this PE, after telling its
+/* The variables of this process have their values: opens the gate of this PE, after notifying its
  * children in the tree of the process. */
 static void program_open_gate(struct ski_pe *self)
 {

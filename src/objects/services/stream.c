@@ -432,7 +432,8 @@ static struct stream_pe *stream_of(const skua_msg *msg)
 }
 
 /* The items are in the cache of the PE that wrote them.  Callbacks that wait for memory of their
- * own keep the processor from prefetching, so all items are prefetched at once. */
+ * own keep the processor from prefetching, so all items are prefetched before the first callback.
+ */
 static void stream_prefetch(const char *items, size_t bytes)
 {
     for (size_t at = 0; at < bytes; at += SKI_CACHE_LINE)

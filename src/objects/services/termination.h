@@ -32,7 +32,8 @@
 struct ski_objects;
 struct ski_pe;
 
-/* What is counted: the end of it is looked for.  A topic is known by these on all PEs. */
+/* What is counted, and whose end is to be detected.  These two numbers identify a topic on all PEs.
+ */
 struct ski_termination_topic {
     int32_t  root;
     uint32_t number; /* SKI_TOPIC_..., or the number of a detector of the root */
@@ -78,7 +79,7 @@ void ski_termination_send(struct ski_pe *self, struct ski_termination_detection 
 bool ski_termination_record(struct ski_termination_detection    *detection,
                             const struct ski_termination_counts *sum);
 
-/** Sends the next wave, at once or after a pause. */
+/** Sends the next wave, immediately or after a pause. */
 void ski_termination_continue(struct ski_pe *self, struct ski_termination_detection *detection);
 
 /** Returns the waves and reports that this PE has sent and received. */

@@ -499,7 +499,7 @@ void ski_learned_channel_withdraw(struct ski_object *object)
         return;
     for (struct ski_learned_channel *channel = receiver->first; channel; channel = next) {
         ski_assert(channel->object == object && channel->receiver == receiver);
-        next = channel->next; /* another PE may use the channel at once */
+        next = channel->next; /* another PE may use the channel immediately */
         learned_channel_withdraw_one(channel);
     }
     ski_hash_remove(&learned->receivers, &receiver->link);

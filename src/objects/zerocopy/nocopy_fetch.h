@@ -4,10 +4,10 @@
  *
  *      pending = ski_nocopy_pending_new(msg, go_on);
  *      ski_nocopy_fetch(pending, arg, NULL);           for each that is not here
- *      if (ski_nocopy_fetched(pending))                none is being fetched: use msg at once
+ *      if (ski_nocopy_fetched(pending))                none is being fetched: msg can be used
  *
  * Else `go_on` is called with the message when the last argument has arrived, and frees the record.
- * The PE *holds* the message meanwhile (pe.h): it is not idle for ever.
+ * Meanwhile the message counts as held (core/message/msg_counts.h), so the job is not quiescent.
  */
 #ifndef SKI_NOCOPY_FETCH_H
 #define SKI_NOCOPY_FETCH_H

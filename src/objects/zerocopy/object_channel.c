@@ -13,208 +13,13 @@
 #include "objects/measure/measure.h"
 #include "objects/model/msg_target.h"
 #include "objects/model/seqnum.h"
+#include "objects/zerocopy/object_channel_drain.h"
 #include "objects/zerocopy/object_channel_end.h"
+#include "objects/zerocopy/object_channel_msg.h"
 #include "onesided/channel/channel.h"
 
-enum object_channel_kind {
-    /* To the receiving end. */
-    OBJECT_CHANNEL_OPEN,
-    OBJECT_CHANNEL_OPENED,
-    OBJECT_CHANNEL_STOPPED,
-    OBJECT_CHANNEL_DRAIN,
-    OBJECT_CHANNEL_SENDER_CLOSED,
-    /* To the sending end. */
-    OBJECT_CHANNEL_OFFER,
-    OBJECT_CHANNEL_STOP,
-    OBJECT_CHANNEL_DRAINED,
-    OBJECT_CHANNEL_RECEIVER_CLOSED,
-};
-
-/* A message between the ends of a channel. */
-struct object_channel_head {
-    uint64_t     id;
-    uint32_t     kind;  /* enum object_channel_kind */
-    uint32_t     epoch; /* of the end that sends the message */
-    uint32_t     about; /* the epoch of the end that the message is for; or that it answers */
-    uint32_t     zero;
-    uint64_t     puts;    /* STOPPED, DRAIN, CLOSED: that the sender has made */
-    uint64_t     bytes;   /* OFFER: of the buffer */
-    skua_channel channel; /* OFFER */
-    skua_ref     from;    /* the object that sends the message */
-};
-
-_Static_assert(sizeof(struct object_channel_head) == SKI_OBJECT_CHANNEL_LEAST,
+_Static_assert(sizeof(struct ski_object_channel_head) == SKI_OBJECT_CHANNEL_LEAST,
                "see object_channel.h");
-
-/* ---- messages -------------------------------------------------------------------------------- */
-
-static struct ski_pe *object_channel_pe(const struct ski_object_end *end)
-{
-    return end->of->object->of->self;
-}
-
-/* Sends a message to an object, wherever it is; one to an object of a collection that was deleted
- * is dropped. */
-static void object_channel_post_to(struct ski_pe *self, const skua_ref *to,
-                                   const struct object_channel_head *head)
-{
-    struct ski_collection *all = ski_collection_expect(self->objects, to->of.id);
-    int                    pe  = self->pe;
-
-    if (!all || all->state == SKI_ENDED ||
-        (all->state == SKI_EXISTS && all->index_bytes && all->index_bytes != to->index.bytes))
-        return;
-    if (all->state == SKI_EXISTS && !ski_element_here(all, &to->index))
-        pe = ski_lookup_pe(all, &to->index);
-    ski_element_post(self, pe, SKI_HANDLER_OBJECT_CHANNEL, to->of.id, &to->index, head,
-                     sizeof *head);
-}
-
-static void object_channel_post(const struct ski_object_end *end, enum object_channel_kind kind,
-                                uint32_t about)
-{
-    struct object_channel_head head = {.id      = end->state.id,
-                                       .kind    = (uint32_t)kind,
-                                       .epoch   = end->state.epoch,
-                                       .about   = about,
-                                       .puts    = end->state.puts,
-                                       .bytes   = end->bytes,
-                                       .channel = end->channel,
-                                       .from    = skua_ref_of(end->of->object + 1)};
-
-    object_channel_post_to(object_channel_pe(end), &end->state.peer, &head);
-}
-
-/* ---- draining -------------------------------------------------------------------------------- */
-
-static bool object_end_is_drained(const struct ski_object_end *end)
-{
-    if (end->state.sends)
-        return !end->sender || (end->drained && !end->sending);
-    return !end->offered && end->state.puts >= end->state.expected;
-}
-
-static void object_end_offer(struct ski_object_end *end)
-{
-    end->offered = true;
-    object_channel_post(end, OBJECT_CHANNEL_OFFER, end->state.peer_epoch);
-}
-
-/* Forgets the local completion of a put: it does not happen any more, or finds no end. */
-static void object_end_forget_due(struct ski_object_end *end)
-{
-    if (!end->due)
-        return;
-    if (end->sender->local.kind != skua_done_nothing().kind)
-        free(end->due);
-    else
-        end->due->end = NULL; /* it is about to happen */
-    end->due = NULL;
-}
-
-static void object_end_close_sender(struct ski_object_end *end)
-{
-    end->live = end->drained = end->sending = false;
-    if (!end->sender)
-        return;
-    object_end_forget_due(end);
-    end->sender->local = skua_done_nothing();
-    skua_channel_close(end->sender);
-    end->sender = NULL;
-}
-
-static void object_end_stop(struct ski_object_end *end)
-{
-    if (end->stopping)
-        return;
-    end->stopping = true;
-    end->live     = false;
-    end->kept     = (skua_channel){0}; /* the sender asks anew, wherever it is then */
-    if (end->sender)
-        object_channel_post(end, OBJECT_CHANNEL_DRAIN, end->state.peer_epoch);
-    else if (end->offered)
-        object_channel_post(end, OBJECT_CHANNEL_STOP, end->state.peer_epoch);
-}
-
-/* Sets an end up that does not leave after all. */
-static void object_end_resume(struct ski_object_end *end)
-{
-    end->stopping = false;
-    end->state.epoch++;
-    if (end->state.sends)
-        object_end_close_sender(end);
-    if (end->state.over || !end->state.bound)
-        return;
-    if (end->state.sends)
-        object_channel_post(end, OBJECT_CHANNEL_OPEN, end->state.peer_epoch);
-    else
-        object_end_offer(end);
-}
-
-static bool object_ends_are_drained(const struct ski_object_ends *ends)
-{
-    for (const struct ski_object_end *end = ends->first; end; end = end->next)
-        if (end->stopping && !object_end_is_drained(end))
-            return false;
-    return true;
-}
-
-/* Sets the ends of an object up again if it stays after all. */
-static void object_ends_resume(struct ski_object_ends *ends)
-{
-    if (ends->object->state == SKI_ALIVE && !ends->draining)
-        for (struct ski_object_end *end = ends->first; end; end = end->next)
-            if (end->stopping)
-                object_end_resume(end);
-}
-
-/* Lets an object go whose ends are drained.  The object, and its ends, may be gone afterwards. */
-static void object_ends_check(struct ski_object_ends *ends)
-{
-    struct ski_object *object = ends->object;
-
-    if (!ends->draining || !object_ends_are_drained(ends))
-        return;
-    ends->draining = false;
-    object_ends_resume(ends);
-    ski_object_ends_release(ends);
-    ski_element_leave(object);
-}
-
-static void object_channel_element_draining(struct ski_object *object)
-{
-    struct ski_object_ends *ends = ski_object_ends_find(object);
-
-    if (!ends || object->of->state == SKI_ENDED)
-        return;
-    ski_assert(!ends->draining);
-    for (struct ski_object_end *end = ends->first; end; end = end->next)
-        object_end_stop(end);
-    if (object_ends_are_drained(ends))
-        return;
-    ends->draining = true;
-    ski_element_enter(object);
-}
-
-static void object_channel_element_staying(struct ski_object *object)
-{
-    struct ski_object_ends *ends = ski_object_ends_find(object);
-
-    if (ends)
-        object_ends_resume(ends);
-}
-
-/* Sets the ends of an object up again that continues here before it leaves: its transfers must not
- * wait. */
-static void object_channel_element_blocked(struct ski_object *object)
-{
-    struct ski_object_ends *ends = ski_object_ends_find(object);
-
-    if (ends && !ends->draining)
-        for (struct ski_object_end *end = ends->first; end; end = end->next)
-            if (end->stopping)
-                object_end_resume(end);
-}
 
 /* ---- the program's functions ----------------------------------------------------------------- */
 
@@ -230,7 +35,7 @@ static void object_end_call(struct ski_object_end *end, void (*fn)(void *self, u
         fn(object + 1, end->state.tag);
     ends = ski_object_ends_find(object);
     if (ends)
-        object_ends_check(ends);
+        ski_object_ends_check_drained(ends);
     ski_element_leave(object);
 }
 
@@ -252,7 +57,7 @@ static void object_end_answer_drain(struct ski_object_end *end)
     if (!end->asked || end->state.puts < end->state.expected)
         return;
     end->asked = false;
-    object_channel_post(end, OBJECT_CHANNEL_DRAINED, end->state.peer_epoch);
+    ski_object_channel_post(end, SKI_OBJECT_CHANNEL_DRAINED, end->state.peer_epoch);
 }
 
 /* The callback of the channel: a put has arrived. */
@@ -284,7 +89,8 @@ static void object_end_sender_stopped(struct ski_object_end *end, uint64_t puts)
     end->state.expected = puts;
 }
 
-static void object_end_on_open(struct ski_object_end *end, const struct object_channel_head *head)
+static void object_end_on_open(struct ski_object_end                *end,
+                               const struct ski_object_channel_head *head)
 {
     if (end->state.bound && ski_seqnum_before(head->epoch, end->state.peer_epoch))
         return;
@@ -292,10 +98,11 @@ static void object_end_on_open(struct ski_object_end *end, const struct object_c
     end->state.peer       = head->from;
     end->state.peer_epoch = head->epoch;
     if (!end->stopping)
-        object_end_offer(end);
+        ski_object_end_offer(end);
 }
 
-static void object_end_on_drain(struct ski_object_end *end, const struct object_channel_head *head)
+static void object_end_on_drain(struct ski_object_end                *end,
+                                const struct ski_object_channel_head *head)
 {
     object_end_sender_stopped(end, head->puts);
     end->asked = true;
@@ -303,8 +110,8 @@ static void object_end_on_drain(struct ski_object_end *end, const struct object_
     object_end_call(end, NULL);
 }
 
-static void object_end_on_stopped(struct ski_object_end            *end,
-                                  const struct object_channel_head *head)
+static void object_end_on_stopped(struct ski_object_end                *end,
+                                  const struct ski_object_channel_head *head)
 {
     if (head->about != end->state.epoch || !end->stopping)
         return;
@@ -312,43 +119,43 @@ static void object_end_on_stopped(struct ski_object_end            *end,
     object_end_call(end, NULL);
 }
 
-static void object_end_on_sender_closed(struct ski_object_end            *end,
-                                        const struct object_channel_head *head)
+static void object_end_on_sender_closed(struct ski_object_end                *end,
+                                        const struct ski_object_channel_head *head)
 {
     object_end_sender_stopped(end, head->puts);
     end->state.over = true;
     object_end_call(end, end->kind->ended);
 }
 
-static void object_end_on_receiving(struct ski_object_end            *end,
-                                    const struct object_channel_head *head)
+static void object_end_on_receiving(struct ski_object_end                *end,
+                                    const struct ski_object_channel_head *head)
 {
     switch (head->kind) {
-    case OBJECT_CHANNEL_OPEN: object_end_on_open(end, head); break;
-    case OBJECT_CHANNEL_OPENED:
+    case SKI_OBJECT_CHANNEL_OPEN: object_end_on_open(end, head); break;
+    case SKI_OBJECT_CHANNEL_OPENED:
         if (head->about == end->state.epoch)
             object_end_call(end, end->kind->established);
         break;
-    case OBJECT_CHANNEL_STOPPED: object_end_on_stopped(end, head); break;
-    case OBJECT_CHANNEL_DRAIN: object_end_on_drain(end, head); break;
+    case SKI_OBJECT_CHANNEL_STOPPED: object_end_on_stopped(end, head); break;
+    case SKI_OBJECT_CHANNEL_DRAIN: object_end_on_drain(end, head); break;
     default: object_end_on_sender_closed(end, head);
     }
 }
 
 /* ---- the sending end ------------------------------------------------------------------------- */
 
-static void object_end_on_sending(struct ski_object_end            *end,
-                                  const struct object_channel_head *head);
+static void object_end_on_sending(struct ski_object_end                *end,
+                                  const struct ski_object_channel_head *head);
 
 /* Accepts an offer that arrived while the network was reading the buffer. */
 static void object_end_take_kept(struct ski_object_end *end)
 {
-    struct object_channel_head head = {.id      = end->state.id,
-                                       .kind    = OBJECT_CHANNEL_OFFER,
-                                       .epoch   = end->kept_epoch,
-                                       .about   = end->state.epoch,
-                                       .bytes   = end->bytes,
-                                       .channel = end->kept};
+    struct ski_object_channel_head head = {.id      = end->state.id,
+                                           .kind    = SKI_OBJECT_CHANNEL_OFFER,
+                                           .epoch   = end->kept_epoch,
+                                           .about   = end->state.epoch,
+                                           .bytes   = end->bytes,
+                                           .channel = end->kept};
 
     if (!end->kept.key)
         return;
@@ -356,7 +163,7 @@ static void object_end_take_kept(struct ski_object_end *end)
     object_end_on_sending(end, &head);
 }
 
-/* Completes a put that was not locally complete at once. */
+/* Completes a put that was not locally complete when its call returned. */
 static void object_end_sent(void *arg, const void *data, size_t bytes)
 {
     struct ski_object_end_due *due = arg;
@@ -401,16 +208,16 @@ static bool object_end_put(struct ski_object_end *end)
 
 /* Returns whether an offer is for this sender as it is now, and of a receiver that has not been
  * stopped. */
-static bool object_end_accepts(const struct ski_object_end      *end,
-                               const struct object_channel_head *head)
+static bool object_end_accepts(const struct ski_object_end          *end,
+                               const struct ski_object_channel_head *head)
 {
     return head->about == end->state.epoch && !end->stopping && !end->state.over &&
            !ski_seqnum_before(head->epoch, end->state.least) &&
            !(end->live && head->epoch == end->state.peer_epoch);
 }
 
-static void object_end_check_bytes(const struct ski_object_end      *end,
-                                   const struct object_channel_head *head)
+static void object_end_check_bytes(const struct ski_object_end          *end,
+                                   const struct ski_object_channel_head *head)
 {
     if (end->bytes != head->bytes)
         ski_misuse("channel end %s of %s sends %zu bytes, and the receiver's end has %llu",
@@ -418,7 +225,8 @@ static void object_end_check_bytes(const struct ski_object_end      *end,
                    (unsigned long long)head->bytes);
 }
 
-static void object_end_on_offer(struct ski_object_end *end, const struct object_channel_head *head)
+static void object_end_on_offer(struct ski_object_end                *end,
+                                const struct ski_object_channel_head *head)
 {
     skua_layout from;
 
@@ -429,7 +237,7 @@ static void object_end_on_offer(struct ski_object_end *end, const struct object_
         end->kept_epoch = head->epoch;
         return;
     }
-    object_end_close_sender(end);
+    ski_object_end_close_sender(end);
     end->state.peer_epoch = end->state.least = head->epoch;
     from                                     = object_end_buffer(end);
     object_end_check_bytes(end, head);
@@ -437,7 +245,7 @@ static void object_end_on_offer(struct ski_object_end *end, const struct object_
     if (!end->sender)
         return; /* logged: the receiver was deleted with its collection */
     end->live = true;
-    object_channel_post(end, OBJECT_CHANNEL_OPENED, head->epoch);
+    ski_object_channel_post(end, SKI_OBJECT_CHANNEL_OPENED, head->epoch);
     if (end->state.held) {
         end->state.held = false;
         if (object_end_put(end))
@@ -445,38 +253,39 @@ static void object_end_on_offer(struct ski_object_end *end, const struct object_
     }
 }
 
-static void object_end_on_stop(struct ski_object_end *end, const struct object_channel_head *head)
+static void object_end_on_stop(struct ski_object_end                *end,
+                               const struct ski_object_channel_head *head)
 {
     if (ski_seqnum_before(head->epoch, end->state.least))
         return;
     end->live        = false;
     end->state.least = head->epoch + 1;
-    object_channel_post(end, OBJECT_CHANNEL_STOPPED, head->epoch);
+    ski_object_channel_post(end, SKI_OBJECT_CHANNEL_STOPPED, head->epoch);
 }
 
 static void object_end_on_receiver_closed(struct ski_object_end *end)
 {
     end->state.over = true;
     end->state.held = false;
-    object_end_close_sender(end);
+    ski_object_end_close_sender(end);
     object_end_call(end, end->kind->ended);
 }
 
-static void object_end_on_sending(struct ski_object_end            *end,
-                                  const struct object_channel_head *head)
+static void object_end_on_sending(struct ski_object_end                *end,
+                                  const struct ski_object_channel_head *head)
 {
-    struct ski_objects *objects = object_channel_pe(end)->objects;
+    struct ski_objects *objects = ski_object_channel_pe(end)->objects;
     bool                live    = end->live;
 
     switch (head->kind) {
-    case OBJECT_CHANNEL_OFFER:
+    case SKI_OBJECT_CHANNEL_OFFER:
         object_end_on_offer(end, head);
         end = ski_object_end_find(objects, head->id, true); /* the program may have closed it */
         if (end && !live && end->live)
             object_end_call(end, end->kind->established);
         break;
-    case OBJECT_CHANNEL_STOP: object_end_on_stop(end, head); break;
-    case OBJECT_CHANNEL_DRAINED:
+    case SKI_OBJECT_CHANNEL_STOP: object_end_on_stop(end, head); break;
+    case SKI_OBJECT_CHANNEL_DRAINED:
         end->drained |= end->stopping && head->about == end->state.epoch;
         object_end_call(end, NULL);
         break;
@@ -487,29 +296,29 @@ static void object_end_on_sending(struct ski_object_end            *end,
 /* ---- handler --------------------------------------------------------------------------------- */
 
 /* Answers a message for an end that is closed. */
-static void object_channel_on_closed(struct ski_object                *object,
-                                     const struct object_channel_head *head)
+static void object_channel_on_closed(struct ski_object                    *object,
+                                     const struct ski_object_channel_head *head)
 {
-    struct object_channel_head answer = {
+    struct ski_object_channel_head answer = {
         .id = head->id, .about = head->epoch, .from = skua_ref_of(object + 1)};
 
-    if (head->kind == OBJECT_CHANNEL_OPEN)
-        answer.kind = OBJECT_CHANNEL_RECEIVER_CLOSED;
-    else if (head->kind == OBJECT_CHANNEL_DRAIN)
-        answer.kind = OBJECT_CHANNEL_DRAINED;
+    if (head->kind == SKI_OBJECT_CHANNEL_OPEN)
+        answer.kind = SKI_OBJECT_CHANNEL_RECEIVER_CLOSED;
+    else if (head->kind == SKI_OBJECT_CHANNEL_DRAIN)
+        answer.kind = SKI_OBJECT_CHANNEL_DRAINED;
     else
         return;
-    object_channel_post_to(object->of->self, &head->from, &answer);
+    ski_object_channel_post_to(object->of->self, &head->from, &answer);
 }
 
 void ski_on_object_channel(skua_msg *msg)
 {
-    struct object_channel_head head  = *(struct object_channel_head *)skua_msg_data(msg);
-    bool                       sends = head.kind >= OBJECT_CHANNEL_OFFER;
-    struct ski_collection     *all;
-    struct ski_object         *object;
-    struct ski_object_end     *end;
-    skua_index                 index;
+    struct ski_object_channel_head head  = *(struct ski_object_channel_head *)skua_msg_data(msg);
+    bool                           sends = ski_object_channel_to_sender(head.kind);
+    struct ski_collection         *all;
+    struct ski_object             *object;
+    struct ski_object_end         *end;
+    skua_index                     index;
 
     if (!ski_element_msg(msg, sizeof head, &all, &index))
         return;
@@ -596,7 +405,7 @@ void skua_object_channel_open(void *self, skua_ref receiver, skua_object_channel
         ski_object_end_find(object->of->self->objects, channel.id, true))
         ski_misuse("%s: %s: channel %llx does not exist, or has been opened", __func__,
                    ski_object_text(object), (unsigned long long)channel.id);
-    object_channel_post(ski_object_end_add(object, &state), OBJECT_CHANNEL_OPEN, 0);
+    ski_object_channel_post(ski_object_end_add(object, &state), SKI_OBJECT_CHANNEL_OPEN, 0);
 }
 
 bool skua_object_channel_put(void *self, skua_object_channel channel)
@@ -645,19 +454,20 @@ uint64_t skua_object_channel_count(void *self, skua_object_channel channel)
 static void object_end_detach(struct ski_object_end *end)
 {
     if (end->state.sends)
-        object_end_close_sender(end);
+        ski_object_end_close_sender(end);
     else if (end->channel.key)
         skua_channel_destroy(end->channel);
     end->channel = (skua_channel){0};
 }
 
-/* Closes an end, and tells the other. */
+/* Closes an end, and notifies the other. */
 static void object_end_close(struct ski_object_end *end)
 {
     if (end->state.bound && !end->state.over)
-        object_channel_post(
-            end, end->state.sends ? OBJECT_CHANNEL_SENDER_CLOSED : OBJECT_CHANNEL_RECEIVER_CLOSED,
-            end->state.peer_epoch);
+        ski_object_channel_post(end,
+                                end->state.sends ? SKI_OBJECT_CHANNEL_SENDER_CLOSED
+                                                 : SKI_OBJECT_CHANNEL_RECEIVER_CLOSED,
+                                end->state.peer_epoch);
     object_end_detach(end);
     ski_object_end_remove(end);
 }
@@ -677,12 +487,13 @@ void skua_object_channel_close(void *self, skua_object_channel channel)
         object_channel_no_end(__func__, object, channel.id); /* else its ends are closed */
     ends = ski_object_ends_find(object);
     if (ends)
-        object_ends_check(ends); /* the object may have waited for this end only */
+        ski_object_ends_check_drained(ends); /* the object may have waited for this end only */
 }
 
 /* ---- life cycle ------------------------------------------------------------------------------ */
 
-/* An object that is deleted closes its ends; one that migrates takes them along. */
+/* Closes the ends of an object that is deleted; detaches those of an object that migrates, with
+ * which they leave. */
 static void object_channel_element_detached(struct ski_object *object)
 {
     struct ski_object_ends *ends   = ski_object_ends_find(object);
@@ -723,9 +534,9 @@ static void object_channel_element_arrived(struct ski_object *object, int from)
         if (!end->state.sends)
             object_end_create(end);
         if (reach && end->state.sends)
-            object_channel_post(end, OBJECT_CHANNEL_OPEN, end->state.peer_epoch);
+            ski_object_channel_post(end, SKI_OBJECT_CHANNEL_OPEN, end->state.peer_epoch);
         else if (reach)
-            object_end_offer(end);
+            ski_object_end_offer(end);
     }
 }
 
@@ -764,9 +575,9 @@ const struct ski_lifecycle ski_object_channel_lifecycle = {
     .pe_begin         = ski_object_channels_begin,
     .pe_end           = ski_object_channels_end,
     .collection_ended = object_channel_collection_ended,
-    .element_draining = object_channel_element_draining,
-    .element_staying  = object_channel_element_staying,
-    .element_blocked  = object_channel_element_blocked,
+    .element_draining = ski_object_channel_element_draining,
+    .element_staying  = ski_object_channel_element_staying,
+    .element_blocked  = ski_object_channel_element_blocked,
     .element_detached = object_channel_element_detached,
     .element_replaced = object_channel_element_replaced,
     .element_departed = object_channel_element_departed,

@@ -10,25 +10,17 @@
  *
  *      to the receiving end                        to the sending end
  *      OPEN     the sender, in its epoch, wants    OFFER    the channel, for a sender's epoch
- *               an offer                           STOP     the receiver wants to leave
+ *               an offer                           STOP     the receiver is to leave
  *      OPENED   an offer was accepted              DRAINED  the answer to DRAIN
  *      STOPPED  the answer to STOP: puts so far    CLOSED   the receiver is closed
- *      DRAIN    the sender wants to leave; puts
+ *      DRAIN    the sender is to leave; puts
  *               so far
  *      CLOSED   the sender is closed; puts so far
  *
- * The sender is *live* from an offer until STOP, or until it wants to leave.  While it is not, a
+ * The sender is *live* from an offer until STOP, or until it is to leave.  While it is not, a
  * put waits in the object's own buffer: there is at most one, by the rules of channels.
  *
- * Before an object migrates or is deleted, its ends are drained (event element_draining): the
- * object counts as running until they are.
- *   - A receiving end that has made an offer sends STOP.  The answer says how many puts were made,
- *     ever; when all have arrived no PE writes to the buffer any more.  DRAIN and CLOSED say as
- * much as STOPPED.
- *   - A sending end that has a sender stops and sends DRAIN.  The answer comes when all puts have
- *     arrived: no PE reads the staging memory of the sender; and it waits until the network has
- *     read the buffer of the object.
- * Both may do this at once: each answers while it waits itself, so neither waits for ever.
+ * Before an object migrates or is deleted, its ends are drained (object_channel_drain.h).
  *
  * Where the object arrives its epoch is the next, it says where its buffers are, and the receiving
  * end makes an offer, the sending end asks for one.
@@ -39,7 +31,7 @@
  *     (so an offer that STOP has overtaken is ignored).
  *   - The receiver knows whether its offer may be in use: `offered` is set by an offer and cleared
  *     by what tells that the sender stopped, of the same epoch.
- *   - Both count all puts, in all epochs, and take the counts along.
+ *   - Both count all puts, in all epochs, and the counts migrate with their objects.
  */
 #ifndef SKI_OBJECT_CHANNEL_H
 #define SKI_OBJECT_CHANNEL_H

@@ -3,7 +3,7 @@
  * object_channel_end.h - the records of the ends of object channels (object_channel.h) on a PE.
  *
  * An end is found by the id of its channel and its side, and by its object.  The part of a record
- * that the object takes along when it migrates is a struct of its own.
+ * that migrates with the object is a struct of its own.
  */
 #ifndef SKI_OBJECT_CHANNEL_END_H
 #define SKI_OBJECT_CHANNEL_END_H
@@ -14,7 +14,7 @@
 #include "objects/model/element.h"
 #include "objects/model/hash_table.h"
 
-/* What an end takes along. */
+/* The part of an end that migrates with its object. */
 struct ski_object_end_state {
     uint64_t id, tag;
     uint32_t kind;       /* of skua_channel_end_register() */
@@ -36,6 +36,7 @@ struct ski_object_end_due {
     struct ski_object_end *end; /* NULL: it is gone */
 };
 
+/* An end of a channel, on this PE. */
 struct ski_object_end {
     struct ski_hash_link        link; /* first: by id and side */
     struct ski_object_ends     *of;
@@ -43,7 +44,7 @@ struct ski_object_end {
     const skua_channel_end_def *kind;
     struct ski_object_end_state state;
     size_t                      bytes;    /* of the buffer */
-    bool                        stopping; /* the object wants to leave */
+    bool                        stopping; /* the object is to leave */
     skua_channel                channel;  /* receiving; key 0: none */
     bool                        offered;  /* receiving: a sender may be live */
     bool                        asked;    /* receiving: an answer to DRAIN is due */
@@ -106,10 +107,10 @@ void ski_object_channels_begin(struct ski_objects *objects);
 /** Frees all records of a PE. */
 void ski_object_channels_end(struct ski_objects *objects);
 
-/** What an object takes along of its ends. */
+/** The part of its ends that migrates with an object. */
 extern const struct ski_baggage ski_object_end_baggage;
 
-/** What a checkpoint keeps of the ends of an object: what it takes along. */
+/** The part of its ends that a checkpoint keeps of an object: the part that migrates. */
 extern const struct ski_saved_part ski_object_end_saved;
 
 /** Returns the name of an end of @p object whose put is not locally complete, or NULL. */

@@ -117,7 +117,7 @@ void *skua_buffer_local(const skua_buffer *buffer)
     return ski_buffer_ptr(self, buffer);
 }
 
-/* ---- at once ------------------------------------------------------------------------------ */
+/* ---- within the call --------------------------------------------------------------------- */
 
 static _Atomic bool buffer_cma_refused; /* what the system has refused once is not tried again */
 
@@ -156,7 +156,7 @@ static skua_status buffer_copy(const char *call, const struct ski_pe *self, cons
     return SKUA_OK;
 }
 
-/* Tells the owner of a buffer that a transfer is complete. */
+/* Notifies the owner of a buffer that a transfer is complete. */
 static void buffer_complete(const skua_buffer *buffer)
 {
     skua_complete(buffer->done, buffer, sizeof *buffer);
@@ -188,7 +188,7 @@ static void buffer_send_done(struct ski_pe *self, const struct ski_buffer_put *p
 
 /* ---- into registered memory ---------------------------------------------------------------- */
 
-/* Returns whether the driver would do a transfer. */
+/* Returns whether the driver performs a transfer. */
 static bool buffer_by_driver(size_t bytes)
 {
     return ski_registration_pins() && bytes >= ski_config.rma_threshold;

@@ -2,8 +2,8 @@
 /*
  * buffer.h - buffers (skua/buffer.h): what moves between two of them, and by which path.
  *
- *   same process, arena of the host    a copy, at once
- *   other memory of the host           by the system (cma.h), at once
+ *   same process, arena of the host    a copy, within the call
+ *   other memory of the host           by the system (cma.h), within the call
  *   other hosts, or if that is refused:
  *       a get          FETCH to the owner, which then puts; or by the driver, where that pays
  *       a put          one packet with the data (buffer_data.h)
@@ -23,15 +23,16 @@
 
 #include "onesided/buffer/buffer_check.h"
 
-/* The packets without data, all of one form. */
+/* What a packet without data says. */
 enum ski_buffer_verb {
-    SKI_BUFFER_FETCH,
-    SKI_BUFFER_ASK,
-    SKI_BUFFER_READY,
-    SKI_BUFFER_DONE,
-    SKI_BUFFER_PULL
+    SKI_BUFFER_FETCH, /* to the owner of `from`: put it into `to` */
+    SKI_BUFFER_ASK,   /* to the owner of `to`: register it */
+    SKI_BUFFER_READY, /* the answer to ASK: `to` is registered */
+    SKI_BUFFER_DONE,  /* the data are in `to` */
+    SKI_BUFFER_PULL   /* to the owner of `to`, on the same host: read the data from `from` */
 };
 
+/* A packet without data. */
 struct ski_buffer_packet {
     uint32_t    verb;
     uint32_t    once; /* `to` is registered for this transfer only */
@@ -64,12 +65,13 @@ struct ski_zcopy_threshold {
  *  process, within 2 ms. */
 struct ski_zcopy_threshold ski_zcopy_threshold_measure(void);
 
-/** Describes thresholds for the log: "from 1024 bytes inside a process ...". */
-#define SKI_ZCOPY_THRESHOLD_STR 200
+#define SKI_ZCOPY_THRESHOLD_STR 200 /* bytes of the description of thresholds */
+
+/** Describes thresholds for the log: "from 1024 bytes inside a process ...".  Returns @p text. */
 const char *ski_zcopy_threshold_str(char                              text[SKI_ZCOPY_THRESHOLD_STR],
                                     const struct ski_zcopy_threshold *from);
 
-/** Begins on a PE: PE 0 measures and logs the thresholds if the log level asks for it. */
+/** Begins on a PE: PE 0 measures and logs the thresholds if the log level includes them. */
 void ski_zcopy_threshold_begin(const struct ski_pe *self);
 
 /** Forgets the thresholds, whose settings may change.  Called by the thread that joins jobs, when

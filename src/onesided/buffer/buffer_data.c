@@ -29,7 +29,7 @@ static skua_msg *buffer_data_new(struct ski_pe *self, const skua_buffer *to, siz
     return msg;
 }
 
-/* The driver is done with the source, which @p sent describes: a message of the PE to itself. */
+/* Sends a message of the PE to itself: the driver has read the source, which @p sent describes. */
 static void buffer_data_sent(struct ski_pe *self, void *sent)
 {
     ski_assert(ski_rma_pe(self)->at_driver > 0);
@@ -99,7 +99,7 @@ static bool buffer_data_read(const struct ski_pe *self, const skua_msg *msg, con
            (head->placed == 0 || (head->placed == 1 && msg->bytes == sizeof *head));
 }
 
-/* Returns whether the data of a packet may go into their place within the driver. */
+/* Returns whether the data of a packet may be received in the target buffer, within the driver. */
 static bool buffer_data_may_place(const struct ski_pe *self, const skua_msg *msg, const char *data,
                                   struct ski_buffer_data *head)
 {
@@ -107,7 +107,7 @@ static bool buffer_data_may_place(const struct ski_pe *self, const skua_msg *msg
            buffer_data_read(self, msg, data, head);
 }
 
-/* Makes a message without data of a packet whose data are in their place. */
+/* Returns a message without data for a packet whose data are in the target buffer. */
 static skua_msg *buffer_data_left(struct ski_pe *self, const skua_msg *msg,
                                   struct ski_buffer_data *head)
 {

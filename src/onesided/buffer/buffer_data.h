@@ -7,8 +7,8 @@
  * Where the driver can, large data are sent from the program's memory and received straight into
  * that of the target: its description, which the target PE has made and whose tag proves that, says
  * where.  Nothing is registered, and no other packet is needed before or after.  The source is free
- * when the driver is done with it; a message to the PE itself then lets its completion take place,
- * as no code of the program runs within the driver.
+ * when the driver has read it; its completion is then performed by a message of the PE to itself,
+ * since no code of the program runs within the driver.
  */
 #ifndef SKI_BUFFER_DATA_H
 #define SKI_BUFFER_DATA_H
@@ -16,15 +16,16 @@
 #include "core/net/net.h"
 #include "onesided/buffer/buffer_check.h"
 
+/* What a packet with data begins with. */
 struct ski_buffer_data {
     skua_buffer to;
-    uint64_t    placed; /* 1: the data are in their place; then none follow */
+    uint64_t    placed; /* 1: the data are in the target buffer; then none follow */
 };
 
 #define SKI_BUFFER_DATA_LEAST sizeof(struct ski_buffer_data)
 
 /** Sends @p bytes of @p from, a buffer of @p self, into @p to from where they lie.  Returns false
- * if that is not possible, or not now: nothing has happened. */
+ * if that is not possible, or not now; then nothing has been sent. */
 bool ski_buffer_data_send_uncopied(struct ski_pe *self, const skua_buffer *from,
                                    const skua_buffer *to, size_t bytes);
 
@@ -33,10 +34,10 @@ bool ski_buffer_data_send_uncopied(struct ski_pe *self, const skua_buffer *from,
 void ski_buffer_data_send(struct ski_pe *self, const skua_buffer *from, const skua_buffer *to,
                           size_t bytes);
 
-/** Handles a packet with data, or what is left of one whose data are in their place. */
+/** Handles a packet with data, or the rest of one whose data are in the target buffer. */
 void ski_on_buffer_data(skua_msg *msg);
 
-/** Handles the message of a PE to itself that the driver is done with a source. */
+/** Handles the message of a PE to itself which says that the driver has read a source. */
 void ski_on_buffer_sent(skua_msg *msg);
 
 /** How packets with data are delivered in place. */

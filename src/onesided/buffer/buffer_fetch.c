@@ -6,7 +6,8 @@
 #include "core/sched/thread.h"
 #include "onesided/buffer/buffer_share.h"
 
-/* The data are here: the description is that of their new place from now on. */
+/* Completes a fetch: the data are here, and the description is that of the memory where they are.
+ */
 static void buffer_on_fetched(void *handle, const void *data, size_t bytes)
 {
     struct ski_pe           *self  = ski_self;
@@ -22,7 +23,7 @@ static void buffer_on_fetched(void *handle, const void *data, size_t bytes)
     fetch->done(fetch);
 }
 
-/* Forgets a fetch that has not begun. */
+/* Cancels a fetch that has not begun. */
 static void buffer_fetch_cancel(struct ski_pe *self, skua_completion fetched)
 {
     struct ski_buffer_fetch *fetch = ski_buffer_once_take(self, fetched.with.arg);

@@ -2,10 +2,10 @@
 /*
  * buffer_fetch.h - brings the data of a buffer to this PE; the description follows them.
  *
- * A client has the description of a buffer, for example in a message, and wants the data here.
- * Afterwards the same description, in the same place, is that of the memory that the data have come
- * to: memory that the client names, or memory of the runtime, which is freed when the completion of
- * the description is called.  The owner of the data is notified as after any transfer.
+ * A client has the description of a buffer, for example in a message, and needs the data on this
+ * PE. Afterwards the same description, at the same address, describes the memory where the data are
+ * now: memory that the client names, or memory of the runtime, which is freed when the completion
+ * of the description is called.  The owner of the data is notified as after any transfer.
  */
 #ifndef SKI_BUFFER_FETCH_H
 #define SKI_BUFFER_FETCH_H

@@ -6,6 +6,7 @@
 #include "core/data/slot_table.h"
 #include "onesided/pe/onesided_pe.h"
 
+/* The state of the buffers of a PE. */
 struct ski_buffer_pe {
     struct ski_buffer_put *put_first; /* puts that wait for room (buffer.c)        */
     uint32_t               puts;      /* and that are in flight                    */

@@ -11,6 +11,7 @@
 
 #include "core/pe/pe.h"
 
+/* A probe, or its reply. */
 struct ski_round_trip {
     uint64_t sent;     /* nanoseconds, of the clock of the PE that measures */
     uint64_t returned; /* 1: this is the reply */
@@ -28,7 +29,7 @@ void ski_round_trip_probe(struct ski_pe *self, int pe);
 /** Handles a probe, or its reply. */
 void ski_on_round_trip(skua_msg *msg);
 
-/** Forgets what was measured.  Called when no thread is a PE. */
+/** Discards what was measured.  Called when no thread is a PE. */
 void ski_round_trip_reset(void);
 
 #endif

@@ -28,8 +28,8 @@ struct ski_caller {
     bool           external; /* the hidden PE of external threads */
 };
 
-/** Lets the calling thread run as a PE.  False, for an external thread: the process is leaving
- *  skua_main(), and the call must return. */
+/** Makes the calling thread run as a PE.  Returns false, to an external thread, if the process is
+ *  leaving skua_main(); then the call must return. */
 bool ski_caller_enter(struct ski_caller *caller);
 
 /** Ends what ski_caller_enter() began.  Everything that an external thread sent has left when
@@ -55,6 +55,8 @@ uint64_t ski_external_before_sleep(struct ski_pe *self);
 /** Announces that an external thread waits in memory of the job, so that the process does not
  *  leave skua_main() before ski_external_leave().  Returns false if it is leaving already. */
 bool ski_external_enter(void);
+
+/** Ends what ski_external_enter() began. */
 void ski_external_leave(void);
 
 /** Returns the messages that the PE of external threads has sent and received

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * onesided_pe.h - what all sub-folders of this layer stand on: the root in the arena, the job, and
- * the table of per-PE states.
+ * onesided_pe.h - what all sub-folders of this layer use: the root in the arena, the job, and the
+ * table of per-PE states.
  *
  * Each sub-folder owns its state: in the arena (struct ski_onesided_root), in the process (statics
  * of its files) and on a PE (struct ski_onesided_pe).  The types are complete only inside of the

@@ -7,6 +7,7 @@
 
 #define SKI_RKEY_BUCKETS 64
 
+/* The state of the regions of a PE. */
 struct ski_region_pe {
     struct ski_vote_state    *votes;         /* votes that are not over (symmetric_vote.c) */
     struct ski_vote_counter  *vote_counters; /* rounds there have been, by members       */

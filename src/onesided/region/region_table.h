@@ -38,6 +38,7 @@
 struct ski_pe;
 struct ski_rkey_table;
 
+/* How a region was created. */
 enum ski_region_kind {
     SKI_REGION_SYMMETRIC,
     SKI_REGION_ALLOCATED,  /* by one PE, in the arena                    */
@@ -50,6 +51,7 @@ struct ski_piece {
     uint64_t bytes;
 };
 
+/* The descriptor of a region, or a free slot. */
 struct ski_region {
     _Alignas(2 * SKI_CACHE_LINE) _Atomic uint32_t id; /* 0: the slot is free              */
     int32_t  first;                                   /* PE of the first piece            */
@@ -115,12 +117,13 @@ struct ski_regions {
                                 and 1 if all operations are in strict order: no fast path */
 };
 
+/** The table of this process. */
 extern struct ski_regions ski_regions __attribute__((visibility("hidden")));
 
 /* The root of this process; NULL before skua_main(). */
 extern struct ski_region_root *ski_region_root;
 
-/* Tells a module that keeps something about a region of its end; NULL: not interested. */
+/* The functions of a module that keeps something about regions; NULL: it does not observe that. */
 struct ski_region_observer {
     /** The memory of PE @p self in a region, @p bytes at @p piece, will be freed. */
     void (*piece_freed)(struct ski_pe *self, const char *piece, size_t bytes);
@@ -194,7 +197,7 @@ uint32_t ski_region_table_used(void);
  *  PEs may call this: the first one reserves them. */
 void ski_region_table_reserve(uint32_t used);
 
-/** Lets new regions use the slots that no region of the former job has taken. */
+/** Allows new regions to use the slots that no region of the former job has taken. */
 void ski_region_table_unreserve(void);
 
 /** Publishes @p like as region @p id of the former job.  Returns NULL, or why that is not possible.
@@ -216,7 +219,7 @@ void ski_region_table_remove(struct ski_region *region);
 /** Removes region @p id, if it exists, and frees its memory in the arena. */
 void ski_region_destroy(uint32_t id);
 
-/** Tells the observers that the piece of @p self in a region will be freed. */
+/** Notifies the observers that the piece of @p self in a region will be freed. */
 void ski_region_piece_freed(struct ski_pe *self, const char *piece, size_t bytes);
 
 /** Returns the region of an id, or NULL. */

@@ -7,9 +7,9 @@
  * which acquire and release it.  Two users of the same memory on the same PE share it.
  *
  * A registration that only buffers used is kept when the last one releases it, for the next buffer
- * at the same address.  Above a number of kept ones (the setting `registrations`) the one that was
- * used longest ago is evicted.  The program may have freed the memory of a kept one, so its region
- * refuses operations until a buffer uses it again.
+ * at the same address.  Above a number of kept ones (the setting `registration_cache`) the one that
+ * was used longest ago is evicted.  The program may have freed the memory of a kept one, so its
+ * region refuses operations until a buffer uses it again.
  *
  * A region is exactly the memory of its buffer: an operation of another PE reaches no other block.
  * Where a driver may pin memory, blocks of the arena are registered in whole units instead, which

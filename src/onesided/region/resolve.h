@@ -47,6 +47,8 @@ static inline bool ski_resolved_is_direct(const struct ski_resolved *target)
 
 /** Counts an operation on any region until ski_region_release(). */
 void ski_region_retain(struct ski_region *region);
+
+/** Ends the count of an operation that ski_region_retain() began. */
 void ski_region_release(struct ski_region *region);
 
 #endif

@@ -9,8 +9,8 @@
  * region.  The reply for a symmetric region describes the pieces of all PEs of the process, and is
  * shared by the PEs of this host (rkey_table.h).
  *
- * The owner registers its memory with the driver at the first query, that of all PEs of its process
- * at once, and deregisters it when the region is removed.
+ * The owner registers its memory with the driver at the first query, together with that of all PEs
+ * of its process, and deregisters it when the region is removed.
  */
 #ifndef SKI_RKEY_CACHE_H
 #define SKI_RKEY_CACHE_H

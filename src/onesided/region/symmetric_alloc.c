@@ -13,16 +13,18 @@
 /* A symmetric region that not all of its PEs on this host have asked for yet; in the arena. */
 struct ski_symmetric_pending {
     struct ski_symmetric_pending *next;
-    size_t                        bytes;
-    skua_status                   status; /* SKUA_OK, or the failure that all of them get */
-    uint32_t                      id, members, waiting;
-    bool                          all_pes;     /* else those of the list        */
-    uint64_t                      key, number; /* of the vote, on several hosts */
-    char                          like[sizeof(struct ski_region)]; /* what the vote publishes; an
-                                                              entry is less aligned than that */
+    size_t                        bytes;       /* of a piece                                 */
+    skua_status                   status;      /* SKUA_OK, or the failure that all PEs get   */
+    uint32_t                      id;          /* of the region; 0: it is not published yet  */
+    uint32_t                      members;     /* on one host: PEs of the region             */
+    uint32_t                      waiting;     /* PEs of this host that have not taken it    */
+    bool                          all_pes;     /* the members are all PEs, else `list`       */
+    uint64_t                      key, number; /* of the vote, on several hosts              */
+    char like[sizeof(struct ski_region)];      /* the region that the vote publishes: its bytes, as
+                                                  an entry has a smaller alignment */
     bool      laid_out; /* `like` and `status` are set, on several hosts             */
     uint64_t *sizes;    /* of a varied region: of each piece of this host, else NULL */
-    uint8_t  *taken;    /* a bit for each member */
+    uint8_t  *taken;    /* on one host: a bit for each member that has taken it      */
     int32_t   list[];
 };
 
@@ -31,6 +33,8 @@ struct ski_symmetric_pending {
 
 /* ---- memory ----------------------------------------------------------------------------- */
 
+/* Returns the bytes from a piece of @p bytes to the next: pieces do not share a cache line and, if
+ * they have a page or more, no page.  An empty piece has an address of its own. */
 static size_t symmetric_piece_stride(size_t bytes)
 {
     size_t grain = bytes < 4096 ? SKI_CACHE_LINE : 4096;
@@ -166,6 +170,7 @@ static skua_status symmetric_lay_out_varied(const uint64_t *sizes, struct ski_re
 
 /* ---- pending entries: the caller holds the lock of the root ------------------------------- */
 
+/* Returns whether an entry is for the @p n PEs of @p pes; NULL: for all PEs. */
 static bool symmetric_same_members(const struct ski_symmetric_pending *entry, const int *pes,
                                    uint32_t n)
 {
@@ -279,6 +284,8 @@ static void symmetric_check_size(const char *call, uint64_t bytes, uint64_t thei
                (size_t)bytes, (size_t)theirs);
 }
 
+/* Creates a region, or finds the one that another PE has created for this call, in a job on one
+ * host. */
 static skua_status symmetric_create_on_host(struct ski_pe *self, const char *call, const int *pes,
                                             uint32_t n, uint32_t rank, size_t bytes,
                                             skua_region *region)
@@ -402,6 +409,9 @@ static void symmetric_end_round(struct ski_pe *self, const struct ski_vote_round
         symmetric_give_up(unused, members);
 }
 
+/* Creates a region in a job on several hosts, by two votes: the first agrees on the size and on an
+ * id, the second confirms that every host has published the region.  A round has two numbers, one
+ * for each vote.  If a host could not publish the region, all hosts give the id back. */
 static skua_status symmetric_create_in_round(struct ski_pe *self, const char *call,
                                              const struct ski_vote_round *round, uint64_t bytes,
                                              skua_region *region)
@@ -497,7 +507,7 @@ skua_status ski_symmetric_create_varied(struct ski_pe *self, const char *call, s
     skua_status           status;
     uint64_t              other;
 
-    gather.confirms = true; /* it asks for no id */
+    gather.confirms = true; /* a vote without an id: afterwards all sizes have been recorded */
     symmetric_note_size(self, &round, bytes);
     status = ski_symmetric_vote(self, &gather, SKUA_OK, SYMMETRIC_VARIED, &none, &other);
     if (status != SKUA_OK)

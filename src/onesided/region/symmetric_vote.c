@@ -310,7 +310,7 @@ struct symmetric_id {
     uint32_t generation, next_free;
     uint32_t members, freed; /* of the region; of them, that have freed it     */
     uint32_t hosts, room;    /* whose members have all freed it ...            */
-    int32_t *reply_pe;       /* ... and the PE of each that is told of the end */
+    int32_t *reply_pe;       /* ... and the PE of each that is notified of the end */
 };
 
 /* The lock is for PE 0 of a restarted job, whose registrar may be the progress thread. */

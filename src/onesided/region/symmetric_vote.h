@@ -7,10 +7,10 @@
  * children have voted, whether they have memory and how many bytes they asked for.  If all agree
  * the first member requests an id from the registrar, and the outcome goes down the tree.  After
  * they have created the region the members confirm that in a second vote: the first PE that knows
- * the outcome may access the memory of all others at once.
+ * the outcome may access the memory of all others immediately.
  *
  * The registrar is PE 0, or the progress thread of its process.  A host keeps its memory of a
- * region until the members on all hosts have freed it: then the registrar tells the hosts, and
+ * region until the members on all hosts have freed it: then the registrar notifies the hosts, and
  * reuses the id.
  *
  * A round is identified by its members, a hash of their list, and a count of the rounds of these
@@ -44,12 +44,12 @@ struct ski_vote_round ski_vote_round_next(struct ski_pe *self, const int *pes, u
 skua_status ski_symmetric_vote(struct ski_pe *self, const struct ski_vote_round *round,
                                skua_status mine, uint64_t bytes, uint32_t *id, uint64_t *other);
 
-/** Tells the registrar that @p members, all of this host, have freed region @p id.  When those of
- *  the other hosts have freed it, too, ski_region_destroy() runs here. */
+/** Reports to the registrar that @p members, all of this host, have freed region @p id.  When those
+ * of the other hosts have freed it, too, ski_region_destroy() runs here. */
 void ski_symmetric_vote_freed(uint32_t id, uint32_t members);
 
-/** Tells the registrar, in its process, that region @p id of @p members PEs exists since the job
- * was restarted.  Returns false if it may give no such id out. */
+/** Reports to the registrar, in its process, that the restarted job has region @p id of @p members
+ *  PEs.  Returns false if the registrar does not give out such an id. */
 bool ski_symmetric_vote_restored(uint32_t id, uint32_t members);
 
 /** Forgets the ids that the registrar has given out, in a process that has left its job. */

@@ -19,6 +19,7 @@
 #define SKI_STRIPES      1024
 #define SKI_STRIPE_SHIFT 15 /* 32 KiB: several rows of a matrix */
 
+/* The lock of stripes, in the arena. */
 struct ski_stripe {
     _Alignas(SKI_CACHE_LINE) _Atomic uint32_t held;
 };
@@ -52,6 +53,7 @@ ski_accumulate_at_fn ski_accumulate_at_function(const skua_update *update);
 
 /* ---- stripes -------------------------------------------------------------- */
 
+/* The one stripe that a PE holds. */
 struct ski_stripe_lock {
     struct ski_stripe *stripe; /* or NULL */
 };
@@ -65,17 +67,17 @@ static inline uint32_t ski_stripe_number(int32_t owner, const char *address)
     return (uint32_t)(stripe * UINT64_C(0x9e3779b97f4a7c15) >> 54);
 }
 
-/** Holds stripe @p number if no PE does. */
+/** Acquires stripe @p number if no PE holds it.  Returns whether it did. */
 bool ski_stripe_try(uint32_t number);
 
-/** Holds stripe @p number; the caller holds no other. */
+/** Acquires stripe @p number; the caller holds no other. */
 void ski_stripe_acquire(uint32_t number);
 
 /** Releases stripe @p number, which the caller holds. */
 void ski_stripe_release(uint32_t number);
 
-/** Holds the stripe of @p owner's memory at @p address, and no other.  The owner is a process, or
- *  -1 for the arena. */
+/** Acquires the stripe of @p owner's memory at @p address, and releases any other.  The owner is a
+ *  process, or -1 for the arena. */
 void ski_stripe_lock_move(struct ski_stripe_lock *lock, int32_t owner, const char *address);
 
 /** Releases the stripe that is held, if there is one. */
@@ -111,12 +113,14 @@ struct ski_stripe_set {
     uint16_t number[SKI_STRIPE_SET_MAX];
 };
 
+/** Makes an empty set, with no stripe held. */
 static inline void ski_stripe_set_begin(struct ski_stripe_set *set)
 {
     set->taken = 0;
     set->left  = SKI_STRIPE_SET_WORK;
 }
 
+/** Returns whether stripe @p number is held in @p set. */
 static inline bool ski_stripe_set_has(const struct ski_stripe_set *set, uint32_t number)
 {
     uint32_t slot = number % SKI_STRIPE_SET_MAX; /* the only one that it can be in */
@@ -124,7 +128,7 @@ static inline bool ski_stripe_set_has(const struct ski_stripe_set *set, uint32_t
     return (set->taken >> slot & 1) && set->number[slot] == number;
 }
 
-/** Holds a stripe besides others or, if that would mean to wait, this one alone. */
+/** Acquires a stripe in addition to others; if that requires waiting, releases the others first. */
 void ski_stripe_set_add(struct ski_stripe_set *set, uint32_t number);
 
 /** Accumulates a block of a list. */

@@ -8,6 +8,7 @@
 #include "base/memory.h"
 #include "core/net/zcopy_send.h"
 #include "core/sched/wait.h"
+#include "onesided/rma/iov.h"
 
 #define AM_GATHER_HEADER_ROOM 1024 /* of a packet, for everything but its data and a signal's */
 
@@ -196,8 +197,9 @@ static size_t am_gather_packed_bytes(const struct ski_datatype *type)
 }
 
 /* Returns whether the data of a put or accumulate are sent from where they lie: they are then in
- * use until the operation is complete, which a blocking call waits for unless it hands off.  An
- * operation with a local completion wants its memory back earlier: the data are copied. */
+ * use until the operation is complete, which a blocking call waits for unless the setting
+ * local_completion is on.  An operation with a local completion needs its memory back earlier: the
+ * data are copied. */
 static bool am_gather_is_uncopied(const struct ski_rma_op *op, bool remote_host,
                                   const skua_rma_params *params)
 {

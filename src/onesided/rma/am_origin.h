@@ -4,9 +4,9 @@
  * of the origin.
  *
  * An operation is one or several requests to the process that has the memory (am_wire.h).  The PE
- * itself serves them when its scheduler runs or, with the setting `helper`, the progress thread of
- * its process does at any time (am_target.h).  Each request has a reply, with a status and the data
- * of a get.
+ * itself serves them when its scheduler runs or, with the setting `progress_thread`, the progress
+ * thread of its process does at any time (am_target.h).  Each request has a reply, with a status
+ * and the data of a get.
  *
  * No address of the origin travels: a reply repeats the id of its request, and the origin has noted
  * where the data go.
@@ -22,14 +22,14 @@
 struct ski_rkey_info;
 struct ski_rma_request;
 
-/** Does a put, get or accumulate.  Blocking: SKUA_OK or the failure when it is complete (or, with
- *  the setting `handoff`, sent).  Else SKUA_PENDING. */
+/** Performs a put, get or accumulate.  If @p blocking, returns SKUA_OK or the failure when it is
+ *  complete, or has been sent with the setting `local_completion`; else returns SKUA_PENDING. */
 skua_status ski_am_transfer(const struct ski_rma_op *op, const struct ski_resolved *target,
                             const skua_rma_params *params, bool blocking);
 
 /** Starts an atomic, or a put without data, and never waits: it is sent now or, if it would
  *  overtake something, in its turn (rma_backlog.h).  The previous value of an atomic is stored in
- *  @p old at the end, unless that is NULL.  The caller runs as a PE.  SKUA_PENDING. */
+ *  @p old at the end, unless that is NULL.  The caller runs as a PE.  Returns SKUA_PENDING. */
 skua_status ski_am_start(const struct ski_rma_op *op, const struct ski_resolved *target,
                          const skua_rma_params *params, void *old);
 
@@ -37,12 +37,12 @@ skua_status ski_am_start(const struct ski_rma_op *op, const struct ski_resolved 
 void ski_am_send_one(struct ski_pe *self, struct ski_rma_request *req, const struct ski_rma_op *op,
                      const skua_rma_params *params);
 
-/** Queries the owner of the region at @p at, as ski_am_query_rkey(), without waiting: @p done
- *  happens when the description has been written to @p to, or the owner has refused. */
+/** Queries the owner of the region at @p at, as ski_am_query_rkey() does, without waiting: @p done
+ *  is performed when the description has been written to @p to, or the owner has refused. */
 void ski_am_start_rkey_query(struct ski_pe *self, skua_gaddr at, struct ski_rkey_info *to,
                              skua_completion done);
 
-/** Does an atomic and waits for its result. */
+/** Performs an atomic and waits for its result. */
 skua_status ski_am_atomic(const struct ski_rma_op *op, const struct ski_resolved *target,
                           uint64_t *old);
 
@@ -50,8 +50,8 @@ skua_status ski_am_atomic(const struct ski_rma_op *op, const struct ski_resolved
  */
 skua_status ski_am_query_rkey(struct ski_pe *self, skua_gaddr at, struct ski_rkey_info *to);
 
-/** Requests what shall happen at the target after the driver has put the data of @p req; the reply
- *  ends it. */
+/** Requests the notification and the signal of @p params at the target after the driver has put the
+ *  data of @p req; the reply ends the operation. */
 void ski_am_after_put(struct ski_pe *self, struct ski_rma_request *req, skua_gaddr at,
                       const skua_rma_params *params);
 

@@ -12,6 +12,7 @@
 #include "core/pe/handler.h"
 #include "onesided/pe/external_thread.h"
 #include "onesided/rma/am_target.h"
+#include "onesided/rma/iov.h"
 
 #define AM_REQUEST_BATCH_ROOM 4096 /* bytes of a message that several requests share */
 
@@ -180,7 +181,7 @@ static skua_msg *am_request_new_message(struct ski_am_gather *g, size_t used, si
 
 /* Returns memory for a request.  A small one to another host joins the message of earlier ones that
  * wait, or begins such a message in a burst.  Not if the target is to be notified, or a caller
- * waits: then it leaves at once. */
+ * waits: then it leaves immediately. */
 static char *am_request_memory(struct ski_am_gather *g, struct am_request_sending *s, size_t *room)
 {
     size_t padded = (s->bytes + 7) & ~(size_t)7;

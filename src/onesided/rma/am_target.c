@@ -152,7 +152,7 @@ static skua_status am_target_accumulate(const struct ski_am_request *request,
     return SKUA_OK;
 }
 
-/* Does a put of the data of the request. */
+/* Performs a put of the data of the request. */
 static void am_target_put(const struct ski_am_request *request, const struct ski_resolved *target)
 {
     const char *data = request->data;
@@ -220,7 +220,7 @@ static skua_status am_target_serve(const struct ski_am_request *request, void *r
     return status;
 }
 
-/* Does what the last request of an operation asks for after the data. */
+/* Performs what the last request of an operation asks for after the data. */
 static void am_target_apply_params(const struct ski_am_request *request, const char *signal)
 {
     skua_rma_params params = {.notify       = request->notify,
@@ -281,7 +281,7 @@ static char *am_target_write_values(char *to, int32_t origin,
     return to;
 }
 
-/* Moves those to @p origin into one message; NULL: there are none. */
+/* Moves the deferred replies to @p origin into one message; NULL: there are none. */
 static skua_msg *am_target_take_replies(struct ski_pe *self, struct ski_rma_pe *rma, int32_t origin)
 {
     uint32_t  acks = 0, values = 0, left = 0;
@@ -490,7 +490,7 @@ void ski_on_am_request(skua_msg *msg)
         }
         if (status != SKUA_OK)
             am_target_refuse(self, msg->source, &request, id, status);
-        if (request.length == 0) /* nothing tells where the next one begins */
+        if (request.length == 0) /* the position of the next one is not known */
             break;
         span = (struct ski_am_span){span.at + request.length, span.bytes - request.length,
                                     span.bytes - request.length};

@@ -20,7 +20,7 @@ static void am_wire_put_bits(struct ski_am_encoded *e, uint64_t bits, size_t byt
         am_wire_put(e, (uint32_t)(bits >> 32));
 }
 
-/* Adds what comes of an operation besides its data. */
+/* Adds the notification and the signal of an operation. */
 static void am_wire_put_params(struct ski_am_encoded *e, const struct ski_am_request *r)
 {
     if (r->notify.region.id) {

@@ -47,6 +47,7 @@ struct ski_am_head {
     uint32_t offset;
 };
 
+/* The verb and the flags in `kind` of a head; each flag adds the words that its comment names. */
 enum ski_am_flag {
     SKI_AM_VERB       = 7,       /* mask: enum ski_rma_verb                                      */
     SKI_AM_WIDE       = 1 << 3,  /* upper half of the offset, and of that of the notification    */
@@ -133,12 +134,12 @@ struct ski_am_span {
 };
 
 /** Decodes the request at the beginning of @p span, from PE @p origin for PE @p server.  Returns
- * false if it is malformed; *@p id is that of the request if it has one, else 0xffffffff, and
+ * false if it is malformed; *@p id is that of the request if it has one, else SKI_AM_NO_ID, and
  * request->length is 0 if that is not known either. */
 bool ski_am_decode(struct ski_am_span span, int origin, int server, struct ski_am_request *request,
                    uint32_t *id);
 
-#define SKI_AM_NO_ID UINT32_MAX
+#define SKI_AM_NO_ID UINT32_MAX /* the id of a request that has none */
 
 /** Returns offset @p i of a request whose blocks are offsets. */
 static inline int32_t ski_am_offset(const struct ski_am_request *request, uint32_t i)
@@ -177,6 +178,7 @@ static inline void ski_am_copy_strided(char *to, ptrdiff_t to_stride, const char
 
 /* ---- replies -------------------------------------------------------------------- */
 
+/* What a record of a reply says; see the head. */
 enum ski_am_reply_kind { SKI_AM_ACK, SKI_AM_VALUE, SKI_AM_DATA, SKI_AM_FAILED };
 
 /* The first bytes of every record of a reply. */

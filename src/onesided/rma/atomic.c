@@ -2,8 +2,8 @@
 /*
  * atomic.c - the calls of skua/atomic.h: atomics on the memory of other PEs.
  *
- * A word of a plain region is changed by the CPU's atomics at once.  All others go by the protocols
- * of transfer.c: blocking ones in strict order, non-blocking ones without ever waiting.
+ * A word of a plain region is changed by the CPU's atomics within the call.  All others go by the
+ * protocols of transfer.c: blocking ones in strict order, non-blocking ones without ever waiting.
  */
 #include <skua/atomic.h>
 
@@ -56,7 +56,7 @@ static skua_status atomic_check_aligned(const char *call, const struct ski_atomi
                       (unsigned long long)at.offset, a->bytes);
 }
 
-/* Does any atomic, on any memory. */
+/* Performs any atomic, on any memory. */
 static SKI_COLD skua_status atomic_slow(const char *call, skua_gaddr at, struct ski_atomic a,
                                         uint64_t *old)
 {
@@ -90,8 +90,8 @@ static SKI_COLD skua_status atomic_slow(const char *call, skua_gaddr at, struct 
 
 /* ---- non-blocking atomics ------------------------------------------------------------------ */
 
-/* Does an atomic at once if this process can, and nothing is in flight that the atomic would have
- * to wait for; SKUA_ERR_UNSUPPORTED: it has to be sent. */
+/* Performs an atomic within the call if this process can, and nothing is in flight that the atomic
+ * would have to wait for; SKUA_ERR_UNSUPPORTED: it has to be sent. */
 static skua_status atomic_now(const struct ski_rma_op *op, const struct ski_resolved *target,
                               const skua_rma_params *params, void *old)
 {
@@ -293,7 +293,7 @@ static skua_status atomic_make(const char *call, skua_atomic_op op, skua_type ty
     return SKUA_OK;
 }
 
-/* Does an atomic on a word of a plain region. Returns false if it is not possible. */
+/* Performs an atomic on a word of a plain region.  Returns false if that is not possible. */
 static inline bool atomic_try_fast(skua_gaddr at, const struct ski_atomic *a, uint64_t *before)
 {
     char *word = atomic_word(at, a->bytes);

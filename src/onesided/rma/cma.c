@@ -8,6 +8,7 @@
 
 #include "base/assert.h"
 #include "base/log.h"
+#include "onesided/rma/iov.h"
 
 #define BATCH 64             /* blocks in a system call */
 #define PIECE ((size_t)4096) /* of an accumulate: it may be on a small stack */

@@ -13,25 +13,25 @@
 #include "onesided/rma/accumulate.h"
 #include "onesided/rma/datatype.h"
 
-/** Puts.  SKUA_ERR_UNSUPPORTED: the system does not allow it, and nothing has happened.
- *  SKUA_ERR_SYSTEM, logged for @p call: one of both has no such memory, and errno is EFAULT, or the
- *  owner has ended. */
+/** Performs a put.  Returns SKUA_ERR_UNSUPPORTED if the system does not allow it; then nothing has
+ *  been written.  Returns SKUA_ERR_SYSTEM, logged for @p call, if one of the two processes has no
+ *  such memory (errno is EFAULT), or the owner has ended. */
 skua_status ski_cma_put(const char *call, const struct ski_resolved *target,
                         const struct ski_datatype *datatype);
 
-/** Gets.  Returns as ski_cma_put(). */
+/** Performs a get.  Returns as ski_cma_put() does. */
 skua_status ski_cma_get(const char *call, const struct ski_resolved *target,
                         const struct ski_datatype *datatype);
 
-/** Accumulates.  Returns as ski_cma_put(). */
+/** Performs an accumulate.  Returns as ski_cma_put() does. */
 skua_status ski_cma_accumulate(const char *call, const struct ski_resolved *target,
                                const struct ski_datatype *datatype, ski_accumulate_fn fn,
                                size_t element, const void *scale);
 
-/** Reads memory of process @p pid.  Returns as ski_cma_put(). */
+/** Reads memory of process @p pid.  Returns as ski_cma_put() does. */
 skua_status ski_cma_read(const char *call, int pid, void *to, const char *from, size_t bytes);
 
-/** Writes memory of process @p pid.  Returns as ski_cma_put(). */
+/** Writes memory of process @p pid.  Returns as ski_cma_put() does. */
 skua_status ski_cma_write(const char *call, int pid, char *to, const void *from, size_t bytes);
 
 #endif

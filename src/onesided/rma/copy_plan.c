@@ -7,6 +7,7 @@
 #include "base/assert.h"
 #include "base/copy.h"
 #include "base/log.h"
+#include "onesided/rma/datatype_copy.h"
 
 static bool copy_plan_is_block(const skua_layout *layout)
 {

@@ -3,6 +3,9 @@
  * against a copy byte by byte. */
 #include "onesided/rma/datatype.h"
 
+#include "onesided/rma/datatype_copy.h"
+#include "onesided/rma/iov.h"
+
 #include <string.h>
 
 #include "base/log.h"

@@ -36,7 +36,7 @@ static inline bool ski_strides_empty(size_t bytes, int levels, const size_t *cou
     return bytes == 0;
 }
 
-/** Returns whether a layout is one block by its form, without a look at its repetitions. */
+/** Returns whether a layout is one block by its kind, whatever its numbers of repetitions are. */
 static inline bool ski_layout_is_block(const skua_layout *layout)
 {
     return layout->kind == SKUA_LAYOUT_CONTIGUOUS ||
@@ -92,6 +92,7 @@ char *ski_layout_begin(const skua_layout *layout, size_t *span);
 
 /* ---- blocks --------------------------------------------------------------------- */
 
+/* A position among the blocks of a layout. */
 struct ski_layout_iter {
     const skua_layout *layout;
     size_t             next;                         /* index of the next block */
@@ -102,7 +103,7 @@ struct ski_layout_iter {
 /** Begins to iterate over the blocks of a valid layout. */
 void ski_layout_iter_begin(struct ski_layout_iter *iter, const skua_layout *layout);
 
-/** Returns the next block that is not empty; false at the end. */
+/** Sets *@p block to the next block that is not empty.  Returns false at the end. */
 bool ski_layout_iter_next(struct ski_layout_iter *iter, skua_block *block);
 
 #endif

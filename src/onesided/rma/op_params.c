@@ -27,7 +27,7 @@ bool ski_op_params_at_target(const skua_rma_params *params)
     return ski_op_params_notify(params) || (params && params->signal.id);
 }
 
-/* The size is checked first: it tells which members exist. */
+/* The size is checked first: it shows which members exist. */
 static skua_status op_params_check_size(const char *call, const skua_rma_params *params)
 {
     if (ski_params_known(params->size, sizeof *params))

@@ -41,8 +41,8 @@ skua_status ski_op_params_check_nowait(const char *call, const skua_rma_params *
 /** Returns whether this process can raise the notification that @p params asks for, if any. */
 bool ski_op_params_notify_is_direct(const skua_rma_params *params);
 
-/** Does what is asked for at target @p pe after the data: raises the notification, if this process
- *  reaches it, and sends the signal in the name of PE @p source. */
+/** Performs what @p params request at target @p pe after the data: raises the notification, if this
+ *  process reaches it, and sends the signal in the name of PE @p source. */
 void ski_op_params_apply(const char *call, const skua_rma_params *params, int pe, int source);
 
 /** Completes the operation at the origin: `local` and `remote`. */

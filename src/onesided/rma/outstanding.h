@@ -37,6 +37,7 @@ struct ski_outstanding {
     uint32_t                before_rma; /* ... of them by the driver */
 };
 
+/* The table of a PE. */
 struct ski_outstanding_table {
     struct ski_outstanding **bucket; /* mask + 1 of them, or NULL */
     uint64_t                 mask;
@@ -46,6 +47,7 @@ struct ski_outstanding_table {
                                            NULL */
 };
 
+/** Returns the key of target PE @p pe. */
 static inline uint64_t ski_outstanding_pe(int pe)
 {
     return (uint32_t)pe;
@@ -57,6 +59,7 @@ static inline bool ski_outstanding_is_pe(uint64_t key)
     return key >> 32 == 0;
 }
 
+/** Returns the key of region @p id. */
 static inline uint64_t ski_outstanding_region(uint32_t id)
 {
     return UINT64_C(1) << 32 | id;
@@ -83,13 +86,13 @@ static inline struct ski_outstanding *ski_outstanding_add(struct ski_outstanding
     return entry;
 }
 
-/** Counts one operation of @p entry less. */
+/** Counts one operation of @p entry as complete. */
 void ski_outstanding_remove(struct ski_outstanding_table *table, struct ski_outstanding *entry);
 
-/** Notes a fence: what is outstanding on the PE of @p entry comes before what is added later. */
+/** Records a fence: what is outstanding on the PE of @p entry comes before what is added later. */
 void ski_outstanding_fence(struct ski_outstanding *entry);
 
-/** Notes a fence for every target PE. */
+/** Records a fence for every target PE. */
 void ski_outstanding_fence_all(struct ski_outstanding_table *table);
 
 /** Frees all memory of the table. */

@@ -7,6 +7,7 @@
 
 #include "base/assert.h"
 #include "base/memory.h"
+#include "onesided/rma/iov.h"
 #include "onesided/rma/rma_pe.h"
 
 /* An operation that waits.  The data of its signal lie after it. */

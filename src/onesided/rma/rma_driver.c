@@ -14,6 +14,7 @@
 #include "onesided/pe/external_thread.h"
 #include "onesided/region/rkey_cache.h"
 #include "onesided/rma/am_origin.h"
+#include "onesided/rma/iov.h"
 #include "onesided/rma/rma_backlog.h"
 #include "onesided/rma/rma_request.h"
 
@@ -99,7 +100,7 @@ static void rma_driver_end_part(struct ski_net_done *part, skua_status status)
 
 /* ---- parts ----------------------------------------------------------------------------- */
 
-/* The driver says that a part is complete. */
+/* Upcall of the driver: a part is complete. */
 static void rma_driver_part_done(struct ski_net_done *part, skua_status status)
 {
     ski_assert(((struct ski_rma_request *)part)->rma->at_driver > 0);
@@ -107,7 +108,7 @@ static void rma_driver_part_done(struct ski_net_done *part, skua_status status)
     rma_driver_end_part(part, status);
 }
 
-/* Counts a part before it is begun: the driver may say at once that it is complete. */
+/* Counts a part before it is begun: the driver may report its completion within the call. */
 static void rma_driver_count_part(struct ski_pe *self, struct ski_rma_request *req)
 {
     req->parts++;

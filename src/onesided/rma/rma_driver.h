@@ -6,8 +6,8 @@
  * only as far as its network needs that.  This pays for large blocks; small ones are faster by
  * active message.  A put is complete when a flush after it is.
  *
- * Nothing may be sent from within the driver, where it says that a part is complete: the end of an
- * operation comes by a message of the PE to itself.
+ * Nothing may be sent from within the driver, which is where it reports that a part is complete. So
+ * an operation ends by a message of the PE to itself.
  */
 #ifndef SKI_RMA_DRIVER_H
 #define SKI_RMA_DRIVER_H
@@ -17,7 +17,8 @@
 /** Returns whether the driver should do @p op, whose target is on another host. */
 bool ski_rma_driver_pays(const struct ski_rma_op *op);
 
-/** Does a put or get, as ski_am_transfer(); SKUA_ERR_UNSUPPORTED: it must go by active message. */
+/** Performs a put or get, as ski_am_transfer() does.  SKUA_ERR_UNSUPPORTED: it must go by active
+ *  message. */
 skua_status ski_rma_driver_transfer(const struct ski_rma_op *op, const struct ski_resolved *target,
                                     const skua_rma_params *params, bool blocking);
 
@@ -27,8 +28,8 @@ skua_status ski_rma_driver_start_atomic(const struct ski_rma_op   *op,
                                         const struct ski_resolved *target,
                                         const skua_rma_params *params, void *old);
 
-/** Does an atomic, and what @p params, which may be NULL, says to do after it, and waits for it;
- * SKUA_ERR_UNSUPPORTED: it must go by active message. */
+/** Performs an atomic, and what @p params, which may be NULL, request after it, and waits for it.
+ *  SKUA_ERR_UNSUPPORTED: it must go by active message. */
 skua_status ski_rma_driver_atomic(const struct ski_rma_op *op, const struct ski_resolved *target,
                                   const skua_rma_params *params, uint64_t *old);
 

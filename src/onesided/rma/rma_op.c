@@ -13,6 +13,7 @@
 #include "base/assert.h"
 #include "core/collective/collective.h"
 #include "onesided/rma/accumulate_list.h"
+#include "onesided/rma/iov.h"
 
 /* ---- accumulate ----------------------------------------------------------------------------- */
 

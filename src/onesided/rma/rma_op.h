@@ -10,7 +10,7 @@
 
 #include "onesided/region/resolve.h"
 #include "onesided/rma/accumulate.h"
-#include "onesided/rma/datatype.h"
+#include "onesided/rma/datatype_copy.h"
 #include "onesided/rma/op_params.h"
 
 /* What an operation does.  RKEY_QUERY asks for the description of a region (rkey_cache.h). */
@@ -30,6 +30,7 @@ struct ski_atomic {
     uint64_t value, expected; /* the bits of the operands, 4 or 8 bytes each */
 };
 
+/* An operation. */
 struct ski_rma_op {
     const char              *call; /* the public function, for errors */
     enum ski_rma_verb        verb;
@@ -50,10 +51,10 @@ static inline bool ski_rma_op_is_ordered(const struct ski_rma_op *op, const skua
            ski_op_params_at_target(params);
 }
 
-/** Does an accumulate on memory that this process reaches by load and store. */
+/** Performs an accumulate on memory that this process reaches by load and store. */
 void ski_rma_op_accumulate(const struct ski_rma_op *op, const struct ski_resolved *target);
 
-/** Does a put, get or accumulate on memory that this process reaches by load and store. */
+/** Performs a put, get or accumulate on memory that this process reaches by load and store. */
 static inline void ski_rma_op_apply(const struct ski_rma_op *op, const struct ski_resolved *target)
 {
     if (op->verb == SKI_RMA_PUT)
@@ -74,10 +75,10 @@ uint64_t ski_atomic_result(const struct ski_atomic *a, uint64_t before);
 /** Stores the bits of a previous value, of 4 or 8 bytes, in @p old, which need not be aligned. */
 void ski_atomic_store_old(void *old, uint64_t bits, uint32_t bytes);
 
-/** Does an atomic by the CPU on an aligned word of the arena; returns the bits before. */
+/** Performs an atomic by the CPU on an aligned word of the arena.  Returns the bits before. */
 uint64_t ski_atomic_by_cpu(const struct ski_atomic *a, void *word);
 
-/** Does an atomic on memory that this process reaches; returns the bits before. */
+/** Performs an atomic on memory that this process reaches.  Returns the bits before. */
 uint64_t ski_atomic_apply(const struct ski_atomic *atomic, const struct ski_resolved *target);
 
 #endif

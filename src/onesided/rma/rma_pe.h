@@ -6,9 +6,10 @@
 #include "onesided/pe/onesided_pe.h"
 #include "onesided/rma/outstanding.h"
 
-/* Requests of one kind do not take the room of another: gets continue while puts fill theirs. */
+/* Each kind of requests has room of its own: gets continue while puts fill theirs. */
 enum ski_am_pool { SKI_AM_POOL_PUT, SKI_AM_POOL_GET, SKI_AM_POOL_ACCUMULATE, SKI_AM_POOLS };
 
+/* The state of the operations of a PE. */
 struct ski_rma_pe {
     struct ski_outstanding_table  outstanding; /* by target PE and by region              */
     uint32_t                      at_driver;   /* uses of memory of callers by the driver */

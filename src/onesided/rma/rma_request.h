@@ -4,8 +4,8 @@
  *
  * An operation goes by active message (am_origin.c) or is done by the driver (rma_driver.c), in one
  * or several parts; it is complete at the target when all parts are.  Each origin counts its
- * requests by target and by region (outstanding.h): handles, flushes and orders look at these
- * counts, so none of them takes longer the more is outstanding.
+ * requests by target and by region (outstanding.h): handles, flushes and orders read these
+ * counts, so their time does not grow with the number of requests.
  *
  * Completion and order are two things.  A *flush* waits until requests are complete at the target.
  * A *fence* (skua_fence()) waits for nothing: it divides the operations on a PE into those before
@@ -28,12 +28,14 @@
 #include "onesided/rma/rma_op.h"
 #include "onesided/rma/rma_pe.h"
 
+/* What carries a request out. */
 enum ski_rma_protocol {
     SKI_RMA_BY_AM,
     SKI_RMA_BY_AM_DEFERRED, /* a get that may read after its request was served (am_origin.c) */
     SKI_RMA_BY_DRIVER,
 };
 
+/* An operation in flight. */
 struct ski_rma_request {
     struct ski_net_done     part; /* the driver says that a part is complete (rma_driver.c)   */
     struct ski_rma_pe      *rma;  /* of the origin                                            */
@@ -61,7 +63,7 @@ struct ski_rma_request {
     struct ski_rma_after   *after;  /* what happens at the target after the driver is done    */
 };
 
-/** Begins a request for @p op; @p params say what its end shall bring. */
+/** Begins a request for @p op; @p params say what follows its end. */
 struct ski_rma_request *ski_rma_request_begin(struct ski_pe *self, const struct ski_rma_op *op,
                                               const struct ski_resolved *target,
                                               const skua_rma_params     *params,
@@ -71,13 +73,15 @@ struct ski_rma_request *ski_rma_request_begin(struct ski_pe *self, const struct 
 void ski_rma_request_end(struct ski_pe *self, struct ski_rma_request *req);
 
 /** Counts a request of the driver as one of several steps: a notification that follows the data,
- *  an atomic in its turn.  What the driver has not been given yet, its fence does not order. */
+ *  an atomic in its turn.  The fence of the driver does not order what the driver has not been
+ * given yet. */
 void ski_rma_request_set_staged(struct ski_rma_request *req);
 
 /** Lets another protocol carry out a request that has not been issued. */
 void ski_rma_request_set_protocol(struct ski_rma_request *req, enum ski_rma_protocol protocol);
 
-/** Waits for the end; returns its status, and *result of an atomic.  Frees the request. */
+/** Waits for the end of a request and frees it.  Returns its status; sets *@p result to the result
+ *  of an atomic. */
 skua_status ski_rma_request_wait(struct ski_pe *self, struct ski_rma_request *req,
                                  uint64_t *result);
 

@@ -25,6 +25,7 @@
 #include "onesided/rma/am_origin.h"
 #include "onesided/rma/am_short.h"
 #include "onesided/rma/cma.h"
+#include "onesided/rma/datatype_copy.h"
 #include "onesided/rma/rma_driver.h"
 #include "onesided/rma/rma_op.h"
 #include "onesided/rma/rma_request.h"
@@ -463,7 +464,7 @@ static inline void transfer_begin(struct ski_rma_op *op, const char *call, enum 
     op->atomic     = NULL;
 }
 
-/* Does an operation between two layouts. */
+/* Performs an operation between two layouts. */
 static inline skua_status transfer_layouts(struct ski_rma_op *op, const skua_layout *remote,
                                            const skua_layout *local, const skua_rma_params *params,
                                            bool blocking)

@@ -65,7 +65,7 @@ static int barrier_collect(struct ski_pe *self, struct ski_call call)
     return step;
 }
 
-/* Lets the subtree of this PE go, whose step is @p step. */
+/* Releases the subtree of this PE, whose step is @p step. */
 static void barrier_release(struct ski_pe *self, int step)
 {
     while (step /= 2)

@@ -3,8 +3,8 @@
  * lock_remote.h - locks in a job that spans several hosts.
  *
  * There a queue cannot be a list in the memory of those that wait.  The owner of the lock keeps it,
- * or the progress thread of its process: a PE that wants the lock asks for it, is told when it has
- * it, and says when it is done.  The lock is granted in the order of asking.
+ * or the progress thread of its process: a PE requests the lock, waits for the grant, and reports
+ * the release.  The lock is granted in the order of the requests.
  *
  *   ACQUIRE  to the owner: the lock, and the ticket of the waiter
  *   GRANT    back: the ticket
@@ -34,7 +34,7 @@ void ski_lock_queues_end(void);
  *  progress thread. */
 bool ski_lock_queues_exist(void);
 
-/** Handles a message of this protocol. */
+/** Handles a message of the protocol of remote locks. */
 void ski_on_lock(skua_msg *msg);
 
 #endif

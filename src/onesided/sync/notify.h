@@ -42,16 +42,17 @@ struct ski_notify_watch {
     bool (*ends)(struct ski_notify_watch *watch, size_t index);
 };
 
-/** Lets watch->fn run once, on @p self, when watch->notify is at least watch->target. Returns false
- * if it is already: nothing will run. */
+/** Registers @p watch: watch->fn runs once, on @p self, when watch->notify is at least
+ *  watch->target.  Returns false if it is already; then nothing will run. */
 bool ski_notify_watch_add(struct ski_pe *self, struct ski_notify_watch *watch);
 
 /** Removes what ski_notify_watch_add() added. Returns false if it is not in the list. */
 bool ski_notify_watch_remove(struct ski_pe *self, struct ski_notify_watch *watch);
 
-/** Blocks the threads of @p watch, a range, in @p call until one of its counters ends the wait. Not
- *  if one does already: @p reached is called with the index and value of each, after its changes
- *  have begun to send messages.  Returns false if the job ends. */
+/** Blocks the caller in @p call until a counter of @p watch, a range, ends the wait.  Before it
+ *  blocks, and once changes of the counters send messages, @p reached is called with the index and
+ *  value of each counter; the caller does not block if it returns true for one.  Returns false if
+ *  the job ends. */
 bool ski_notify_watch_wait(struct ski_pe *self, struct ski_notify_watch *watch,
                            bool (*reached)(struct ski_notify_watch *watch, size_t index,
                                            uint64_t value),
@@ -61,7 +62,7 @@ bool ski_notify_watch_wait(struct ski_pe *self, struct ski_notify_watch *watch,
  *  reached(arg). Returns false if the job ends. */
 bool ski_notify_poll_external(bool (*reached)(void *arg), void *arg);
 
-/** Handles the message that a PE sends which raised a counter whose owner waits. */
+/** Handles the message of a PE that has raised a counter whose owner waits. */
 void ski_on_notified(skua_msg *msg);
 
 #endif

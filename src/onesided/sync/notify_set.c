@@ -196,7 +196,8 @@ bool skua_notify_wait_all(const skua_notify_set *set)
 
 /* ---- testing -------------------------------------------------------------------------------- */
 
-/* Lets the PE make progress after a test in vain. Returns whether the caller is to test again. */
+/* Makes progress on the PE after a test that found nothing.  Returns whether the caller is to test
+ * again. */
 static bool notify_progress(void)
 {
     return ski_self && !ski_self->thread && skua_poll(1) > 0;

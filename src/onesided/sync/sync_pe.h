@@ -5,6 +5,7 @@
 
 #include "onesided/pe/onesided_pe.h"
 
+/* The state of the notifications and barriers of a PE. */
 struct ski_sync_pe {
     struct ski_notify_watch *watched;  /* counters that are waited for (notify.c)     */
     uint64_t                 barriers; /* barriers entered by this PE, ever (barrier.c) */

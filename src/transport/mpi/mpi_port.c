@@ -3,7 +3,6 @@
 #include "transport/mpi/mpi_port.h"
 
 #include <assert.h>
-#include <limits.h>
 #include <sched.h>
 #include <stdatomic.h>
 #include <stdio.h>
@@ -11,98 +10,24 @@
 #include <string.h>
 
 #include "transport/mpi/mpi_session.h"
+#include "transport/mpi/mpi_transfer.h"
 
-#define MPI_RECV_SLOTS 16 /* receives posted for eager packets, at most */
-#define MPI_SENDS_MAX  64
-#define MPI_RECVS_MAX  64
-#define MPI_REQUESTS_MAX                                                                           \
-    (4 * (MPI_SENDS_MAX + MPI_RECVS_MAX)) /* RTS, first part, blocks and rest */
-#define MPI_SYNC_WINDOW   128             /* eager packets from one synchronous send to the next */
-#define MPI_SYNCS_MAX     2               /* synchronous sends in flight to a peer, at most */
-#define MPI_CLOSE_SECONDS 2.0             /* seconds that close() waits for peers */
-
-struct mpi_rts {
-    uint64_t bytes;
-    int32_t  tag, pe;
-    uint64_t first;
-};
-_Static_assert(sizeof(struct mpi_rts) < SKI_PACKET_MIN, "an RTS is told from packets by its size");
+#define MPI_SYNC_WINDOW   128 /* eager packets from one synchronous send to the next */
+#define MPI_SYNCS_MAX     2   /* synchronous sends in flight to a peer, at most */
+#define MPI_CLOSE_SECONDS 2.0 /* seconds that close() waits for peers */
 
 struct mpi_address {
     int32_t rank, port;
 };
 
-/* A packet in flight. */
-struct mpi_transfer {
-    enum { MPI_TRANSFER_SEND, MPI_TRANSFER_RECV, MPI_TRANSFER_DROP } kind;
-    int                  left;  /* its requests that are not complete */
-    int                  error; /* the error of any of them */
-    int                  pe;    /* the PE of the other side */
-    struct ski_peer     *peer;  /* the peer, of a send */
-    bool                 sync;  /* a synchronous send, complete when it was received */
-    bool                 split; /* a send whose end is reported by done() */
-    void                *packet;
-    size_t               bytes;
-    size_t               first; /* bytes of the first of two parts; 0: the packet is in one */
-    char                *rest;  /* the second part */
-    void                *cookie;
-    struct mpi_rts       announcement; /* stays in place while it is sent */
-    struct mpi_transfer *next;         /* in the list of free ones */
-};
-
-struct ski_peer {
-    struct ski_port *port;
-    int              pe, rank, number; /* the number of its port */
-    int              error;            /* why the peer is lost, or MPI_SUCCESS */
-    bool             reported;         /* lost() was called */
-    unsigned         small;            /* eager packets sent, counted */
-    unsigned         syncs;            /* synchronous sends in flight */
-    unsigned         sends;            /* transfers to it */
-    struct ski_peer *next;
-};
-
-struct ski_port {
-    int                       pe, number;
-    const struct ski_upcalls *up;
-    void                     *owner;
-    bool                      closing;
-    bool                      recv_failed; /* its receives have failed */
-    bool                      has_lost;    /* lost peers are to be reported */
-    bool                      took;        /* the last test found a message */
-    unsigned                  oldest;      /* the first of the posted receives */
-    unsigned                  posted;      /* their number */
-    unsigned                  wanted;      /* the number that there should be */
-    unsigned                  made;        /* persistent receives made (mpi_recv_restart()) */
-    MPI_Request               receive[MPI_RECV_SLOTS];
-    char                     *slots; /* MPI_RECV_SLOTS times SKI_MPI_EAGER_MAX bytes */
-    struct ski_peer          *peers;
-    struct mpi_transfer      *free_send, *free_receive;
-    unsigned                  sends; /* transfers to all peers */
-    int                       requests;
-    MPI_Request               request[MPI_REQUESTS_MAX];
-    struct mpi_transfer      *of[MPI_REQUESTS_MAX];
-    int                       over[MPI_REQUESTS_MAX];
-    MPI_Status                status[MPI_REQUESTS_MAX];
-    struct mpi_transfer       transfer[MPI_SENDS_MAX + MPI_RECVS_MAX];
-};
-
-struct ski_mpi_net ski_mpi_net;
-
 /* ---- peers that are lost ---------------------------------------------------- */
-
-static void mpi_peer_lose(struct ski_peer *peer, int error)
-{
-    if (peer->error == MPI_SUCCESS)
-        peer->error = error;
-    peer->port->has_lost = true;
-}
 
 /* Loses all peers, since the receives of the port have failed. */
 static void mpi_peers_lose_all(struct ski_port *port, int error)
 {
     port->recv_failed = true;
     for (struct ski_peer *peer = port->peers; peer; peer = peer->next)
-        mpi_peer_lose(peer, error);
+        ski_mpi_peer_lose(peer, error);
 }
 
 static void mpi_report_lost(struct ski_port *port)
@@ -115,159 +40,15 @@ static void mpi_report_lost(struct ski_port *port)
         }
 }
 
-/* ---- transfers ------------------------------------------------------------------ */
-
-static struct mpi_transfer *mpi_transfer_get(struct mpi_transfer **list)
-{
-    struct mpi_transfer *t = *list;
-
-    assert(t);
-    *list    = t->next;
-    t->left  = 0;
-    t->error = MPI_SUCCESS;
-    return t;
-}
-
-static void mpi_transfer_put(struct mpi_transfer **list, struct mpi_transfer *t)
-{
-    t->next = *list;
-    *list   = t;
-}
-
-/* Records the result of an MPI call for a transfer: a request to wait for, or an error. */
-static void mpi_track_request(struct ski_port *port, struct mpi_transfer *t, int error,
-                              MPI_Request request)
-{
-    if (error != MPI_SUCCESS) {
-        t->error = error;
-        return;
-    }
-    assert(port->requests < MPI_REQUESTS_MAX);
-    port->of[port->requests]        = t;
-    port->request[port->requests++] = request;
-    t->left++;
-}
-
-/* Sends or receives a part of a packet. */
-static void mpi_transfer_part(struct ski_port *port, struct mpi_transfer *t, char *part, int count,
-                              MPI_Datatype type, int rank, int tag)
-{
-    MPI_Comm    comm = ski_mpi_net.bulk;
-    MPI_Request request;
-    int         error;
-
-    assert(count > 0);
-    if (t->kind == MPI_TRANSFER_SEND)
-        error = MPI_Isend(part, count, type, rank, tag, comm, &request);
-    else
-        error = MPI_Irecv(part, count, type, rank, tag, comm, &request);
-    mpi_track_request(port, t, error, request);
-}
-
-/* Sends or receives a packet.  MPI keeps the order of messages with the same tag. */
-static void mpi_transfer_data(struct ski_port *port, struct mpi_transfer *t, int rank, int tag)
-{
-    size_t bytes  = t->bytes - t->first;
-    size_t blocks = bytes > INT_MAX ? bytes / SKI_MPI_BLOCK : 0;
-    size_t rest   = bytes - blocks * SKI_MPI_BLOCK;
-
-    assert(t->first < t->bytes && t->first <= SKI_MPI_EAGER_MAX);
-    if (t->first > 0)
-        mpi_transfer_part(port, t, t->packet, (int)t->first, MPI_BYTE, rank, tag);
-    if (blocks > 0)
-        mpi_transfer_part(port, t, t->rest, (int)blocks, ski_mpi_net.block, rank, tag);
-    if (rest > 0)
-        mpi_transfer_part(port, t, t->rest + blocks * SKI_MPI_BLOCK, (int)rest, MPI_BYTE, rank,
-                          tag);
-}
-
-static void mpi_send_put(struct ski_port *port, struct mpi_transfer *t)
-{
-    assert(t->kind == MPI_TRANSFER_SEND && t->peer->sends > 0 && port->sends > 0);
-    t->peer->sends--;
-    port->sends--;
-    mpi_transfer_put(&port->free_send, t);
-}
-
-static void mpi_send_end(struct ski_port *port, struct mpi_transfer *t)
-{
-    if (t->error != MPI_SUCCESS)
-        mpi_peer_lose(t->peer, t->error);
-    assert(t->left == 0 && t->peer->syncs >= t->sync);
-    t->peer->syncs -= t->sync;
-    if (t->split)
-        port->up->done(port->owner, t->cookie, SKUA_OK);
-    else
-        port->up->sent(port->owner, t->packet);
-    mpi_send_put(port, t);
-}
-
-static void mpi_recv_end(struct ski_port *port, struct mpi_transfer *t)
-{
-    if (t->kind == MPI_TRANSFER_DROP)
-        free(t->packet);
-    else if (t->error != MPI_SUCCESS || port->closing)
-        port->up->abort(port->owner, t->packet);
-    else
-        port->up->arrived(port->owner, t->packet, t->bytes);
-    if (t->error != MPI_SUCCESS && !port->closing)
-        port->up->lost(port->owner, t->pe, ski_mpi_error(t->error));
-    mpi_transfer_put(&port->free_receive, t);
-}
-
-static void mpi_transfer_end(struct ski_port *port, struct mpi_transfer *t)
-{
-    if (t->kind == MPI_TRANSFER_SEND)
-        mpi_send_end(port, t);
-    else
-        mpi_recv_end(port, t);
-}
-
-/* Removes requests that MPI has set to MPI_REQUEST_NULL. */
-static void mpi_compact_requests(struct ski_port *port)
-{
-    int n = 0;
-
-    for (int i = 0; i < port->requests; i++)
-        if (port->request[i] != MPI_REQUEST_NULL) {
-            port->request[n] = port->request[i];
-            port->of[n++]    = port->of[i];
-        }
-    port->requests = n;
-}
-
-/* Ends transfers whose requests are complete. */
-static unsigned mpi_test_requests(struct ski_port *port)
-{
-    int count, result;
-
-    ski_mpi_enter();
-    result = MPI_Testsome(port->requests, port->request, &count, port->over, port->status);
-    ski_mpi_leave();
-    if (count == MPI_UNDEFINED || count == 0)
-        return 0;
-    for (int i = 0; i < count; i++) {
-        struct mpi_transfer *t = port->of[port->over[i]];
-
-        if (result == MPI_ERR_IN_STATUS && port->status[i].MPI_ERROR != MPI_SUCCESS)
-            t->error = port->status[i].MPI_ERROR;
-        assert(t->left > 0);
-        if (--t->left == 0)
-            mpi_transfer_end(port, t);
-    }
-    mpi_compact_requests(port);
-    return (unsigned)count;
-}
-
 /* ---- sending -------------------------------------------------------------------- */
 
-static struct mpi_transfer *mpi_send_get(struct ski_peer *peer, void *packet, size_t bytes)
+static struct ski_mpi_transfer *mpi_send_get(struct ski_peer *peer, void *packet, size_t bytes)
 {
-    struct mpi_transfer *t = mpi_transfer_get(&peer->port->free_send);
+    struct ski_mpi_transfer *t = ski_mpi_transfer_get(&peer->port->free_send);
 
     peer->sends++;
     peer->port->sends++;
-    t->kind   = MPI_TRANSFER_SEND;
+    t->kind   = SKI_MPI_TRANSFER_SEND;
     t->sync   = false;
     t->split  = false;
     t->peer   = peer;
@@ -295,11 +76,11 @@ static int mpi_tag_to(const struct ski_peer *peer, size_t bytes)
  * was received, and a sender is never more than a few of these ahead of its receiver. */
 static skua_status mpi_send_eager(struct ski_peer *peer, void *packet, size_t bytes)
 {
-    struct ski_port     *port = peer->port;
-    bool                 sync = (peer->small + 1) % MPI_SYNC_WINDOW == 0;
-    struct mpi_transfer *t;
-    MPI_Request          request;
-    int                  error, done = 0;
+    struct ski_port         *port = peer->port;
+    bool                     sync = (peer->small + 1) % MPI_SYNC_WINDOW == 0;
+    struct ski_mpi_transfer *t;
+    MPI_Request              request;
+    int                      error, done = 0;
 
     if (sync && peer->syncs == MPI_SYNCS_MAX)
         return SKUA_ERR_AGAIN;
@@ -312,14 +93,14 @@ static skua_status mpi_send_eager(struct ski_peer *peer, void *packet, size_t by
         error = MPI_Test(&request, &done, MPI_STATUS_IGNORE);
     ski_mpi_leave();
     if (error != MPI_SUCCESS)
-        mpi_peer_lose(peer, error);
+        ski_mpi_peer_lose(peer, error);
     if (error != MPI_SUCCESS || done)
         return SKUA_OK;
     t       = mpi_send_get(peer, packet, bytes);
     t->sync = sync;
     peer->syncs += sync;
     assert(peer->syncs <= MPI_SYNCS_MAX);
-    mpi_track_request(port, t, MPI_SUCCESS, request);
+    ski_mpi_track_request(port, t, MPI_SUCCESS, request);
     return SKUA_PENDING;
 }
 
@@ -331,26 +112,26 @@ static int mpi_next_tag(void)
 }
 
 /* Announces and sends the packet of @p t. */
-static skua_status mpi_send_rndv(struct ski_peer *peer, struct mpi_transfer *t)
+static skua_status mpi_send_rndv(struct ski_peer *peer, struct ski_mpi_transfer *t)
 {
     struct ski_port *port = peer->port;
     MPI_Request      request;
     int              error, tag = mpi_next_tag();
 
     t->announcement =
-        (struct mpi_rts){.bytes = t->bytes, .tag = tag, .pe = port->pe, .first = t->first};
+        (struct ski_mpi_rts){.bytes = t->bytes, .tag = tag, .pe = port->pe, .first = t->first};
     ski_mpi_enter();
     error =
         MPI_Isend(&t->announcement, sizeof t->announcement, MPI_BYTE, peer->rank,
                   mpi_tag_to(peer, sizeof t->announcement), mpi_comm_to(peer->number), &request);
-    mpi_track_request(port, t, error, request);
+    ski_mpi_track_request(port, t, error, request);
     if (error == MPI_SUCCESS)
-        mpi_transfer_data(port, t, peer->rank, tag);
+        ski_mpi_transfer_data(port, t, peer->rank, tag);
     ski_mpi_leave();
     if (t->left > 0)
         return SKUA_PENDING;
-    mpi_peer_lose(peer, t->error);
-    mpi_send_put(port, t);
+    ski_mpi_peer_lose(peer, t->error);
+    ski_mpi_send_put(port, t);
     return SKUA_OK;
 }
 
@@ -358,7 +139,7 @@ static skua_status mpi_send_rndv(struct ski_peer *peer, struct mpi_transfer *t)
  * computes would stop them all. */
 static bool mpi_is_crowded(const struct ski_peer *peer)
 {
-    return !peer->port->free_send || peer->sends > MPI_SENDS_MAX - peer->port->sends;
+    return !peer->port->free_send || peer->sends > SKI_MPI_SENDS_MAX - peer->port->sends;
 }
 
 skua_status ski_mpi_send(struct ski_peer *peer, void *packet, size_t bytes)
@@ -374,7 +155,7 @@ skua_status ski_mpi_send(struct ski_peer *peer, void *packet, size_t bytes)
 skua_status ski_mpi_send_split(struct ski_peer *peer, void *packet, size_t bytes, const void *rest,
                                size_t rest_bytes, void *cookie)
 {
-    struct mpi_transfer *t;
+    struct ski_mpi_transfer *t;
 
     if (bytes + rest_bytes <= SKI_MPI_EAGER_MAX || bytes > SKI_MPI_EAGER_MAX || rest_bytes == 0)
         return SKUA_ERR_UNSUPPORTED;
@@ -410,15 +191,15 @@ static void mpi_on_packet(struct ski_port *port, const void *data, size_t bytes)
 
 /* Receives a large packet.  One that the runtime drops is received as well, or its sender would
  * wait for ever. */
-static void mpi_on_rts(struct ski_port *port, const struct mpi_rts *a, int rank)
+static void mpi_on_rts(struct ski_port *port, const struct ski_mpi_rts *a, int rank)
 {
-    struct mpi_transfer *t;
+    struct ski_mpi_transfer *t;
 
     if (a->first >= a->bytes || a->first > SKI_MPI_EAGER_MAX)
         return;
-    t         = mpi_transfer_get(&port->free_receive);
+    t         = ski_mpi_transfer_get(&port->free_receive);
     t->packet = mpi_alloc(port, a->bytes);
-    t->kind   = t->packet ? MPI_TRANSFER_RECV : MPI_TRANSFER_DROP;
+    t->kind   = t->packet ? SKI_MPI_TRANSFER_RECV : SKI_MPI_TRANSFER_DROP;
     t->bytes  = a->bytes;
     t->pe     = a->pe;
     if (!t->packet)
@@ -427,12 +208,12 @@ static void mpi_on_rts(struct ski_port *port, const struct mpi_rts *a, int rank)
     t->rest  = t->packet ? (char *)t->packet + a->first : NULL;
     ski_mpi_enter();
     if (t->packet)
-        mpi_transfer_data(port, t, rank, a->tag);
+        ski_mpi_transfer_data(port, t, rank, a->tag);
     else
         t->error = MPI_ERR_NO_MEM;
     ski_mpi_leave();
     if (t->left == 0)
-        mpi_transfer_end(port, t);
+        ski_mpi_transfer_end(port, t);
 }
 
 /* Starts the persistent receive of a slot, which is made on first use. */
@@ -453,7 +234,7 @@ static int mpi_recv_restart(struct ski_port *port, unsigned slot, int tag)
 /* Posts another receive, after the others. */
 static int mpi_recv_post(struct ski_port *port)
 {
-    unsigned slot = (port->oldest + port->posted) % MPI_RECV_SLOTS;
+    unsigned slot = (port->oldest + port->posted) % SKI_MPI_RECV_SLOTS;
     int      tag  = port->number == 0 ? MPI_ANY_TAG : port->number, error;
 
     if (ski_mpi_library.persistent_recv)
@@ -462,7 +243,7 @@ static int mpi_recv_post(struct ski_port *port)
         error =
             MPI_Irecv(port->slots + (size_t)slot * SKI_MPI_EAGER_MAX, SKI_MPI_EAGER_MAX, MPI_BYTE,
                       MPI_ANY_SOURCE, tag, mpi_comm_to(port->number), &port->receive[slot]);
-    assert(port->posted < MPI_RECV_SLOTS);
+    assert(port->posted < SKI_MPI_RECV_SLOTS);
     port->posted += error == MPI_SUCCESS;
     return error;
 }
@@ -478,7 +259,7 @@ static int mpi_recv_post_wanted(struct ski_port *port)
 
 static void mpi_recv_pop_oldest(struct ski_port *port)
 {
-    port->oldest = (port->oldest + 1) % MPI_RECV_SLOTS;
+    port->oldest = (port->oldest + 1) % SKI_MPI_RECV_SLOTS;
     assert(port->posted > 0);
     port->posted--;
 }
@@ -513,7 +294,7 @@ static bool mpi_recv_test(struct ski_port *port, MPI_Status *status, int *bytes,
  * more. The memory of the receive belongs to the packet until the next test. */
 static void mpi_recv_adapt(struct ski_port *port)
 {
-    port->wanted += port->took && port->wanted < MPI_RECV_SLOTS;
+    port->wanted += port->took && port->wanted < SKI_MPI_RECV_SLOTS;
     port->took = true;
 }
 
@@ -536,8 +317,8 @@ static unsigned mpi_recv_poll(struct ski_port *port)
         return 1;
     }
     mpi_recv_adapt(port);
-    if (bytes == sizeof(struct mpi_rts))
-        mpi_on_rts(port, (struct mpi_rts *)(void *)data, status.MPI_SOURCE);
+    if (bytes == sizeof(struct ski_mpi_rts))
+        mpi_on_rts(port, (struct ski_mpi_rts *)(void *)data, status.MPI_SOURCE);
     else if (bytes >= SKI_PACKET_MIN)
         mpi_on_packet(port, data, (size_t)bytes);
     return 1;
@@ -548,7 +329,7 @@ unsigned ski_mpi_progress(struct ski_port *port)
     unsigned n = mpi_recv_poll(port);
 
     if (port->requests > 0)
-        n += mpi_test_requests(port);
+        n += ski_mpi_test_requests(port);
     if (port->has_lost)
         mpi_report_lost(port);
     return n;
@@ -573,10 +354,10 @@ static bool mpi_thread_may_call(void)
 
 static void mpi_transfers_init(struct ski_port *port)
 {
-    for (int i = 0; i < MPI_SENDS_MAX; i++)
-        mpi_transfer_put(&port->free_send, &port->transfer[i]);
-    for (int i = MPI_SENDS_MAX; i < MPI_SENDS_MAX + MPI_RECVS_MAX; i++)
-        mpi_transfer_put(&port->free_receive, &port->transfer[i]);
+    for (int i = 0; i < SKI_MPI_SENDS_MAX; i++)
+        ski_mpi_transfer_put(&port->free_send, &port->transfer[i]);
+    for (int i = SKI_MPI_SENDS_MAX; i < SKI_MPI_SENDS_MAX + SKI_MPI_RECVS_MAX; i++)
+        ski_mpi_transfer_put(&port->free_receive, &port->transfer[i]);
 }
 
 /* Cancels the posted receives. */
@@ -584,7 +365,7 @@ static void mpi_recv_cancel_all(struct ski_port *port)
 {
     ski_mpi_enter();
     for (unsigned i = 0; i < port->posted; i++) {
-        MPI_Request *request = &port->receive[(port->oldest + i) % MPI_RECV_SLOTS];
+        MPI_Request *request = &port->receive[(port->oldest + i) % SKI_MPI_RECV_SLOTS];
 
         if (*request != MPI_REQUEST_NULL) {
             MPI_Cancel(request);
@@ -629,7 +410,8 @@ skua_status ski_mpi_open(int pe, const struct ski_upcalls *up, void *owner, stru
     if (number > (uint32_t)ski_mpi_net.tag_most)
         return mpi_port_refuse("MPI has too few tags for the ports of this process");
     made = calloc(1, sizeof *made);
-    if (!made || !(made->slots = aligned_alloc(64, (size_t)MPI_RECV_SLOTS * SKI_MPI_EAGER_MAX))) {
+    if (!made ||
+        !(made->slots = aligned_alloc(64, (size_t)SKI_MPI_RECV_SLOTS * SKI_MPI_EAGER_MAX))) {
         free(made);
         return SKUA_ERR_NOMEM;
     }
@@ -655,7 +437,7 @@ static void mpi_port_drain(struct ski_port *port)
 
     port->closing = true;
     while (port->requests > 0 && MPI_Wtime() < end_of)
-        if (mpi_recv_poll(port) + mpi_test_requests(port) == 0)
+        if (mpi_recv_poll(port) + ski_mpi_test_requests(port) == 0)
             sched_yield();
 }
 

@@ -15,12 +15,12 @@
  *            to the memory that alloc() returns.
  *
  *            MPI searches the posted receives of all ports of a communicator for each message, 4 ns
- *            for each of them.  So a port begins with one and adds others, up to MPI_RECV_SLOTS,
- *            when messages follow each other closely; hidden PEs, which receive hardly anything,
- *            slow no other down.  A receive is posted again with the next test, that is, after its
- *            message was handled.
+ *            for each of them.  So a port begins with one receive and adds others, at most
+ *            SKI_MPI_RECV_SLOTS in all, when messages follow each other closely; hidden PEs, which
+ *            receive hardly anything, slow no other PE down.  A receive is posted again with the
+ *            next test, that is, after its message was handled.
  *   bulk     A larger packet is announced by a message as above, a ready-to-send (RTS), and follows
- *            at once in this communicator, with a tag that the RTS names.  The receiver posts a
+ *            immediately in this communicator, with a tag that the RTS names.  The receiver posts a
  *            receive straight into the memory that alloc() returns.  An RTS is shorter than any
  *            packet.  A packet in two parts is two messages with the same tag, each sent from where
  *            it lies.
@@ -35,35 +35,18 @@
  * MPI_Improbe and MPI_Imrecv would be slower: a message that is probed for has arrived unexpectedly
  * and was queued by MPI, which takes a copy and a search, and a port would poll for it twice.
  *
- * A message has at most INT_MAX elements.  A part with more bytes takes two: whole blocks of
- * SKI_MPI_BLOCK bytes, and the rest.
- *
  * Invariants.  Of an open port the receives of `posted` slots from `oldest` on, around the ring,
- * are posted, and there are `wanted` of them whenever one is tested.  request[0..requests) are
- * active; each belongs to the transfer of[i], whose `left` counts them.  At most MPI_SENDS_MAX
- * transfers send, then send() returns SKUA_ERR_AGAIN; at most MPI_RECVS_MAX receive, then no posted
- * receive is tested.
+ * are posted, and there are `wanted` of them whenever one is tested.  At most SKI_MPI_SENDS_MAX
+ * transfers send (mpi_transfer.h), then send() returns SKUA_ERR_AGAIN; at most SKI_MPI_RECVS_MAX
+ * receive, then no posted receive is tested.
  */
 #ifndef SKI_MPI_PORT_H
 #define SKI_MPI_PORT_H
 
-#include <mpi.h>
-
 #include "transport/driver.h"
+#include "transport/mpi/mpi_transfer.h"
 
-/* What the ports of the process share; set by mpi.c. */
-extern struct ski_mpi_net {
-    struct ski_net  *net;
-    MPI_Comm         first, packets, bulk;
-    MPI_Datatype     block;    /* SKI_MPI_BLOCK bytes */
-    int              tag_most; /* the largest tag */
-    _Atomic uint32_t ports;    /* opened so far */
-    _Atomic uint32_t tags;     /* used in bulk so far */
-} ski_mpi_net;
-
-#define SKI_MPI_BLOCK     (1 << 20)
-#define SKI_MPI_EAGER_MAX 17408 /* the largest eager packet: 16 KiB, and the head of a message */
-
+/* The functions of a port have the contracts of struct ski_driver (transport/driver.h). */
 skua_status ski_mpi_open(int pe, const struct ski_upcalls *up, void *owner, struct ski_port **port);
 void        ski_mpi_close(struct ski_port *port);
 size_t      ski_mpi_address(struct ski_port *port, void *to);

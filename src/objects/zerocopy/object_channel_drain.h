@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * object_channel_drain.h - completes the transfers of an object's channel ends before the object
+ * migrates or is deleted.
+ *
+ * The object counts as running until its ends are drained (event element_draining):
+ *   - A receiving end that has made an offer sends STOP.  The answer says how many puts were made,
+ *     ever; when all have arrived no PE writes to the buffer any more.  DRAIN and CLOSED say as
+ *     much as STOPPED.
+ *   - A sending end that has a sender stops and sends DRAIN.  The answer comes when all puts have
+ *     arrived, so that no PE reads the staging memory of the sender.  The end also waits until the
+ *     network has read the buffer of the object.
+ * Both ends of a channel may drain at the same time: each answers while it waits itself, so neither
+ * waits for ever.
+ *
+ * An object that stays after all sets its ends up again, in their next epoch.
+ */
+#ifndef SKI_OBJECT_CHANNEL_DRAIN_H
+#define SKI_OBJECT_CHANNEL_DRAIN_H
+
+#include "objects/zerocopy/object_channel_end.h"
+
+/** Closes the sender of a sending end, if it has one.  The local completion of a put that is in
+ *  progress does not happen any more. */
+void ski_object_end_close_sender(struct ski_object_end *end);
+
+/** Lets an object go that waits for its ends if they are drained now.  The object and its ends may
+ *  be gone afterwards. */
+void ski_object_ends_check_drained(struct ski_object_ends *ends);
+
+/** Observes that @p object is to leave this PE or to be deleted: begins to drain its ends. */
+void ski_object_channel_element_draining(struct ski_object *object);
+
+/** Observes that @p object stays after all: sets its ends up again. */
+void ski_object_channel_element_staying(struct ski_object *object);
+
+/** Observes that @p object, which is to leave, continues here first: sets its ends up again, since
+ *  its transfers must not wait. */
+void ski_object_channel_element_blocked(struct ski_object *object);
+
+#endif
