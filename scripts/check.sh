@@ -64,26 +64,26 @@ timed()
 {
   file=$1
   shift
-  times >"$file.cpu"
   began=$(date +%s)
   code=0
-  "$@" || code=$?
-  times >>"$file.cpu"
-  # The second and the fourth line have the user and system time of ended processes, such as 1m2.34s.
-  tr 'ms' '  ' <"$file.cpu" | awk -v seconds=$(($(date +%s) - began)) '
-    { cpu[NR] = 60 * $1 + $2 + 60 * $3 + $4 }
-    END { printf "%d %.0f\n", seconds, cpu[4] - cpu[2] }' >"$file"
+  (
+    code=0
+    "$@" || code=$?
+    times >"$file.cpu" # its last line has the user and system time of ended processes, such as 1m2.34s
+    exit $code
+  ) || code=$?
+  tail -n 1 "$file.cpu" | tr 'ms' '  ' | awk -v seconds=$(($(date +%s) - began)) \
+    '{ printf "%d %.0f\n", seconds, 60 * $1 + $2 + 60 * $3 + $4 }' >"$file"
   rm -f "$file.cpu"
   return $code
 }
 
-# Prints one line for each preset that was built.
+# Prints one line for each preset, when all have succeeded.
 summary()
 {
   echo
   echo "preset       build  CPU time      tests  CPU time  number"
   for preset in $presets; do
-    [ -f "build/$preset.build_time" ] || continue
     read -r wall cpu <"build/$preset.build_time"
     printf '%-9s %6d s  %6d s ' "$preset" "$wall" "$cpu"
     if [ -f "build/$preset.test_time" ]; then
@@ -138,15 +138,14 @@ started=$(date +%s)
 for preset in "$@"; do
   rm -f "build/$preset.built" "build/$preset.build_time" "build/$preset.test_time"
 done
-trap summary EXIT
-trap 'exit 130' INT TERM HUP
 first=$1
 timed "build/$first.build_time" build "$first"
 shift
 if [ $# -gt 0 ]; then
   setsid nice -n 10 sh scripts/check.sh --build -j "$jobs" "$@" &
   builder=$! # a session of its own: all of it is ended with this script
-  trap 'kill -- "-$builder" 2>/dev/null || true; summary' EXIT
+  trap 'kill -- "-$builder" 2>/dev/null || true' EXIT
+  trap 'exit 130' INT TERM HUP
 fi
 [ "$first" = clang ] || timed "build/$first.test_time" run_tests "$first"
 
@@ -158,3 +157,4 @@ for preset in "$@"; do
   [ "$(cat "build/$preset.built" 2>/dev/null)" = 0 ]
   [ "$preset" = clang ] || timed "build/$preset.test_time" run_tests "$preset"
 done
+summary
