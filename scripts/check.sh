@@ -9,7 +9,8 @@
 # While the tests of a preset run, the next presets are built at low priority, because many tests wait
 # more than they compute.  For the same reason, two more tests than CPUs run at a time.  The output of a
 # background build is shown before its tests run; the first failure of a build or test ends the script.
-# Tests that could not run on this machine are listed after each preset with their reasons.
+# Tests that could not run on this machine are listed after each preset with their reasons.  The last lines
+# say how long each preset took.
 set -eu
 cd "$(dirname "$0")/.."
 only_build=no
@@ -58,6 +59,44 @@ build()
   (set -x && cmake --preset "$1" $options && cmake --build --preset "$1" --parallel "$jobs")
 }
 
+# timed FILE COMMAND...: runs a command.  FILE gets its seconds, and the CPU seconds of its processes.
+timed()
+{
+  file=$1
+  shift
+  began=$(date +%s)
+  code=0
+  (
+    code=0
+    "$@" || code=$?
+    times >"$file.cpu" # its last line has the user and system time of ended processes, such as 1m2.34s
+    exit $code
+  ) || code=$?
+  tail -n 1 "$file.cpu" | tr 'ms' '  ' | awk -v seconds=$(($(date +%s) - began)) \
+    '{ printf "%d %.0f\n", seconds, 60 * $1 + $2 + 60 * $3 + $4 }' >"$file"
+  rm -f "$file.cpu"
+  return $code
+}
+
+# Prints one line for each preset, when all have succeeded.
+summary()
+{
+  echo
+  echo "preset       build  CPU time      tests  CPU time  number"
+  for preset in $presets; do
+    read -r wall cpu <"build/$preset.build_time"
+    printf '%-9s %6d s  %6d s ' "$preset" "$wall" "$cpu"
+    if [ -f "build/$preset.test_time" ]; then
+      read -r wall cpu <"build/$preset.test_time"
+      number=$(grep -cE '^[0-9]+/[0-9]+ Testing: ' "build/$preset/Testing/Temporary/LastTest.log" || true)
+      printf ' %6d s  %6d s  %6s' "$wall" "$cpu" "$number"
+    fi
+    echo
+  done
+  seconds=$(($(date +%s) - started))
+  echo "all: $((seconds / 60)) min $((seconds % 60)) s; builds in the background overlap with tests"
+}
+
 run_tests()
 {
   code=0
@@ -86,7 +125,7 @@ set -- $presets
 if [ $only_build = yes ]; then
   for preset in "$@"; do
     code=0
-    build "$preset" >"build/$preset.log" 2>&1 || code=$?
+    timed "build/$preset.build_time" build "$preset" >"build/$preset.log" 2>&1 || code=$?
     echo $code >"build/$preset.new"
     mv "build/$preset.new" "build/$preset.built"
     [ $code = 0 ] || exit $code
@@ -95,11 +134,12 @@ if [ $only_build = yes ]; then
 fi
 
 mkdir -p build
+started=$(date +%s)
 for preset in "$@"; do
-  rm -f "build/$preset.built"
+  rm -f "build/$preset.built" "build/$preset.build_time" "build/$preset.test_time"
 done
 first=$1
-build "$first"
+timed "build/$first.build_time" build "$first"
 shift
 if [ $# -gt 0 ]; then
   setsid nice -n 10 sh scripts/check.sh --build -j "$jobs" "$@" &
@@ -107,7 +147,7 @@ if [ $# -gt 0 ]; then
   trap 'kill -- "-$builder" 2>/dev/null || true' EXIT
   trap 'exit 130' INT TERM HUP
 fi
-[ "$first" = clang ] || run_tests "$first"
+[ "$first" = clang ] || timed "build/$first.test_time" run_tests "$first"
 
 for preset in "$@"; do
   while [ ! -f "build/$preset.built" ] && kill -0 "$builder" 2>/dev/null; do
@@ -115,5 +155,6 @@ for preset in "$@"; do
   done
   cat "build/$preset.log"
   [ "$(cat "build/$preset.built" 2>/dev/null)" = 0 ]
-  [ "$preset" = clang ] || run_tests "$preset"
+  [ "$preset" = clang ] || timed "build/$preset.test_time" run_tests "$preset"
 done
+summary

@@ -161,10 +161,15 @@ sed -n 's/^- \(\*\*[^:]*\):.*/\1/p' "$source"/docs/glossary.md | tr '[:upper:]' 
 # or plural.
 unknown_words()
 {
-  tr '_-' '\n\n' | grep . | sort -u | while read -r word; do
-    singular=$(printf '%s\n' "$word" | sed 's/ies$/y/; t; s/\(ss\|ch\|x\)es$/\1/; t; s/s$//')
-    grep -qx -e "$word" -e "$singular" "$work/glossary" || printf '%s ' "$word"
-  done
+  tr '_-' '\n\n' | grep . | sort -u | awk -v glossary="$work/glossary" '
+    BEGIN { while ((getline word <glossary) > 0) known[word] = 1 }
+    {
+      singular = $0
+      if (!sub(/ies$/, "y", singular) && !(singular ~ /(ss|ch|x)es$/ && sub(/es$/, "", singular)))
+        sub(/s$/, "", singular)
+      if (!($0 in known) && !(singular in known))
+        printf "%s ", $0
+    }'
 }
 
 for folder in src translator tools; do
