@@ -11,8 +11,8 @@
 
 #include "lu.ci.h"
 
-#define GROUP_NUMBERS 512 /* largest number of values in a row of a group */
-#define GROUP_GAP     8   /* gap after it: rows a power of two apart share cache sets */
+#define GROUP_NUMBERS 1024 /* largest number of values in a row of a group */
+#define GROUP_GAP     8    /* gap after it: rows a power of two apart share cache sets */
 
 /* The blocks of a PE in the column that a pass has reached. */
 struct place_pe {
