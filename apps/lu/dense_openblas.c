@@ -4,11 +4,21 @@
 
 #include "dense.h"
 
+/* Numbers of A in one product: OpenBLAS reads its copy of them again for every few columns of C,
+ * from the level-2 cache if they fit into it. */
+#define PRODUCT_NUMBERS ((int64_t)128 << 10)
+
 void dense_update(int64_t m, int64_t n, int64_t k, const double *a, int64_t la, const double *b,
                   int64_t lb, double *c, int64_t lc)
 {
-    cblas_dgemm(CblasRowMajor, CblasNoTrans, CblasNoTrans, (int)m, (int)n, (int)k, -1, a, (int)la,
-                b, (int)lb, 1, c, (int)lc);
+    int64_t most = k < PRODUCT_NUMBERS ? PRODUCT_NUMBERS / k : 1;
+
+    for (int64_t row = 0; row < m; row += most) {
+        int64_t rows = m - row < most ? m - row : most;
+
+        cblas_dgemm(CblasRowMajor, CblasNoTrans, CblasNoTrans, (int)rows, (int)n, (int)k, -1,
+                    a + row * la, (int)la, b, (int)lb, 1, c + row * lc, (int)lc);
+    }
 }
 
 void dense_solve_lower(int64_t n, int64_t width, const double *l, int64_t ll, double *b, int64_t lb)

@@ -7,8 +7,8 @@
  *
  *   1  each PE offers its row with the largest number in that column (panel_offer());
  *   2  a reduction over the PEs finds the pivot row (panel_choose()).  All of them get this row and
- * the row on the diagonal, which takes its place; 3  each PE eliminates the column in its rows
- * (panel_eliminate()).
+ *      the row on the diagonal, which takes its place;
+ *   3  each PE eliminates the column in its rows (panel_eliminate()).
  *
  * Only columns of the current strip, which is PANEL_STRIP wide and kept in a buffer of its own so
  * that it stays in the cache, are eliminated one by one.  Updates of later columns are delayed:

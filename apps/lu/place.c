@@ -3,7 +3,7 @@
  * place.c - the positions of the blocks of each PE in its memory; see lu.h.
  *
  * All PEs compute the positions of all blocks.  Columns of a PE form a group if their blocks lie in
- * the same block rows, up to GROUP_NUMBERS numbers wide.  The first pass finds the index of each
+ * the same block rows, up to place_group_size() of them.  The first pass finds the index of each
  * column in its group.  The second one goes through the columns from the last to the first, so that
  * it meets the last column of a group, whose index tells the size of the group, first.
  */
@@ -11,8 +11,8 @@
 
 #include "lu.ci.h"
 
-#define GROUP_NUMBERS 512 /* largest number of values in a row of a group */
-#define GROUP_GAP     8   /* gap after it: rows a power of two apart share cache sets */
+#define GROUP_NUMBERS 1024 /* largest number of values in a row of a group */
+#define GROUP_GAP     8    /* gap after it: rows a power of two apart share cache sets */
 
 /* The blocks of a PE in the column that a pass has reached. */
 struct place_pe {
@@ -29,9 +29,13 @@ struct place_pe {
     size_t  end;   /* end of the blocks that are placed */
 };
 
+/* Returns the largest number of columns of a group: of a small matrix fewer, so that a panel does
+ * not wait long for the update of a group. */
 static int64_t place_group_size(void)
 {
-    return options.block < GROUP_NUMBERS ? GROUP_NUMBERS / options.block : 1;
+    int64_t numbers = options.size / 4 < GROUP_NUMBERS ? options.size / 4 : GROUP_NUMBERS;
+
+    return options.block < numbers ? numbers / options.block : 1;
 }
 
 /* Counts the blocks of each PE in a column, and compares their block rows with those of the
