@@ -382,6 +382,22 @@ static inline bool transfer_put_fast(skua_gaddr to, const void *from, size_t byt
     return true;
 }
 
+/* The fast path of one block and a notification, if the parameters ask for nothing else.  Returns
+ * false if it is not possible. */
+static inline bool transfer_put_notify_fast(skua_gaddr to, const void *from, size_t bytes,
+                                            const skua_rma_params *params)
+{
+    skua_notify *notify;
+
+    if (!ski_params_known(params->size, sizeof *params) || params->order == SKUA_ORDER_STRICT ||
+        (params->local.kind | params->remote.kind) || skua_gaddr_is_none(params->notify) ||
+        !transfer_finishes_fast(params, to.pe) || !transfer_put_fast(to, from, bytes))
+        return false;
+    notify = (skua_notify *)(void *)ski_region_ptr(params->notify, sizeof *notify);
+    ski_notify_raise(notify, to.pe, ski_op_params_notify_by(params));
+    return true;
+}
+
 static inline bool transfer_get_fast(void *to, skua_gaddr from, size_t bytes)
 {
     const char *at = ski_region_ptr(from, bytes);
@@ -411,6 +427,8 @@ skua_status skua_put_nb(skua_gaddr to, const void *from, size_t bytes,
         return SKUA_OK;
     if (!params && ski_am_put_short(__func__, to, from, bytes))
         return SKUA_PENDING;
+    if (params && transfer_put_notify_fast(to, from, bytes, params))
+        return SKUA_OK;
     return transfer_put(__func__, to, ski_datatype_contiguous(from, bytes), params, false);
 }
 
