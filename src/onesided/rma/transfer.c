@@ -45,13 +45,19 @@ static void transfer_finish(const struct ski_rma_op *op, const skua_rma_params *
     ski_op_params_complete(params);
 }
 
+/* Returns the counter that @p params names, if it is on @p pe and in a plain region, else NULL. */
+static inline skua_notify *transfer_counter(const skua_rma_params *params, int pe)
+{
+    if (params->notify.pe != pe || params->notify.offset % 8 != 0)
+        return NULL;
+    return (skua_notify *)(void *)ski_region_ptr(params->notify, sizeof(skua_notify));
+}
+
 /* Returns whether transfer_finish_fast() can do what @p params asks for. */
 static bool transfer_finishes_fast(const skua_rma_params *params, int pe)
 {
     return !params->signal.id && !params->signal_bytes &&
-           (skua_gaddr_is_none(params->notify) ||
-            (params->notify.pe == pe && params->notify.offset % 8 == 0 &&
-             ski_region_ptr(params->notify, sizeof(skua_notify))));
+           (skua_gaddr_is_none(params->notify) || transfer_counter(params, pe));
 }
 
 static inline void transfer_finish_fast(const struct ski_rma_op *op, const skua_rma_params *params)
@@ -387,14 +393,16 @@ static inline bool transfer_put_fast(skua_gaddr to, const void *from, size_t byt
 static inline bool transfer_put_notify_fast(skua_gaddr to, const void *from, size_t bytes,
                                             const skua_rma_params *params)
 {
-    skua_notify *notify;
+    skua_notify *counter;
 
     if (!ski_params_known(params->size, sizeof *params) || params->order == SKUA_ORDER_STRICT ||
-        (params->local.kind | params->remote.kind) || skua_gaddr_is_none(params->notify) ||
-        !transfer_finishes_fast(params, to.pe) || !transfer_put_fast(to, from, bytes))
+        (params->local.kind | params->remote.kind) || params->signal.id || params->signal_bytes ||
+        skua_gaddr_is_none(params->notify))
         return false;
-    notify = (skua_notify *)(void *)ski_region_ptr(params->notify, sizeof *notify);
-    ski_notify_raise(notify, to.pe, ski_op_params_notify_by(params));
+    counter = transfer_counter(params, to.pe);
+    if (!counter || !transfer_put_fast(to, from, bytes))
+        return false;
+    ski_notify_raise(counter, to.pe, ski_op_params_notify_by(params));
     return true;
 }
 
