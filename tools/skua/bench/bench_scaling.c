@@ -14,6 +14,7 @@
 #include "scaling.h"
 
 #define BENCH_SCALING_BYTES 8 /* member of the results */
+#define BENCH_SCALING_HOSTS 4 /* PEs from which on two hosts have several each */
 
 /* ---- the kernels --------------------------------------------------------- */
 
@@ -73,7 +74,7 @@ static const struct scaling bench_scaling_kernels[] = {
      .bytes   = BENCH_SCALING_BYTES,
      .kernel  = "pairs",
      .kind    = SCALING_WEAK,
-     .least   = 4,
+     .least   = BENCH_SCALING_HOSTS,
      .curve   = {{"skua-hosts", "skua"},
                  {"skua-hosts-threads", "skua, threads"},
                  {"openmpi-hosts", "Open MPI"},
@@ -83,11 +84,21 @@ static const struct scaling bench_scaling_kernels[] = {
 };
 
 #define BENCH_SCALING_KERNELS (sizeof bench_scaling_kernels / sizeof *bench_scaling_kernels)
+#define BENCH_SCALING_LOCAL   (BENCH_SCALING_KERNELS - 1) /* those within a host */
 
 static const char *const bench_scaling_skua[] = {"skua", "skua-threads"};
 
 /* The host of the last run, for print() and plot(). */
 static struct bench_host bench_scaling_host;
+
+/* Returns the number of kernels to show: the last one, between two hosts, needs four PEs. */
+static size_t bench_scaling_shown(void)
+{
+    for (int i = 0; i < BENCH_PES_MOST && bench_scaling_host.pes[i]; i++)
+        if (bench_scaling_host.pes[i] >= BENCH_SCALING_HOSTS)
+            return BENCH_SCALING_KERNELS;
+    return BENCH_SCALING_LOCAL;
+}
 
 /* ---- running ------------------------------------------------------------- */
 
@@ -126,7 +137,7 @@ static void bench_scaling_run_mpi_hosts(struct results *results, const struct be
  * TCP, with a process on each host that has a thread for each PE, and with a process for each. */
 static void bench_scaling_run_hosts(struct results *results, const struct bench_host *host, int pes)
 {
-    if (pes < 4 || pes % 2 != 0)
+    if (pes < BENCH_SCALING_HOSTS || pes % 2 != 0)
         return;
     network_use_tcp("lo");
     setenv("SKUA_DRIVER", "tcp", 1);
@@ -282,7 +293,7 @@ static void bench_scaling_print_threads(const struct results *r)
 {
     int pes = bench_scaling_host.cores;
 
-    for (size_t k = 0; pes > 1 && k < BENCH_SCALING_KERNELS; k++) {
+    for (size_t k = 0; pes > 1 && k < BENCH_SCALING_LOCAL; k++) {
         const struct scaling *kernel  = &bench_scaling_kernels[k];
         double                process = scaling_value(kernel, r, "skua", pes),
                thread                 = scaling_value(kernel, r, "skua-threads", pes);
@@ -304,7 +315,7 @@ static void bench_scaling_print_hosts(const struct results *r)
            open   = bench_scaling_get(r, "pairs", "openmpi-hosts-threads", pes),
            mpich  = bench_scaling_get(r, "pairs", "mpich-hosts-threads", pes);
 
-    if (pes < 4)
+    if (pes < BENCH_SCALING_HOSTS)
         return;
     bench_scaling_goal("two hosts: threads / a process for each PE", "skua-threads", pes,
                        bench_ratio(thread, bench_scaling_get(r, "pairs", "skua-hosts", pes)),
@@ -356,7 +367,7 @@ static void bench_scaling_print(const struct results *r)
 {
     static const char *const kinds[] = {"flood", "slow", "busy"};
 
-    for (size_t k = 0; k < BENCH_SCALING_KERNELS; k++) {
+    for (size_t k = 0; k < bench_scaling_shown(); k++) {
         scaling_print(&bench_scaling_kernels[k], r, &bench_scaling_host);
         printf("\n");
     }
@@ -386,7 +397,7 @@ static void bench_scaling_print(const struct results *r)
 
 static void bench_scaling_plot(const struct results *r, FILE *to)
 {
-    scaling_plot(bench_scaling_kernels, BENCH_SCALING_KERNELS, r, &bench_scaling_host, to);
+    scaling_plot(bench_scaling_kernels, bench_scaling_shown(), r, &bench_scaling_host, to);
 }
 
 const struct bench bench_scaling = {.name      = "scaling",
