@@ -389,7 +389,7 @@ static inline bool transfer_put_fast(skua_gaddr to, const void *from, size_t byt
 }
 
 /* The fast path of one block and a notification, if the parameters ask for nothing else.  Returns
- * false if it is not possible. */
+ * false if it is not possible; without data, @p from may be NULL, and the general path is used. */
 static inline bool transfer_put_notify_fast(skua_gaddr to, const void *from, size_t bytes,
                                             const skua_rma_params *params)
 {
@@ -397,7 +397,7 @@ static inline bool transfer_put_notify_fast(skua_gaddr to, const void *from, siz
 
     if (!ski_params_known(params->size, sizeof *params) || params->order == SKUA_ORDER_STRICT ||
         (params->local.kind | params->remote.kind) || params->signal.id || params->signal_bytes ||
-        skua_gaddr_is_none(params->notify))
+        skua_gaddr_is_none(params->notify) || bytes == 0)
         return false;
     counter = transfer_counter(params, to.pe);
     if (!counter || !transfer_put_fast(to, from, bytes))
