@@ -16,6 +16,7 @@
  *   channel   skua_channel_put() of 8 bytes to this PE, the callback, and skua_channel_ready()
  *   put       skua_put() of 8 bytes;    get      skua_get() of 8 bytes
  *   add       skua_fetch_add64();       acc      skua_acc() of a double
+ *   notify    skua_put_nb() of 8 bytes with a notification
  *   row       skua_put_layout() of one row of 8 bytes
  *   element   skua_invoke_copy() of 8 bytes to an array element of this PE, and its entry method
  *   doubles   element, with 16 doubles
@@ -212,6 +213,12 @@ static void put_once(skua_gaddr at)
     skua_put(at, &number, sizeof number);
 }
 
+static void notify_once(skua_gaddr at)
+{
+    skua_put_nb(at, &number, sizeof number,
+                &(skua_rma_params){.notify = skua_at(region, at.pe, at.offset + 8)});
+}
+
 static void get_once(skua_gaddr at)
 {
     skua_get(&number, at, sizeof number);
@@ -258,8 +265,9 @@ static void scatter_once(skua_gaddr at)
 static const struct {
     const char *name;
     void (*once)(skua_gaddr at);
-} onesided[] = {{"put", put_once}, {"get", get_once}, {"add", add_once},
-                {"acc", acc_once}, {"row", row_once}, {"scatter", scatter_once}};
+} onesided[] = {{"put", put_once},        {"get", get_once}, {"add", add_once},
+                {"acc", acc_once},        {"row", row_once}, {"notify", notify_once},
+                {"scatter", scatter_once}};
 
 /* Runs @p what if it is a one-sided operation.  Returns true in that case. */
 static bool do_onesided(const char *what)

@@ -45,6 +45,7 @@ many=$(each pass10000)
 ok "a pass with 1 and with 10000 idle channels: $one and $many instructions" \
   test "$one" -gt 0 -a "$one" = "$many"
 at_most put 70
+at_most notify 180
 
 # A put of OpenSHMEM to memory that is mapped here.
 shmem_total()

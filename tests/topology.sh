@@ -64,4 +64,15 @@ case $("$skua" info --topology) in *Core*)
     ok "a job runs with SKUA_NUMA=$numa on two NUMA nodes" has "$code $out" '^0 result leanmd: .* good$'
   done ;;
 esac
+
+# Huge pages for the arena; a host that does not allow them says so.
+run env SKUA_SHARED_MEMORY=1 SKUA_HUGE_PAGES=1 timeout 60 \
+  "$skuarun" -n 4 "$leanmd" --size=3,3,3 --atoms=4 --steps=4 --migrate=2
+ok "a job runs with SKUA_HUGE_PAGES=1" has "$code $out" '^0 result leanmd: .* good$'
+case $(cat /sys/kernel/mm/transparent_hugepage/shmem_enabled 2>&1) in
+  *'[always]'* | *'[within_size]'* | *'[advise]'* | *'[force]'*)
+    ok "and is not told otherwise" sh -c '! printf "%s" "$1" | grep -q "no effect"' sh "$err" ;;
+  *)
+    ok "and is told that the setting has no effect" has "$err" 'SKUA_HUGE_PAGES=1 has no effect on this host' ;;
+esac
 tap_end

@@ -7,7 +7,7 @@
  * messages and the barrier are measured then.  A communicator for each thread of the receiver and
  * the sender's PE as tag make messages of different pairs independent of each other.
  *
- * usage: mpi_scaling SERIES [threads=THREADS] [KERNEL]
+ * usage: mpi_scaling SERIES [threads=THREADS[,KERNEL] | KERNEL]
  */
 #include <mpi.h>
 #include <pthread.h>
@@ -357,9 +357,10 @@ static void begin(int *argc, char ***argv)
 
 int main(int argc, char **argv)
 {
-    const char *series = argc > 1 ? argv[1] : "mpi";
-    bool        many   = argc > 2 && sscanf(argv[2], "threads=%d", &threads) == 1;
-    const char *kernel = argc > 2 + many ? argv[2 + many] : NULL;
+    const char *series   = argc > 1 ? argv[1] : "mpi";
+    char        only[32] = "";
+    bool        many     = argc > 2 && sscanf(argv[2], "threads=%d,%31s", &threads, only) >= 1;
+    const char *kernel   = !many && argc > 2 ? argv[2] : only[0] ? only : NULL;
 
     if (threads < 1 || threads > SCALING_THREADS)
         return 2;

@@ -255,6 +255,11 @@ skua_status ski_arena_attach(int fd, struct ski_arena **arena)
     return SKUA_OK;
 }
 
+bool ski_arena_use_huge_pages(struct ski_arena *arena)
+{
+    return madvise(arena, arena->bytes, MADV_HUGEPAGE) == 0;
+}
+
 void ski_arena_detach(struct ski_arena *arena)
 {
     ski_assert(arena->magic == ARENA_MAGIC);

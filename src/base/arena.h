@@ -100,6 +100,10 @@ skua_status ski_arena_create(size_t bytes, uintptr_t address, size_t keep, struc
  *  @p fd is not an arena, SKUA_ERR_ADDRESS if its address range is in use in this process. */
 skua_status ski_arena_attach(int fd, struct ski_arena **arena);
 
+/** Advises the kernel to use huge pages for the arena, in this process.  Returns whether it accepts
+ *  the advice; whether it follows it is a setting of the host. */
+bool ski_arena_use_huge_pages(struct ski_arena *arena);
+
 /** Maps the isomalloc range (core/isomalloc/isomalloc.h), which lies after the arena in its file,
  * at the same address in all processes of the job.  Returns its first byte, and its size in *@p
  * bytes; NULL: the range is taken in this process, or the system has no room for it.  The arena is

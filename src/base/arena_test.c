@@ -61,6 +61,36 @@ static void test_arena_failures(struct ski_arena *arena, int fd)
     close(empty);
 }
 
+/* Returns whether the flags of the mapping at @p address, in /proc/self/smaps, contain @p flag. */
+static bool arena_mapping_has(const void *address, const char *flag)
+{
+    FILE *in = fopen("/proc/self/smaps", "re");
+    char  line[512], head[40];
+    bool  inside = false, has = false;
+
+    snprintf(head, sizeof head, "%zx-", (size_t)(uintptr_t)address);
+    while (in && fgets(line, sizeof line, in)) {
+        if (strncmp(line, head, strlen(head)) == 0)
+            inside = true;
+        if (strncmp(line, "VmFlags:", 8) != 0)
+            continue;
+        has |= inside && strstr(line, flag);
+        inside = false;
+    }
+    if (in)
+        fclose(in);
+    return has;
+}
+
+static void test_arena_huge_pages(struct ski_arena *arena)
+{
+    OK(!arena_mapping_has(arena, " hg"), "pages are small unless the setting asks for huge ones");
+    if (ski_arena_use_huge_pages(arena))
+        OK(arena_mapping_has(arena, " hg"), "huge pages are asked for");
+    else
+        printf("# the kernel has no huge pages\n");
+}
+
 int main(void)
 {
     struct ski_arena *arena;
@@ -70,6 +100,7 @@ int main(void)
     test_arena_descriptor(fd);
     test_arena_sharing(arena, fd);
     test_arena_failures(arena, fd);
+    test_arena_huge_pages(arena);
     ski_arena_detach(arena);
     close(fd);
     return tap_end();

@@ -57,7 +57,7 @@ static bool boot_launcher_gone(int fd)
 
 static skua_status boot_join(struct ski_boot *boot, int arena_fd, int lifeline_fd)
 {
-    skua_status status = ski_arena_attach(arena_fd, &boot->arena);
+    skua_status status = ski_boot_attach_arena(arena_fd, &boot->arena);
 
     if (status != SKUA_OK)
         return status;

@@ -158,7 +158,7 @@ static skua_status external_attach(struct ski_external_join *join, int maker)
     if (fd < 0)
         return ski_fail(SKUA_ERR_SYSTEM, "cannot open the arena of process %d at %s: %s", maker,
                         path, strerror(errno));
-    status = ski_arena_attach(fd, &join->arena);
+    status = ski_boot_attach_arena(fd, &join->arena);
     close(fd);
     if (status != SKUA_OK)
         return status;

@@ -2,9 +2,15 @@
 /* job_arena.c - see job_arena.h. */
 #include "boot/job_arena.h"
 
+#include <stdio.h>
+#include <string.h>
+
 #include "base/cgroup.h"
 #include "base/config.h"
+#include "base/log.h"
 #include "base/sanitizer.h"
+
+#define ARENA_HUGE_PAGES "/sys/kernel/mm/transparent_hugepage/shmem_enabled"
 
 size_t ski_boot_arena_bytes(void)
 {
@@ -16,8 +22,38 @@ size_t ski_boot_arena_bytes(void)
     return share < most ? share : most;
 }
 
+/* Returns whether the kernel uses huge pages for shared memory that asks for them. */
+static bool arena_host_has_huge_pages(void)
+{
+    FILE *in       = fopen(ARENA_HUGE_PAGES, "re");
+    char  line[80] = "";
+    bool  has;
+
+    has = in && fgets(line, sizeof line, in) && !strstr(line, "[never]") && !strstr(line, "[deny]");
+    if (in)
+        fclose(in);
+    return has;
+}
+
 skua_status ski_boot_arena(struct ski_arena **arena, int *fd)
 {
-    return ski_arena_create(ski_boot_arena_bytes(), ski_config.arena_address, ski_config.arena_keep,
-                            arena, fd);
+    skua_status status = ski_arena_create(ski_boot_arena_bytes(), ski_config.arena_address,
+                                          ski_config.arena_keep, arena, fd);
+
+    if (status != SKUA_OK || !ski_config.huge_pages)
+        return status;
+    if (!ski_arena_use_huge_pages(*arena) || !arena_host_has_huge_pages())
+        ski_log(SKI_LOG_WARN, "SKUA_HUGE_PAGES=1 has no effect on this host: %s must be advise",
+                ARENA_HUGE_PAGES);
+    return SKUA_OK;
+}
+
+skua_status ski_boot_attach_arena(int fd, struct ski_arena **arena)
+{
+    skua_status status = ski_arena_attach(fd, arena);
+
+    /* The process that created the arena has logged a failure of the advice. */
+    if (status == SKUA_OK && ski_config.huge_pages)
+        ski_arena_use_huge_pages(*arena);
+    return status;
 }

@@ -700,7 +700,7 @@ static skua_status net_open(const struct ski_boot *boot)
 
     here.boot  = boot;
     here.count = pes + 2;
-    here.port  = ski_calloc((size_t)here.count, sizeof *here.port);
+    here.port  = ski_calloc_line((size_t)here.count * sizeof *here.port);
     here.net   = (struct ski_net){.process      = boot->process,
                                   .processes    = job->processes,
                                   .ports        = here.count,

@@ -50,7 +50,8 @@ struct ski_net_peer {
 
 /* The network port of a PE. */
 struct ski_net_port {
-    struct ski_pe          *self;          /* NULL before the PE begins and after it ends        */
+    /* The ports of a process are an array, and PEs that are threads write theirs all the time. */
+    _Alignas(SKI_CACHE_LINE) struct ski_pe *self; /* NULL before the PE begins and after it ends */
     uint32_t                handlers;      /* packets may be for handlers below this number      */
     struct ski_port        *port;          /* the driver's                                       */
     int                     wait_fd, bell; /* -1: the driver cannot wake the PE             */

@@ -35,6 +35,9 @@
 #define WAKE_LEAST ((size_t)2 << 20)
 #define WAKE_AHEAD ((size_t)1 << 20)
 
+/* Bytes up to which the cell of the doorbell is reserved before the data are copied. */
+#define CELL_FIRST_MOST ((size_t)4 << 10)
+
 /* Staging memory of medium size has several slots, used in turn: cache lines that the receiver has
  * just read cost more to write than those of some puts before. */
 #define SLOTS_LEAST 2048
@@ -171,10 +174,31 @@ static SKI_COLD void channel_put_copy_and_wake(struct ski_pe *self, const skua_s
     ski_copy(sender->to + before, from + before, WAKE_AHEAD);
 }
 
+/* Reserves the cell of the doorbell, then copies.  The other way round, an atomic add that waits
+ * for earlier stores (x86-64) would wait for the cache lines of the data before the line of the
+ * cell is requested.  Messages of other PEs to the receiver wait behind the cell, so the data must
+ * be few. Returns false if the inbox is full. */
+static bool channel_put_cell_first(struct ski_pe *self, skua_sender *sender, const char *from)
+{
+    uint64_t         tail;
+    struct ski_cell *cell = doorbell_reserve(sender, &tail);
+
+    if (SKI_UNLIKELY(!cell))
+        return false;
+    ski_prefetch_write(cell);
+    memcpy(sender->to, from, sender->bytes);
+    cell->message = NULL;
+    doorbell_publish(self, sender, cell, tail, 0);
+    return true;
+}
+
 void ski_channel_put_block(skua_sender *sender, const char *from)
 {
     struct ski_pe *self = SKI_SELF();
 
+    if (sender->inbox && sender->bytes <= CELL_FIRST_MOST &&
+        channel_put_cell_first(self, sender, from))
+        return;
     if (SKI_UNLIKELY(sender->bytes >= WAKE_LEAST))
         channel_put_copy_and_wake(self, sender, from);
     else

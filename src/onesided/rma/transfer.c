@@ -46,13 +46,19 @@ static void transfer_finish(const struct ski_rma_op *op, const skua_rma_params *
     ski_op_params_complete(params);
 }
 
+/* Returns the counter that @p params names, if it is on @p pe and in a plain region, else NULL. */
+static inline skua_notify *transfer_counter(const skua_rma_params *params, int pe)
+{
+    if (params->notify.pe != pe || params->notify.offset % 8 != 0)
+        return NULL;
+    return (skua_notify *)(void *)ski_region_ptr(params->notify, sizeof(skua_notify));
+}
+
 /* Returns whether transfer_finish_fast() can do what @p params asks for. */
 static bool transfer_finishes_fast(const skua_rma_params *params, int pe)
 {
     return !params->signal.id && !params->signal_bytes &&
-           (skua_gaddr_is_none(params->notify) ||
-            (params->notify.pe == pe && params->notify.offset % 8 == 0 &&
-             ski_region_ptr(params->notify, sizeof(skua_notify))));
+           (skua_gaddr_is_none(params->notify) || transfer_counter(params, pe));
 }
 
 static inline void transfer_finish_fast(const struct ski_rma_op *op, const skua_rma_params *params)
@@ -383,6 +389,24 @@ static inline bool transfer_put_fast(skua_gaddr to, const void *from, size_t byt
     return true;
 }
 
+/* The fast path of one block and a notification, if the parameters ask for nothing else.  Returns
+ * false if it is not possible; without data, @p from may be NULL, and the general path is used. */
+static inline bool transfer_put_notify_fast(skua_gaddr to, const void *from, size_t bytes,
+                                            const skua_rma_params *params)
+{
+    skua_notify *counter;
+
+    if (!ski_params_known(params->size, sizeof *params) || params->order == SKUA_ORDER_STRICT ||
+        (params->local.kind | params->remote.kind) || params->signal.id || params->signal_bytes ||
+        skua_gaddr_is_none(params->notify) || bytes == 0)
+        return false;
+    counter = transfer_counter(params, to.pe);
+    if (!counter || !transfer_put_fast(to, from, bytes))
+        return false;
+    ski_notify_raise(counter, to.pe, ski_op_params_notify_by(params));
+    return true;
+}
+
 static inline bool transfer_get_fast(void *to, skua_gaddr from, size_t bytes)
 {
     const char *at = ski_region_ptr(from, bytes);
@@ -412,6 +436,8 @@ skua_status skua_put_nb(skua_gaddr to, const void *from, size_t bytes,
         return SKUA_OK;
     if (!params && ski_am_put_short(__func__, to, from, bytes))
         return SKUA_PENDING;
+    if (params && transfer_put_notify_fast(to, from, bytes, params))
+        return SKUA_OK;
     return transfer_put(__func__, to, ski_datatype_contiguous(from, bytes), params, false);
 }
 

@@ -96,9 +96,9 @@ void bench_run_app(struct results *results, const struct bench_host *host, const
 void bench_run_peer(struct results *results, const struct bench_host *host,
                     const struct bench_peer *peer, int ranks);
 
-/** Runs a program of a peer library as one process that is not bound: its threads choose their
- * cores. */
-void bench_run_peer_threads(struct results *results, const struct bench_peer *peer);
+/** Runs a program of a peer library as @p ranks processes that are not bound: their threads choose
+ * their cores.  A program that takes a minute is stopped. */
+void bench_run_peer_threads(struct results *results, const struct bench_peer *peer, int ranks);
 
 /** Measures the floor: two processes, or two threads, that bounce a cache line, or copy memory and
  * set a flag. */

@@ -7,6 +7,8 @@
 
 #include "bench.h"
 
+#define BENCH_THREADS_LIMIT "60" /* seconds: a peer with several threads may hang */
+
 /* ---- running programs ------------------------------------------------------------- */
 
 static void bench_read_line(const char *line, void *results)
@@ -121,14 +123,15 @@ bool bench_launcher(const char *launcher, char path[PROGRAM_PATH_BYTES])
     return program_in_path(name, path) || program_in_path("mpirun", path);
 }
 
-/* Runs a peer on @p ranks processes; @p bind: "none", or what each of them is bound to. */
+/* Runs a peer on @p ranks processes; @p bind: "none", or what each of them is bound to.  Unless @p
+ * limit is NULL, the peer is stopped after so many seconds. */
 static void bench_run_peer_bound(struct results *results, const struct bench_peer *peer, int ranks,
-                                 char *bind)
+                                 char *bind, char *limit)
 {
     bool  open = strcmp(peer->launcher, "mpich") != 0;
     char  launcher[PROGRAM_PATH_BYTES], path[PROGRAM_PATH_BYTES], n[16];
-    char *argv[12];
-    int   i = 0;
+    char *argv[16] = {"/usr/bin/timeout", limit};
+    int   i        = limit ? 2 : 0;
 
     if (!program_find(peer->program, path) || !bench_launcher(peer->launcher, launcher))
         return;
@@ -152,12 +155,12 @@ static void bench_run_peer_bound(struct results *results, const struct bench_pee
 void bench_run_peer(struct results *results, const struct bench_host *host,
                     const struct bench_peer *peer, int ranks)
 {
-    bench_run_peer_bound(results, peer, ranks, ranks > host->cores ? "none" : "core");
+    bench_run_peer_bound(results, peer, ranks, ranks > host->cores ? "none" : "core", NULL);
 }
 
-void bench_run_peer_threads(struct results *results, const struct bench_peer *peer)
+void bench_run_peer_threads(struct results *results, const struct bench_peer *peer, int ranks)
 {
-    bench_run_peer_bound(results, peer, 1, "none");
+    bench_run_peer_bound(results, peer, ranks, "none", BENCH_THREADS_LIMIT);
 }
 
 void bench_progress(const char *what)

@@ -7,11 +7,14 @@
  * A kernel is a struct scaling (scaling.h).  Its goals hold on 8 and 16 cores; on a host with fewer
  * they are not measured.
  */
+#include <stdlib.h>
 #include <string.h>
 
+#include "network.h"
 #include "scaling.h"
 
 #define BENCH_SCALING_BYTES 8 /* member of the results */
+#define BENCH_SCALING_HOSTS 4 /* PEs from which on two hosts have several each */
 
 /* ---- the kernels --------------------------------------------------------- */
 
@@ -63,14 +66,39 @@ static const struct scaling bench_scaling_kernels[] = {
                        2),
     BENCH_SCALING_RATE("stream", "Items of 8 bytes in a stream to all PEs", SCALING_WEAK, 2),
     BENCH_SCALING_RATE("tasks", "Spawned tasks of some microseconds", SCALING_WEAK, 1),
+    {.name    = "scaling",
+     .problem = "Messages of 8 bytes, in pairs between two hosts, over TCP",
+     .unit    = "millions per second",
+     .factor  = 1e-6,
+     .rate    = true,
+     .bytes   = BENCH_SCALING_BYTES,
+     .kernel  = "pairs",
+     .kind    = SCALING_WEAK,
+     .least   = BENCH_SCALING_HOSTS,
+     .curve   = {{"skua-hosts", "skua"},
+                 {"skua-hosts-threads", "skua, threads"},
+                 {"openmpi-hosts", "Open MPI"},
+                 {"openmpi-hosts-threads", "Open MPI, threads"},
+                 {"mpich-hosts", "MPICH"},
+                 {"mpich-hosts-threads", "MPICH, threads"}}},
 };
 
 #define BENCH_SCALING_KERNELS (sizeof bench_scaling_kernels / sizeof *bench_scaling_kernels)
+#define BENCH_SCALING_LOCAL   (BENCH_SCALING_KERNELS - 1) /* those within a host */
 
 static const char *const bench_scaling_skua[] = {"skua", "skua-threads"};
 
 /* The host of the last run, for print() and plot(). */
 static struct bench_host bench_scaling_host;
+
+/* Returns the number of kernels to show: the last one, between two hosts, needs four PEs. */
+static size_t bench_scaling_shown(void)
+{
+    for (int i = 0; i < BENCH_PES_MOST && bench_scaling_host.pes[i]; i++)
+        if (bench_scaling_host.pes[i] >= BENCH_SCALING_HOSTS)
+            return BENCH_SCALING_KERNELS;
+    return BENCH_SCALING_LOCAL;
+}
 
 /* ---- running ------------------------------------------------------------- */
 
@@ -84,7 +112,46 @@ static void bench_scaling_run_mpi_threads(struct results *results, const struct 
 
     snprintf(argument, sizeof argument, "threads=%d", pes);
     if (pes > 1 && pes <= host->cores)
-        bench_run_peer_threads(results, &peer);
+        bench_run_peer_threads(results, &peer, 1);
+}
+
+/* Measures @p mpi with a process on each of two hosts that has a thread for each of its PEs, and
+ * with a process for each PE. */
+static void bench_scaling_run_mpi_hosts(struct results *results, const struct bench_host *host,
+                                        const char *mpi, int pes)
+{
+    char              program[32], series[2][32], argument[32];
+    struct bench_peer processes = {mpi, program, series[0], "pairs"};
+    struct bench_peer threads   = {mpi, program, series[1], argument};
+
+    snprintf(program, sizeof program, "peer-%s-scaling", mpi);
+    snprintf(series[0], sizeof series[0], "%s-hosts", mpi);
+    snprintf(series[1], sizeof series[1], "%s-hosts-threads", mpi);
+    snprintf(argument, sizeof argument, "threads=%d,pairs", pes / 2);
+    bench_run_peer(results, host, &processes, pes);
+    if (pes <= host->cores)
+        bench_run_peer_threads(results, &threads, 2);
+}
+
+/* Messages in pairs from one half of the PEs to the other, as if the halves were on two hosts: over
+ * TCP, with a process on each host that has a thread for each PE, and with a process for each. */
+static void bench_scaling_run_hosts(struct results *results, const struct bench_host *host, int pes)
+{
+    if (pes < BENCH_SCALING_HOSTS || pes % 2 != 0)
+        return;
+    network_use_tcp("lo");
+    setenv("SKUA_DRIVER", "tcp", 1);
+    for (int threads = 0; threads < 2; threads++) {
+        char options[32], arguments[48];
+
+        snprintf(options, sizeof options, "-n %d -t %d", pes, threads ? pes / 2 : 1);
+        snprintf(arguments, sizeof arguments, "skua-hosts%s pairs", threads ? "-threads" : "");
+        bench_run_app(results, host, "bench-scaling", options, arguments);
+    }
+    unsetenv("SKUA_DRIVER");
+    bench_scaling_run_mpi_hosts(results, host, "openmpi", pes);
+    bench_scaling_run_mpi_hosts(results, host, "mpich", pes);
+    network_use_tcp(NULL);
 }
 
 /* On one PE a thread is a process: the second run shows how far two runs differ. */
@@ -100,6 +167,7 @@ static void bench_scaling_run_on(struct results *results, const struct bench_hos
     }
     scaling_run_mpis(results, host, "scaling", NULL, pes);
     bench_scaling_run_mpi_threads(results, host, pes);
+    bench_scaling_run_hosts(results, host, pes);
 }
 
 static void bench_scaling_run(struct results *results, const struct bench_host *host, int round,
@@ -225,7 +293,7 @@ static void bench_scaling_print_threads(const struct results *r)
 {
     int pes = bench_scaling_host.cores;
 
-    for (size_t k = 0; pes > 1 && k < BENCH_SCALING_KERNELS; k++) {
+    for (size_t k = 0; pes > 1 && k < BENCH_SCALING_LOCAL; k++) {
         const struct scaling *kernel  = &bench_scaling_kernels[k];
         double                process = scaling_value(kernel, r, "skua", pes),
                thread                 = scaling_value(kernel, r, "skua-threads", pes);
@@ -236,6 +304,24 @@ static void bench_scaling_print_threads(const struct results *r)
                          kernel->rate ? bench_ratio(thread, process) : bench_ratio(process, thread),
                          ">=", 0.95);
     }
+}
+
+/* Threads of a process on each of two hosts against a process for each PE, and against those of the
+ * better MPI. */
+static void bench_scaling_print_hosts(const struct results *r)
+{
+    int    pes    = bench_scaling_host.cores;
+    double thread = bench_scaling_get(r, "pairs", "skua-hosts-threads", pes),
+           open   = bench_scaling_get(r, "pairs", "openmpi-hosts-threads", pes),
+           mpich  = bench_scaling_get(r, "pairs", "mpich-hosts-threads", pes);
+
+    if (pes < BENCH_SCALING_HOSTS)
+        return;
+    bench_scaling_goal("two hosts: threads / a process for each PE", "skua-threads", pes,
+                       bench_ratio(thread, bench_scaling_get(r, "pairs", "skua-hosts", pes)),
+                       ">=", 0.95);
+    bench_scaling_goal("two hosts: pairs / MPI_THREAD_MULTIPLE", "skua-threads", pes,
+                       bench_ratio(thread, open > mpich ? open : mpich), ">=", 1);
 }
 
 /* Returns the largest share of a sender / the smallest. */
@@ -281,7 +367,7 @@ static void bench_scaling_print(const struct results *r)
 {
     static const char *const kinds[] = {"flood", "slow", "busy"};
 
-    for (size_t k = 0; k < BENCH_SCALING_KERNELS; k++) {
+    for (size_t k = 0; k < bench_scaling_shown(); k++) {
         scaling_print(&bench_scaling_kernels[k], r, &bench_scaling_host);
         printf("\n");
     }
@@ -289,6 +375,7 @@ static void bench_scaling_print(const struct results *r)
     bench_print_goals_head("Goals");
     bench_scaling_print_threads(r);
     bench_scaling_print_mpi_threads(r);
+    bench_scaling_print_hosts(r);
     for (size_t s = 0; s < 2; s++) {
         const char *series = bench_scaling_skua[s];
 
@@ -310,7 +397,7 @@ static void bench_scaling_print(const struct results *r)
 
 static void bench_scaling_plot(const struct results *r, FILE *to)
 {
-    scaling_plot(bench_scaling_kernels, BENCH_SCALING_KERNELS, r, &bench_scaling_host, to);
+    scaling_plot(bench_scaling_kernels, bench_scaling_shown(), r, &bench_scaling_host, to);
 }
 
 const struct bench bench_scaling = {.name      = "scaling",
