@@ -27,7 +27,8 @@
 #define COLLECTIVES_MAX_BLOCK ((size_t)1 << 20)
 
 #define COLLECTIVES_BATCH_S   0.0003 /* seconds of a batch, if its operations are fast */
-#define COLLECTIVES_MEASURE_S 0.06   /* seconds of all batches of a measurement        */
+#define COLLECTIVES_MEASURE_S 0.02   /* seconds of all batches of a measurement        */
+#define COLLECTIVES_WARM_S    0.06   /* a slower operation is not repeated before that */
 #define COLLECTIVES_PROGRAM_S 180    /* seconds after which a program measures no more */
 #define COLLECTIVES_SLOW_S    0.3    /* a batch that takes longer has fewer operations */
 
@@ -106,11 +107,11 @@ static inline void collectives_measure(const struct collectives_run  *run,
     double best = run->library->largest(collectives_batch(run, kind, plain, bytes, run->pes));
     int    trips, batches;
 
-    if (best < COLLECTIVES_MEASURE_S) /* measures again, now that caches are filled */
+    if (best < COLLECTIVES_WARM_S) /* measures again, now that caches are filled */
         best = run->library->largest(collectives_batch(run, kind, plain, bytes, run->pes));
     trips   = collectives_trips(best, run->pes);
     batches = (int)(COLLECTIVES_MEASURE_S / (best * trips));
-    batches = batches < 2 ? 2 : batches > 60 ? 60 : batches;
+    batches = batches < 1 ? 1 : batches > 60 ? 60 : batches;
     for (best = 1e9; batches > 0; batches--) {
         double time = run->library->largest(collectives_batch(run, kind, plain, bytes, trips));
 

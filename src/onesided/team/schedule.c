@@ -188,6 +188,16 @@ static void schedule_gather_tree(struct ski_schedule *s, const struct ski_plan *
         schedule_rotate(s, plan, ski_position(SKI_TO, 0), at, false);
 }
 
+/* Adds the copy of the root's own block.  It is the last step where the others wait until the root
+ * has copied what they lend, and the first one where they store their blocks meanwhile. */
+static void schedule_gather_own(struct ski_schedule *s, const struct ski_plan *plan,
+                                const struct ski_blocks *to)
+{
+    if (!plan->in_place)
+        ski_step_copy(s, ski_position(SKI_TO, ski_blocks_offset(to, plan->rank)),
+                      ski_position(SKI_FROM, 0), ski_blocks_size(to, plan->rank));
+}
+
 void ski_schedule_gatherv(struct ski_schedule *s, const struct ski_plan *plan,
                           const struct ski_blocks *to)
 {
@@ -196,23 +206,25 @@ void ski_schedule_gatherv(struct ski_schedule *s, const struct ski_plan *plan,
         ski_step_send(s, plan->root, (uint32_t)plan->rank, ski_position(SKI_FROM, 0), plan->bytes);
         return;
     }
-    /* The own block is the last: the others wait until the root has copied what they lend. */
+    if (plan->offers)
+        schedule_gather_own(s, plan, to);
     for (int i = 1; i < plan->size; i++) {
         int rank = ski_rank_after(plan, i);
 
         ski_step_recv(s, rank, (uint32_t)rank, ski_position(SKI_TO, ski_blocks_offset(to, rank)),
-                      ski_blocks_size(to, rank));
+                      ski_blocks_size(to, rank))
+            ->offers = plan->offers;
     }
-    if (!plan->in_place)
-        ski_step_copy(s, ski_position(SKI_TO, ski_blocks_offset(to, plan->rank)),
-                      ski_position(SKI_FROM, 0), ski_blocks_size(to, plan->rank));
+    if (!plan->offers)
+        schedule_gather_own(s, plan, to);
 }
 
 /* Returns whether the root of a gather or scatter and each member exchange one message.  Between
  * hosts a tree sends each block up to log2(size) times, one link after the other. */
 static bool schedule_is_flat(const struct ski_plan *plan)
 {
-    return plan->large || plan->size <= (plan->near ? SCHEDULE_DIRECT : SCHEDULE_FLAT);
+    return plan->large || plan->offers ||
+           plan->size <= (plan->near ? SCHEDULE_DIRECT : SCHEDULE_FLAT);
 }
 
 void ski_schedule_gather(struct ski_schedule *s, const struct ski_plan *plan)

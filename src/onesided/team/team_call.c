@@ -84,7 +84,7 @@ static bool team_step_recv(struct ski_pe *self, struct ski_team_call *call,
     call->arrival[step->tag].msg = NULL;
     if (ski_team_head_of(msg)->packet == SKI_PACKET_ADDRESS) {
         stored = team_store_lent(self, call, step, msg);
-    } else {
+    } else if (ski_team_head_of(msg)->packet == SKI_PACKET_DATA) {
         if (!call->arrival[step->tag].in_place)
             team_store(call, step, ski_team_data(msg));
         ski_team_credit(self, call, step, msg);
@@ -185,6 +185,38 @@ static SKI_COLD _Noreturn void team_size_mismatch(const struct ski_team_call *ca
                bytes, call->team->rank, expected, passed);
 }
 
+/* Keeps an OFFER until the SEND that it is for; one that is not used is of no consequence. */
+static void team_call_keep_offer(struct ski_team_call *call, skua_msg *msg)
+{
+    if (call->kind.collective == SKI_COLLECTIVE_GATHER &&
+        msg->source == ski_team_pe_at(call->team, call->kind.root)) {
+        memcpy(&call->offer, ski_team_data(msg), sizeof call->offer);
+        call->offered = true;
+    }
+    skua_msg_free(msg);
+}
+
+/* Returns whether this member accepts @p msg for @p arrival. */
+static bool team_call_accepts(const struct ski_team_call *call, const struct ski_arrival *arrival,
+                              enum ski_team_packet packet)
+{
+    if (packet == SKI_PACKET_STORED && !(call->begun && call->schedule.step[arrival->step].offers))
+        return false;
+    return !arrival->msg && !arrival->in_place && arrival->step >= call->pc;
+}
+
+/* Returns how many bytes of a SEND @p msg announces, of which the RECV has @p expected. */
+static size_t team_msg_bytes(skua_msg *msg, size_t expected)
+{
+    struct ski_team_address lent;
+
+    switch (ski_team_head_of(msg)->packet) {
+    case SKI_PACKET_ADDRESS: memcpy(&lent, ski_team_data(msg), sizeof lent); return lent.bytes;
+    case SKI_PACKET_STORED: return expected; /* the sender has compared them */
+    default: return ski_team_data_bytes(msg);
+    }
+}
+
 void ski_team_call_arrive(struct ski_pe *self, struct ski_team_call *call, skua_msg *msg)
 {
     const struct ski_team_head *head = ski_team_head_of(msg);
@@ -192,21 +224,24 @@ void ski_team_call_arrive(struct ski_pe *self, struct ski_team_call *call, skua_
         head->tag < call->schedule.tags ? &call->arrival[head->tag] : NULL;
     const struct ski_step *step =
         arrival && arrival->step != SKI_STEP_NONE ? &call->schedule.step[arrival->step] : NULL;
-    size_t bytes = ski_team_data_bytes(msg);
+    size_t bytes = team_msg_bytes(msg, step ? step->bytes : 0);
 
     if (SKI_UNLIKELY(!ski_team_kind_equal(&call->kind, &head->kind)))
         ski_team_mismatch(call, &head->kind, ski_team_rank_of(call->team, msg->source));
-    if (head->packet == SKI_PACKET_ADDRESS)
-        memcpy(&bytes, ski_team_data(msg) + offsetof(struct ski_team_address, bytes), sizeof bytes);
+    if (head->packet == SKI_PACKET_OFFER) {
+        team_call_keep_offer(call, msg);
+        return;
+    }
     if (SKI_UNLIKELY(!step || ski_team_pe_at(call->team, step->rank) != msg->source))
         team_size_mismatch(call, msg, bytes, 0);
     if (SKI_UNLIKELY(bytes != step->bytes))
         team_size_mismatch(call, msg, bytes, step->bytes);
-    if (SKI_UNLIKELY(arrival->msg || arrival->in_place || arrival->step < call->pc)) {
+    if (SKI_UNLIKELY(!team_call_accepts(call, arrival, head->packet)))
         ski_net_drop(self, msg);
-        return;
-    }
-    arrival->msg = msg;
+    else if (head->packet == SKI_PACKET_ADDRESS && step->offers)
+        skua_msg_free(msg); /* the sender waits for the OFFER */
+    else
+        arrival->msg = msg;
 }
 
 struct ski_team_call *ski_team_call_next(struct ski_pe *self, struct ski_team *team,
@@ -248,6 +283,8 @@ static void team_call_begin(struct ski_pe *self, struct ski_team_call *call)
         call->temp             = skua_msg_alloc(call->schedule.temp);
         call->buffer[SKI_TEMP] = skua_msg_data(call->temp);
     }
+    if (call->kind.collective == SKI_COLLECTIVE_GATHER)
+        ski_team_offer(self, call);
     ski_team_call_advance(self, call);
 }
 

@@ -10,6 +10,7 @@
 #include "core/pe/pe.h"
 #include "onesided/team/schedule.h"
 #include "onesided/team/team_call.h"
+#include "onesided/team/team_send.h"
 #include "onesided/team/team_slot.h"
 
 /* Bytes from which on data are copied from memory to memory; those between hosts from which on
@@ -342,7 +343,8 @@ void skua_team_gather(skua_team team, int root, const void *from, size_t bytes, 
     collective_set_buffers(&c, from, bytes, to, at_root ? all : 0);
     if (collective_by_slots(&c))
         return;
-    call = collective_begin(&c);
+    c.plan.offers = c.plan.near && ski_team_offers(c.team, &c.kind, bytes);
+    call          = collective_begin(&c);
     ski_schedule_gather(&call->schedule, &c.plan);
     ski_team_call_make(c.self, call);
 }

@@ -65,6 +65,7 @@ static void team_on_data(struct ski_pe *self, struct ski_team *team, skua_msg *m
     }
     ski_assert(call->team == team);
     ski_team_call_arrive(self, call, msg);
+    ski_team_use_offer(self, call);
     ski_team_call_advance(self, call);
 }
 
@@ -112,10 +113,12 @@ static bool team_packet_valid(const struct ski_pe *self, skua_msg *msg)
 
     switch (head->packet) {
     case SKI_PACKET_DATA: return true;
+    case SKI_PACKET_STORED:
     case SKI_PACKET_TAKEN:
     case SKI_PACKET_REFUSED: /* memory is lent inside a host, and to the driver by this PE */
         return bytes == 0 && ski_job_index(self->job, msg->source) >= 0;
     case SKI_PACKET_CREDIT: return bytes == sizeof(uint64_t);
+    case SKI_PACKET_OFFER:
     case SKI_PACKET_ADDRESS: break;
     default: return false;
     }
@@ -204,7 +207,7 @@ static void team_on_packet(struct ski_pe *self, struct ski_team *team, skua_msg 
     const struct ski_team_head *head = ski_team_head_of(msg);
     int                         rank;
 
-    if (SKI_LIKELY(head->packet <= SKI_PACKET_ADDRESS)) {
+    if (SKI_LIKELY(head->packet <= SKI_PACKET_STORED)) {
         if (head->packet == SKI_PACKET_DATA && msg->source == self->pe)
             team_on_placed(self, msg);
         else

@@ -20,26 +20,36 @@ struct ski_arrival {
     bool      in_place; /* its data are, or are being, received in place    */
 };
 
+/* What follows the head of SKI_PACKET_ADDRESS and SKI_PACKET_OFFER. */
+struct ski_team_address {
+    uint64_t address;
+    uint64_t bytes;
+    int32_t  pid;
+    int32_t  unused;
+};
+
 /* A call on this member. */
 struct ski_team_call {
-    struct ski_team      *team; /* of a record that can be reused: undefined */
-    struct ski_team_call *next; /* record that can be reused */
-    uint32_t              number;
-    bool                  made;      /* this member has made the call */
-    bool                  begun;     /* its schedule is executed       */
-    struct ski_team_kind  kind;      /* of the first packet, or of the call */
-    int32_t               kind_rank; /* the rank that `kind` came from, for errors */
-    struct ski_list       early;     /* packets, until the call is made */
-    uint32_t              pc;        /* the next step */
-    uint32_t              lent;      /* SENDs whose memory is lent */
-    uint64_t              cost;      /* bytes of the window that its end releases */
-    size_t                passed;    /* bytes of a block that this member passes, for errors */
-    char                 *buffer[3]; /* by enum ski_buffer_name */
-    skua_msg             *temp;      /* contains the temporary memory, or NULL */
-    skua_completion       done;
-    struct ski_schedule   schedule;
-    struct ski_arrival   *arrival; /* by tag */
-    struct ski_arrival    few[SKI_ARRIVALS_INLINE];
+    struct ski_team        *team; /* of a record that can be reused: undefined */
+    struct ski_team_call   *next; /* record that can be reused */
+    uint32_t                number;
+    bool                    made;      /* this member has made the call */
+    bool                    begun;     /* its schedule is executed       */
+    struct ski_team_kind    kind;      /* of the first packet, or of the call */
+    int32_t                 kind_rank; /* the rank that `kind` came from, for errors */
+    struct ski_list         early;     /* packets, until the call is made */
+    uint32_t                pc;        /* the next step */
+    uint32_t                lent;      /* SENDs whose memory is lent */
+    uint64_t                cost;      /* bytes of the window that its end releases */
+    struct ski_team_address offer;   /* where the root of a gather wants this member's block ... */
+    bool                    offered; /* ... once it has said so */
+    size_t                  passed;  /* bytes of a block that this member passes, for errors */
+    char                   *buffer[3]; /* by enum ski_buffer_name */
+    skua_msg               *temp;      /* contains the temporary memory, or NULL */
+    skua_completion         done;
+    struct ski_schedule     schedule;
+    struct ski_arrival     *arrival; /* by tag */
+    struct ski_arrival      few[SKI_ARRIVALS_INLINE];
 };
 
 /** Returns the record of call @p number, or NULL. */

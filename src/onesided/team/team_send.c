@@ -5,10 +5,12 @@
 #include "base/arch.h"
 #include "base/assert.h"
 #include "base/config.h"
+#include "base/copy.h"
 #include "base/memory.h"
 #include "core/message/message.h"
 #include "core/pe/handler.h"
 #include "onesided/pe/onesided_pe.h"
+#include "onesided/rma/cma.h"
 #include "onesided/rma/rma_pe.h"
 #include "onesided/team/team_hosts.h"
 #include "core/net/zcopy_send.h"
@@ -156,9 +158,9 @@ static size_t team_lend_bounded(const struct ski_team *team)
 /* Returns the bytes from which memory that the system copies is lent where its copy takes less
  * time: where each block goes to one member, a copy in the caller's cache costs less than the
  * system call of the receiver. */
-static size_t team_lend_cma(const struct ski_team_call *call)
+static size_t team_lend_cma(const struct ski_team_kind *kind)
 {
-    switch ((enum ski_collective)call->kind.collective) {
+    switch ((enum ski_collective)kind->collective) {
     case SKI_COLLECTIVE_GATHER:
     case SKI_COLLECTIVE_GATHERV: return TEAM_LEND_GATHER;
     case SKI_COLLECTIVE_SCATTER:
@@ -168,10 +170,11 @@ static size_t team_lend_cma(const struct ski_team_call *call)
 }
 
 /* Returns whether the system copies @p bytes for the receiver. */
-static bool team_lends_cma(const struct ski_team_call *call, size_t bytes)
+static bool team_lends_cma(const struct ski_team *team, const struct ski_team_kind *kind,
+                           size_t bytes)
 {
-    return ski_config.cma && bytes >= team_lend_cma(call) &&
-           (!SKI_CMA_SLOW || bytes >= team_lend_bounded(call->team));
+    return ski_config.cma && bytes >= team_lend_cma(kind) &&
+           (!SKI_CMA_SLOW || bytes >= team_lend_bounded(team));
 }
 
 /* Returns whether the memory of a SEND to @p pe is lent rather than copied. */
@@ -181,7 +184,67 @@ static bool team_lends(const struct ski_pe *self, const struct ski_team_call *ca
     if (step->copied || step->bytes < TEAM_LEND_SHARED || ski_job_index(self->job, pe) < 0)
         return false;
     return ski_arena_contains(self->job->arena, data) ||
-           ski_job_process_of(self->job, pe) == self->process || team_lends_cma(call, step->bytes);
+           ski_job_process_of(self->job, pe) == self->process ||
+           team_lends_cma(call->team, &call->kind, step->bytes);
+}
+
+/* Stores the bytes of a SEND in memory of its receiver.  Returns false if the system does not allow
+ * it. */
+static bool team_store_remote(struct ski_pe *self, const struct ski_team_call *call,
+                              const struct ski_step *step)
+{
+    const struct ski_team_address *offer  = &call->offer;
+    const char                    *data   = call->buffer[step->at.buffer] + step->at.at;
+    char                          *to     = (char *)(uintptr_t)offer->address;
+    int                            pe     = ski_team_pe_at(call->team, step->rank);
+    skua_status                    status = SKUA_OK;
+
+    if (ski_arena_contains(self->job->arena, to) ||
+        ski_job_process_of(self->job, pe) == self->process)
+        ski_copy(to, data, step->bytes);
+    else
+        status = ski_cma_write(ski_collective_name(call->kind.collective), offer->pid, to, data,
+                               step->bytes);
+    if (status != SKUA_OK && status != SKUA_ERR_UNSUPPORTED && !ski_job_exiting(self->job))
+        ski_misuse("%s: the memory of rank %d cannot be written; the buffers of a collective stay "
+                   "valid until its completion",
+                   ski_collective_name(call->kind.collective), step->rank);
+    return status == SKUA_OK;
+}
+
+/* Stores the bytes of a SEND, which are lent, where its receiver has offered memory.  Returns false
+ * if there is no offer for them: one of another size is a mistake, which the receiver finds when it
+ * gets ADDRESS.  While the job ends, the memory may be gone. */
+static bool team_send_to_offer(struct ski_pe *self, struct ski_team_call *call,
+                               const struct ski_step *step)
+{
+    struct ski_team_head head = team_make_head(call, step->tag, SKI_PACKET_STORED);
+    int                  pe   = ski_team_pe_at(call->team, step->rank);
+
+    if (!call->offered || call->offer.bytes != step->bytes)
+        return false;
+    if (ski_job_exiting(self->job))
+        return true;
+    call->offered = false;
+    if (team_store_remote(self, call, step))
+        team_send_small(self, pe, &head, NULL, 0);
+    else
+        team_send_data(self, call, step, pe);
+    call->lent--;
+    return true;
+}
+
+/* Sends the address of the bytes of a step: of a SEND to the receiver, or of a RECV to the sender.
+ */
+static void team_send_address(struct ski_pe *self, const struct ski_team_call *call,
+                              const struct ski_step *step, enum ski_team_packet packet)
+{
+    struct ski_team_head    head    = team_make_head(call, step->tag, packet);
+    const char             *data    = call->buffer[step->at.buffer] + step->at.at;
+    struct ski_team_address address = {(uintptr_t)data, step->bytes,
+                                       ski_onesided_pe(self)->team->pid, 0};
+
+    team_send_small(self, ski_team_pe_at(call->team, step->rank), &head, &address, sizeof address);
 }
 
 void ski_team_send(struct ski_pe *self, struct ski_team_call *call, const struct ski_step *step)
@@ -190,16 +253,34 @@ void ski_team_send(struct ski_pe *self, struct ski_team_call *call, const struct
     int         pe   = ski_team_pe_at(call->team, step->rank);
 
     ski_assert(pe != self->pe);
-    if (team_lends(self, call, step, pe, data)) {
-        struct ski_team_head    head = team_make_head(call, step->tag, SKI_PACKET_ADDRESS);
-        struct ski_team_address lent = {(uintptr_t)data, step->bytes,
-                                        ski_onesided_pe(self)->team->pid, 0};
-
-        call->lent++;
-        team_send_small(self, pe, &head, &lent, sizeof lent);
-    } else {
+    if (!team_lends(self, call, step, pe, data)) {
         team_send_data(self, call, step, pe);
+        return;
     }
+    call->lent++;
+    if (!team_send_to_offer(self, call, step))
+        team_send_address(self, call, step, SKI_PACKET_ADDRESS);
+}
+
+/* ---- offers ----------------------------------------------------------------------- */
+
+bool ski_team_offers(const struct ski_team *team, const struct ski_team_kind *kind, size_t bytes)
+{
+    return team->size > 1 && team_lends_cma(team, kind, bytes);
+}
+
+void ski_team_offer(struct ski_pe *self, const struct ski_team_call *call)
+{
+    for (uint32_t i = 0; i < call->schedule.steps; i++)
+        if (call->schedule.step[i].offers)
+            team_send_address(self, call, &call->schedule.step[i], SKI_PACKET_OFFER);
+}
+
+void ski_team_use_offer(struct ski_pe *self, struct ski_team_call *call)
+{
+    for (uint32_t i = 0; call->offered && call->lent > 0 && i < call->pc; i++)
+        if (call->schedule.step[i].action == SKI_STEP_SEND)
+            team_send_to_offer(self, call, &call->schedule.step[i]);
 }
 
 void ski_team_resend(struct ski_pe *self, struct ski_team_call *call, uint32_t tag, int rank)

@@ -20,17 +20,11 @@ struct ski_team_head {
 enum ski_team_packet {
     SKI_PACKET_DATA,
     SKI_PACKET_ADDRESS,
+    SKI_PACKET_OFFER,
+    SKI_PACKET_STORED,
     SKI_PACKET_TAKEN,
     SKI_PACKET_REFUSED,
     SKI_PACKET_CREDIT
-};
-
-/* What follows the head of SKI_PACKET_ADDRESS. */
-struct ski_team_address {
-    uint64_t address;
-    uint64_t bytes;
-    int32_t  pid;
-    int32_t  unused;
 };
 
 /** Returns the head of a packet. */
@@ -53,6 +47,16 @@ static inline size_t ski_team_data_bytes(const skua_msg *msg)
 
 /** Executes a SEND: sends its bytes, or lends them. */
 void ski_team_send(struct ski_pe *self, struct ski_team_call *call, const struct ski_step *step);
+
+/** Returns whether the root of a gather of blocks of @p bytes offers its memory to the others. */
+bool ski_team_offers(const struct ski_team *team, const struct ski_team_kind *kind, size_t bytes);
+
+/** Sends OFFER for each RECV of @p call that offers its memory. */
+void ski_team_offer(struct ski_pe *self, const struct ski_team_call *call);
+
+/** Stores the bytes of the SEND that was executed and whose receiver has offered memory, if they
+ * are not stored. */
+void ski_team_use_offer(struct ski_pe *self, struct ski_team_call *call);
 
 /** Sends the data of the SEND with @p tag to rank @p rank, which could not read them. */
 void ski_team_resend(struct ski_pe *self, struct ski_team_call *call, uint32_t tag, int rank);

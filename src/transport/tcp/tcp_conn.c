@@ -15,6 +15,7 @@
 #include <sys/uio.h>
 #include <unistd.h>
 
+#include "base/arch.h"
 #include "transport/keepalive.h"
 #include "transport/tcp/tcp.h"
 
@@ -201,14 +202,15 @@ static void tcp_conn_end(struct ski_tcp_conn *conn, const char *reason)
 
 /* ---- receiving ----------------------------------------------------------------------- */
 
-/* Returns how many bytes are received straight to their target. A large message, whose memory is
- * not in the cache, is filled faster by a copy from the scratch buffer, which is, than by the
- * kernel. */
+/* Returns how many bytes are received straight to their target. Where copies of the kernel are slow
+ * (arch.h), a large message, whose memory is not in the cache, is filled faster by a copy from the
+ * scratch buffer, which is, than by the kernel. */
 static size_t tcp_conn_direct_bytes(const struct ski_tcp_conn *conn, void **to)
 {
     const struct ski_framing *in = &conn->in;
 
-    return in->kept == 0 && in->bytes > TCP_COLD_MIN ? 0 : ski_framing_target(in, to);
+    return SKI_CMA_SLOW && in->kept == 0 && in->bytes > TCP_COLD_MIN ? 0
+                                                                     : ski_framing_target(in, to);
 }
 
 /* Receives the rest of a packet at its target, with what follows if the rest is short; otherwise

@@ -5,6 +5,10 @@
  *
  * Within a host each PE is a process.  Over TCP the processes share no memory and each library is
  * configured to use loopback only.  A series is LIBRARY-PES, or LIBRARY-tcp-PES.
+ *
+ * The time of an operation differs more between two runs of a program, which may run on faster or
+ * slower CPUs of a machine, than within one.  So the programs of all libraries run several times in
+ * each round, for a short time, one after the other and in both orders.
  */
 #include <stdint.h>
 #include <stdlib.h>
@@ -20,6 +24,7 @@ static const size_t sizes[] = {8, 64, 512, 4096, 16384, 65536, 262144, 1048576, 
 static const char *const libraries[] = {"skua", "openmpi", "mpich"};
 
 #define LIBRARIES (sizeof libraries / sizeof *libraries)
+#define PASSES    3 /* runs of each library in a round */
 
 static const struct {
     const char *metric, *title, *what, *mpi;
@@ -77,21 +82,29 @@ static void bench_collectives_run_mpi(struct results *results, const struct benc
     bench_run_peer(results, host, &peer, setup->pes);
 }
 
+static void bench_collectives_run_library(struct results *results, const struct bench_host *host,
+                                          const struct bench_collectives_setup *setup,
+                                          size_t                                library)
+{
+    if (library == 0)
+        bench_collectives_run_skua(results, host, setup);
+    else
+        bench_collectives_run_mpi(results, host, libraries[library], setup);
+}
+
 static void bench_collectives_run_setup(struct results *results, const struct bench_host *host,
                                         const struct bench_collectives_setup *setup, int round,
                                         int rounds)
 {
     network_use_tcp(setup->tcp ? "lo" : NULL); /* which includes SKUA_SHARED_MEMORY=0 */
-    for (size_t i = 0; i < LIBRARIES; i++) {
-        char what[64];
+    for (size_t i = 0; i < PASSES * LIBRARIES; i++) {
+        size_t nth = i % LIBRARIES, library = i / LIBRARIES % 2 ? LIBRARIES - 1 - nth : nth;
+        char   what[64];
 
-        snprintf(what, sizeof what, "%s, %d PEs%s", libraries[i], setup->pes,
+        snprintf(what, sizeof what, "%s, %d PEs%s", libraries[library], setup->pes,
                  setup->tcp ? ", over TCP" : "");
         bench_step(round, rounds, what);
-        if (i == 0)
-            bench_collectives_run_skua(results, host, setup);
-        else
-            bench_collectives_run_mpi(results, host, libraries[i], setup);
+        bench_collectives_run_library(results, host, setup, library);
     }
     network_use_tcp(NULL);
 }
