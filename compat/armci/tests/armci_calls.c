@@ -498,11 +498,15 @@ static void all(void)
 
 int main(int argc, char **argv)
 {
-    const char *how = argc > 1 ? argv[1] : "";
+    const char *how   = argc > 1 ? argv[1] : "";
+    int         ended = 0;
 
     if (strcmp(how, "armci-first") == 0) {
         ARMCI_Init();
         MPI_Init(&argc, &argv);
+    } else if (strcmp(how, "no-mpi") == 0) {
+        armci_msg_init(&argc, &argv);
+        ARMCI_Init();
     } else {
         MPI_Init(&argc, &argv);
         ARMCI_Init_args(&argc, &argv);
@@ -525,6 +529,7 @@ int main(int argc, char **argv)
     if (me == 0)
         printf("ok: %d processes\n", size);
     ARMCI_Finalize();
-    MPI_Finalize();
-    return 0;
+    armci_msg_finalize();
+    MPI_Finalized(&ended);
+    return ended ? 0 : 3;
 }
