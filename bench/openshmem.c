@@ -243,6 +243,15 @@ static void send_data(size_t bytes, uint64_t turn)
 #endif
 }
 
+/* Waits until the flag has the value @p turn. Open MPI 4.1.6 on x86-64 returns from wait_until
+ * before the condition holds, so the wait is repeated. */
+static void await_turn(uint64_t turn)
+{
+    do
+        shmem_uint64_wait_until(flag, SHMEM_CMP_GE, turn);
+    while (__atomic_load_n(flag, __ATOMIC_ACQUIRE) < turn);
+}
+
 /* Measures half a round trip. */
 INLINE void bounce(const char *metric, void (*send)(size_t, uint64_t), size_t bytes)
 {
@@ -259,7 +268,7 @@ INLINE void bounce(const char *metric, void (*send)(size_t, uint64_t), size_t by
             turn++;
             if (me == 0)
                 send(bytes, turn);
-            shmem_uint64_wait_until(flag, SHMEM_CMP_GE, turn);
+            await_turn(turn);
             if (me == 1)
                 send(bytes, turn);
         }

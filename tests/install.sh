@@ -51,6 +51,36 @@ ok "pkg-config skua-shmem" test "$code" = 0
 run "$prefix/bin/skuarun" -n 4 "$work/ring"
 ok "and it runs" test "$out" = "4 PEs, sum 6, left neighbour 3"
 
+# ARMCI with the MPI of mpicc, as its page says.
+if command -v mpicc >/dev/null && ls "$lib"/pkgconfig/skua-armci-*.pc >/dev/null 2>&1; then
+  cat >"$work/counter.c" <<'EOF'
+#include <armci.h>
+#include <mpi.h>
+#include <stdio.h>
+
+int main(int argc, char **argv)
+{
+    void *counters[8];
+    int   old = -1;
+
+    MPI_Init(&argc, &argv);
+    ARMCI_Init();
+    ARMCI_Malloc(counters, sizeof old);
+    ARMCI_PutValueInt(5, counters[0], 0);
+    ARMCI_Rmw(ARMCI_FETCH_AND_ADD, &old, counters[0], 1, 0);
+    printf("%d\n", old);
+    ARMCI_Finalize();
+    MPI_Finalize();
+    return 0;
+}
+EOF
+  # shellcheck disable=SC2046
+  run mpicc -o "$work/counter" "$work/counter.c" $(pkg-config --cflags --libs skua-armci)
+  ok "pkg-config skua-armci" test "$code" = 0
+  run env OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 mpiexec -n 1 "$work/counter"
+  ok "and it runs" test "$out" = 5
+fi
+
 # Configures and builds the project in a folder, with find_package.
 project_builds()
 {

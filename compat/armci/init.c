@@ -109,6 +109,39 @@ static void init_notifications(const char *call)
     memset(skua_region_local(ski_armci.notifications), 0, bytes);
 }
 
+/* ---- programs that finalise MPI first ---------------------------------------------- */
+
+/* MPI_Finalize() deletes the attributes of MPI_COMM_SELF before all else. One of them is ARMCI's,
+ * so that ARMCI ends first if the program has not called ARMCI_Finalize(). */
+static int init_attribute = MPI_KEYVAL_INVALID;
+
+static int init_mpi_ends(MPI_Comm comm, int key, void *value, void *state)
+{
+    (void)comm, (void)key, (void)value, (void)state;
+    if (ski_armci.starts > 0) {
+        init_attribute   = MPI_KEYVAL_INVALID; /* MPI is deleting it */
+        ski_armci.starts = 1;
+        PARMCI_Finalize();
+    }
+    return MPI_SUCCESS;
+}
+
+static void init_watch_mpi(void)
+{
+    MPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, init_mpi_ends, &init_attribute, NULL);
+    MPI_Comm_set_attr(MPI_COMM_SELF, init_attribute, NULL);
+}
+
+static void init_forget_mpi(void)
+{
+    if (init_attribute == MPI_KEYVAL_INVALID)
+        return;
+    MPI_Comm_delete_attr(MPI_COMM_SELF, init_attribute);
+    MPI_Comm_free_keyval(&init_attribute);
+}
+
+/* ---- start and end ----------------------------------------------------------------- */
+
 static int init_start(const char *call, MPI_Comm comm)
 {
     if (ski_armci.starts++ > 0)
@@ -122,6 +155,7 @@ static int init_start(const char *call, MPI_Comm comm)
     ski_armci.preset = ski_armci.world;
     init_communicators();
     init_notifications(call);
+    init_watch_mpi();
     MPI_Barrier(ski_armci.world.comm);
     return 0;
 }
@@ -182,6 +216,7 @@ int PARMCI_Finalize(void)
         MPI_Comm_free(&ski_armci.masters);
     MPI_Comm_free(&ski_armci.world.comm);
     memset(&ski_armci, 0, sizeof ski_armci);
+    init_forget_mpi();
     return 0;
 }
 SKI_ARMCI_ALIAS(int, ARMCI_Finalize, (void));

@@ -196,6 +196,13 @@ static MPI_Datatype message_type(const char *call, int type)
     }
 }
 
+/* Compares as many characters as the name has, as ARMCI-MPI does: there are programs that pass the
+ * address of a single character. */
+static bool message_is(const char *op, const char *name)
+{
+    return op && strncmp(op, name, strlen(name)) == 0;
+}
+
 static MPI_Op message_operator(const char *call, const char *op)
 {
     static const char *const names[] = {"+",    "*",  "max", "min", "absmax", "absmin", "or", "&&",
@@ -205,9 +212,9 @@ static MPI_Op message_operator(const char *call, const char *op)
                                         MPI_LOR, MPI_BAND, MPI_BAND, MPI_BOR,  MPI_BOR};
 
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)
-        if (op && strcmp(op, names[i]) == 0)
+        if (message_is(op, names[i]))
             return ops[i];
-    ski_armci_fail(call, "there is no operator \"%s\"", op ? op : "");
+    ski_armci_fail(call, "there is no operator \"%.8s\"", op ? op : "");
 }
 
 #define MESSAGE_ABSOLUTE(type)                                                                     \
@@ -237,7 +244,7 @@ static void message_reduce(const char *call, MPI_Comm comm, int root, void *x, i
 
     if (n <= 0 || comm == MPI_COMM_NULL)
         return;
-    if (strncmp(op, "abs", 3) == 0)
+    if (message_is(op, "abs"))
         message_absolute(x, n, type);
     MPI_Comm_rank(comm, &rank);
     if (root < 0)
@@ -348,8 +355,8 @@ void armci_msg_sel_scope(int scope, void *x, int n, char *op, int type, int cont
 
     if (in.comm == MPI_COMM_NULL)
         return;
-    if (!op || (strcmp(op, "min") != 0 && strcmp(op, "max") != 0))
-        ski_armci_fail(call, "there is no operator \"%s\"", op ? op : "");
+    if (!message_is(op, "min") && !message_is(op, "max"))
+        ski_armci_fail(call, "there is no operator \"%.8s\"", op ? op : "");
     MPI_Type_size(message_type(call, type), &bytes);
     if (contribute)
         memcpy(mine.element, x, (size_t)(bytes < n ? bytes : n));
@@ -358,7 +365,7 @@ void armci_msg_sel_scope(int scope, void *x, int n, char *op, int type, int cont
     if (!all)
         ski_armci_fail(call, "no memory");
     MPI_Allgather(&mine, sizeof mine, MPI_BYTE, all, sizeof mine, MPI_BYTE, in.comm);
-    winner = message_winner(all, size, strcmp(op, "min") == 0, type);
+    winner = message_winner(all, size, message_is(op, "min"), type);
     free(all);
     if (winner >= 0)
         MPI_Bcast(x, n, MPI_BYTE, winner, in.comm);

@@ -57,20 +57,81 @@ static void strided_layout(skua_layout *layout, struct strided_side side, const 
     }
 }
 
+static size_t strided_magnitude(int stride)
+{
+    return (size_t)(stride < 0 ? -(ptrdiff_t)stride : stride);
+}
+
+/* Returns true if blocks may overlap: from the smallest stride to the largest, each has to lead
+ * past what the smaller ones span. skua_layout has the same rule for memory that is written. */
+static bool strided_overlaps(const int *stride, const int *count, int levels)
+{
+    size_t   span = (size_t)count[0];
+    unsigned used = 0;
+
+    for (int round = 0; round < levels; round++) {
+        int next = -1;
+
+        for (int i = 0; i < levels; i++)
+            if (!(used & 1u << i) &&
+                (next < 0 || strided_magnitude(stride[i]) < strided_magnitude(stride[next])))
+                next = i;
+        used |= 1u << next;
+        if (count[next + 1] > 1 && strided_magnitude(stride[next]) < span)
+            return true;
+        span += (size_t)(count[next + 1] - 1) * strided_magnitude(stride[next]);
+    }
+    return false;
+}
+
+static void strided_layouts(const struct ski_armci_op *op, struct strided_side remote,
+                            struct strided_side local, const int *count, int levels)
+{
+    skua_layout there, here;
+
+    strided_layout(&there, remote, count, levels);
+    strided_layout(&here, local, count, levels);
+    ski_armci_transfer(op, &there, &here);
+}
+
+/* Transfers one block after the other, for memory that is written and whose blocks overlap: the
+ * last one wins, as in other implementations of ARMCI. */
+static void strided_one_by_one(const struct ski_armci_op *op, struct strided_side remote,
+                               struct strided_side local, const int *count, int levels)
+{
+    if (levels == 0) {
+        strided_layouts(op, remote, local, count, 0);
+        return;
+    }
+    levels--;
+    for (int i = 0; i < count[levels + 1]; i++) {
+        struct strided_side there = {(char *)remote.at + (ptrdiff_t)i * remote.stride[levels],
+                                     remote.stride};
+        struct strided_side here  = {(char *)local.at + (ptrdiff_t)i * local.stride[levels],
+                                     local.stride};
+
+        strided_one_by_one(op, there, here, count, levels);
+    }
+}
+
 /* Performs or starts a transfer with the arguments of ARMCI. Returns 0. */
 static int strided_transfer(const struct ski_armci_op *op, struct strided_side remote,
                             struct strided_side local, const int *count, int levels)
 {
-    skua_layout there, here;
+    struct ski_armci_op blocking = *op;
 
     strided_check(op, remote.at, local.at, count, levels);
     if (strided_is_empty(count, levels)) {
         ski_armci_handle_done(op->handle);
         return 0;
     }
-    strided_layout(&there, remote, count, levels);
-    strided_layout(&here, local, count, levels);
-    ski_armci_transfer(op, &there, &here);
+    if (strided_overlaps(op->verb == SKI_ARMCI_GET ? local.stride : remote.stride, count, levels)) {
+        blocking.blocking = true;
+        strided_one_by_one(&blocking, remote, local, count, levels);
+        ski_armci_handle_done(op->handle);
+        return 0;
+    }
+    strided_layouts(op, remote, local, count, levels);
     return 0;
 }
 

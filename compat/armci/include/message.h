@@ -29,6 +29,12 @@ enum armci_scope_e { SCOPE_ALL, SCOPE_NODE, SCOPE_MASTERS };
 /** The types of elements of a reduction. */
 enum armci_type_e { ARMCI_INT, ARMCI_LONG, ARMCI_LONG_LONG, ARMCI_FLOAT, ARMCI_DOUBLE };
 
+/** Initialises MPI, unless the program has done so, for a program that does not call MPI_Init(). */
+void armci_msg_init(int *argc, char ***argv);
+
+/** Finalises MPI, unless the program has done so. ARMCI_Finalize() comes first. */
+void armci_msg_finalize(void);
+
 /** Returns the rank of the calling process. */
 int armci_msg_me(void);
 

@@ -11,6 +11,7 @@
 #include <shmem.h>
 
 #include "context.h"
+#include "wait.h"
 
 /* ---- through Skua ------------------------------------------------------- */
 
@@ -57,6 +58,7 @@ void shmemi_amo_nbi_net(const char *call, struct shmemi_amo amo, void *old)
         T *at = shmemi_direct(dest, sizeof(T), pe);                                                \
         T  old;                                                                                    \
                                                                                                    \
+        shmemi_wait_poll();                                                                        \
         if (SHMEMI_LIKELY(at && (uintptr_t)at % sizeof(T) == 0))                                   \
             return builtin(at, value, __ATOMIC_SEQ_CST);                                           \
         shmemi_amo_net(call, (struct shmemi_amo){dest, sizeof(T), OP, &value, pe}, &old);          \
@@ -141,6 +143,7 @@ void shmemi_amo_nbi_net(const char *call, struct shmemi_amo amo, void *old)
         T  pair[2]  = {cond, value};                                                               \
         T  previous = cond;                                                                        \
                                                                                                    \
+        shmemi_wait_poll();                                                                        \
         if (SHMEMI_LIKELY(at && (uintptr_t)at % sizeof(T) == 0))                                   \
             __atomic_compare_exchange_n(at, &previous, value, 0, __ATOMIC_SEQ_CST,                 \
                                         __ATOMIC_SEQ_CST);                                         \
@@ -231,6 +234,7 @@ SHMEM_AMO_BITWISE_TYPES(AMO_BITWISE, )
         const T *at = shmemi_direct(source, sizeof(T), pe);                                        \
         T        value;                                                                            \
                                                                                                    \
+        shmemi_wait_poll();                                                                        \
         if (SHMEMI_LIKELY(at && (uintptr_t)at % sizeof(T) == 0))                                   \
             __atomic_load(at, &value, __ATOMIC_SEQ_CST);                                           \
         else                                                                                       \
@@ -265,6 +269,7 @@ SHMEM_AMO_BITWISE_TYPES(AMO_BITWISE, )
         T *at = shmemi_direct(dest, sizeof(T), pe);                                                \
         T  old;                                                                                    \
                                                                                                    \
+        shmemi_wait_poll();                                                                        \
         if (SHMEMI_LIKELY(at && (uintptr_t)at % sizeof(T) == 0))                                   \
             __atomic_exchange(at, &value, &old, __ATOMIC_SEQ_CST);                                 \
         else                                                                                       \

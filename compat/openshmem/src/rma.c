@@ -5,6 +5,7 @@
 #include <shmem.h>
 
 #include "context.h"
+#include "wait.h"
 
 /* ---- through Skua ------------------------------------------------------- */
 
@@ -285,12 +286,16 @@ void shmem_ctx_quiet(shmem_ctx_t ctx)
     T shmem_##NAME##_g(const T *source, int pe)                                                    \
     {                                                                                              \
         T value = 0;                                                                               \
+                                                                                                   \
+        shmemi_wait_poll();                                                                        \
         shmemi_get(__func__, &value, source, sizeof value, pe);                                    \
         return value;                                                                              \
     }                                                                                              \
     T shmem_ctx_##NAME##_g(shmem_ctx_t ctx, const T *source, int pe)                               \
     {                                                                                              \
         T value = 0;                                                                               \
+                                                                                                   \
+        shmemi_wait_poll();                                                                        \
         shmemi_get(__func__, &value, source, sizeof value, shmemi_ctx_pe(__func__, ctx, pe));      \
         return value;                                                                              \
     }

@@ -18,12 +18,23 @@
 /* The number of scheduler calls after which a wait for other hosts yields its core between them. */
 #define WAIT_POLLS 16u
 
+/* The number of reads of mapped words after which Skua makes progress. */
+#define WAIT_READS 16u
+
 void shmemi_wait_progress(void)
 {
     if (shmemi_on_pe())
         skua_poll(WAIT_MESSAGES);
     else
         sched_yield();
+}
+
+void shmemi_wait_poll_net(void)
+{
+    static _Thread_local unsigned reads;
+
+    if (++reads % WAIT_READS == 0)
+        shmemi_wait_progress();
 }
 
 void shmemi_wait_yield(struct shmemi_wait *wait)

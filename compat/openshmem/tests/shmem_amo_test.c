@@ -223,6 +223,27 @@ void test_wait(void)
     shmem_barrier_all();
 }
 
+/* Loops that read a word until a put of another PE arrives; the word is this PE's own. */
+void test_polling(void)
+{
+    static int  fetched, got;
+    static long swapped = 1, added;
+
+    shmem_int_p(&fetched, 1, next);
+    while (shmem_int_atomic_fetch(&fetched, me) == 0)
+        ;
+    shmem_int_p(&got, 1, next);
+    while (shmem_int_g(&got, me) == 0)
+        ;
+    shmem_long_p(&swapped, 0, next);
+    while (shmem_long_atomic_compare_swap(&swapped, 0, 2, me) != 0)
+        ;
+    shmem_long_p(&added, 1, next);
+    while (shmem_long_atomic_fetch_add(&added, 0, me) == 0)
+        ;
+    shmem_barrier_all();
+}
+
 /* ---- locks, threads ----------------------------------------------------- */
 
 static long lock, locked_sum;

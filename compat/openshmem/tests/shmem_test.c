@@ -42,6 +42,7 @@ int main(int argc, char **argv)
     test_rma();
     test_amo();
     test_wait();
+    test_polling();
     test_teams();
     test_collectives();
     test_locks();

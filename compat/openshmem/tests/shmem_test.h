@@ -25,6 +25,7 @@ extern int me, pes, next, prev; /* this PE, the number of PEs, the neighbours in
 void test_rma(void);
 void test_amo(void);
 void test_wait(void);
+void test_polling(void);
 void test_teams(void);
 void test_collectives(void);
 void test_memory(void);
