@@ -194,7 +194,7 @@ static skua_status global_copy_ask(struct ski_pe *self, const struct global_copy
     req->sealed = true;
     if (copy->params && copy->params->signal.id)
         global_copy_add_signal(req, copy->params);
-    id          = ski_am_sent_add(self, &(struct ski_am_sent){.req = req, .pool = SKI_AM_POOL_PUT});
+    id = ski_am_sent_add(self, &(struct ski_am_sent){.req = req, .pool = SKI_AM_POOL_PUT});
     ski_fence(memory_order_seq_cst); /* what this process stored is visible before */
     ski_msg_post(self, copy->from.pe, SKI_HANDLER_COPY_REQUEST,
                  global_copy_message(self, copy, id));

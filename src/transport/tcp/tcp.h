@@ -156,7 +156,7 @@ struct ski_peer {
 
 #define SKI_TCP_SCRATCH    ((size_t)128 << 10) /* bytes that one call receives into `scratch` */
 #define SKI_TCP_BUCKETS    64
-#define SKI_TCP_HOT_MISSES 2 /* receives in a row from changing connections: others will follow */
+#define SKI_TCP_HOT_MISSES 2  /* receives in a row from changing connections: others will follow */
 #define SKI_TCP_HOT_HITS   32 /* receives in a row after which the hot connection leaves epoll   */
 
 struct ski_port {
@@ -224,8 +224,8 @@ bool ski_tcp_epoll_add(struct ski_port *port, struct ski_tcp_source *source);
 /** Sets whether epoll also reports when a connection is writable. */
 void ski_tcp_want_writable(struct ski_tcp_conn *conn, bool ask);
 
-/** Sets whether epoll reports events of a connection; only the hot one may be left out.  Returns false
- *  if the system refuses that. */
+/** Sets whether epoll reports events of a connection; only the hot one may be left out.  Returns
+ * false if the system refuses that. */
 bool ski_tcp_conn_use_epoll(struct ski_tcp_conn *conn, bool use);
 
 /** Makes a connection of the socket @p fd, in the handshake.  Returns NULL, with @p fd closed, if

@@ -293,8 +293,8 @@ int ski_tcp_wait_fd(struct ski_port *port)
     return port->epoll;
 }
 
-/* epoll is level-triggered, so no event can be missed.  A port whose hot connection cannot be watched
- * does not sleep. */
+/* epoll is level-triggered, so no event can be missed.  A port whose hot connection cannot be
+ * watched does not sleep. */
 bool ski_tcp_arm(struct ski_port *port)
 {
     ski_tcp_want_writable_all(port);
