@@ -4,8 +4,9 @@
  *
  * In a burst the next request joins the message of earlier ones, which waits for the network
  * (am_request.h).  Such a put is one block of a common region, has no parameters and nothing to
- * wait for, so nothing has to be decided about it: it is counted, noted and written.  Everything
- * else, errors included, is left to the general path (transfer.c).
+ * wait for, so nothing has to be decided about it: it is counted, noted and written.  Puts on the
+ * same PE and region that are in flight together are parts of one request, which ends with the last
+ * of them.  Everything else, errors included, is left to the general path (transfer.c).
  */
 #ifndef SKI_AM_SHORT_H
 #define SKI_AM_SHORT_H
