@@ -16,8 +16,6 @@
 
 #include <skua/onesided.h>
 
-#define SKI_AM_SHORT_MOST 64 /* bytes of data */
-
 /** Begins a put of @p bytes, which no caller waits for.  Returns false if it has done nothing: the
  * general path begins the put then. */
 bool ski_am_put_short(const char *call, skua_gaddr to, const void *from, size_t bytes);

@@ -14,7 +14,6 @@
 #include "core/pe/handler.h"
 #include "onesided/region/rkey_cache.h"
 #include "onesided/rma/accumulate_list.h"
-#include "onesided/rma/am_short.h"
 #include "onesided/rma/am_wire.h"
 #include "onesided/rma/rma_pe.h"
 #include "core/net/zcopy_send.h"

@@ -273,30 +273,31 @@ static void tcp_conn_ack_end(struct ski_tcp_conn *conn)
     setsockopt(conn->source.fd, IPPROTO_TCP, TCP_QUICKACK, &on, sizeof on);
 }
 
-/* Counts a receive on the hot connection, which leaves epoll after enough of them.  The connections
- * that ports share stay: a port that sleeps may watch them while another one receives. */
-static inline void tcp_conn_stays_hot(struct ski_tcp_conn *conn)
-{
-    conn->port->hot_misses = 0;
-    if (!conn->outside_epoll && ++conn->hot_hits >= SKI_TCP_HOT_HITS && !conn->wants_writable &&
-        !conn->port->owners)
-        ski_tcp_conn_use_epoll(conn, false);
-}
-
 /* Makes a connection, on which something was received, the hot one.  The former one is in epoll
  * again, or stays the hot one. */
-static inline void tcp_conn_note_hot(struct ski_tcp_conn *conn)
+static void tcp_conn_make_hot(struct ski_tcp_conn *conn)
 {
     struct ski_port *port = conn->port;
 
-    if (port->hot == conn) {
-        tcp_conn_stays_hot(conn);
-        return;
-    }
     if (port->hot_misses < SKI_TCP_HOT_MISSES)
         port->hot_misses++;
     if (!port->hot || ski_tcp_conn_use_epoll(port->hot, true))
         port->hot = conn;
+}
+
+/* Records a receive on a connection.  The hot one leaves epoll after enough of them.  Connections
+ * that ports share stay: a port that sleeps may watch them while another one receives. */
+static __attribute__((noinline)) void tcp_conn_note_hot(struct ski_tcp_conn *conn)
+{
+    struct ski_port *port = conn->port;
+
+    if (port->hot != conn) {
+        tcp_conn_make_hot(conn);
+        return;
+    }
+    port->hot_misses = 0;
+    if (++conn->hot_hits >= SKI_TCP_HOT_HITS && !conn->wants_writable && !port->owners)
+        ski_tcp_conn_use_epoll(conn, false);
 }
 
 /* Handles the result of a receive: @p n bytes, which were valid if @p sense.  Returns whether there
@@ -306,7 +307,8 @@ static inline bool tcp_conn_received(struct ski_tcp_conn *conn, ssize_t n, bool 
 {
     if (n < 0 && (errno == EAGAIN || errno == EINTR))
         return false;
-    tcp_conn_note_hot(conn);
+    if (!conn->outside_epoll)
+        tcp_conn_note_hot(conn);
     if (n <= 0)
         tcp_conn_end(conn, tcp_conn_end_reason(n));
     else if (!sense)
