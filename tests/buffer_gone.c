@@ -2,6 +2,8 @@
 /*
  * buffer_gone.c - a put into a buffer whose memory has been unmapped ends the job with an error
  * that names the call.
+ *
+ * usage: buffer_gone [arena]: the source is memory that both processes reach
  */
 #include <errno.h>
 #include <skua/skua.h>
@@ -12,6 +14,7 @@
 #define BYTES ((size_t)1 << 20)
 
 static skua_handler on_target;
+static bool         in_arena;
 
 /* Returns whether the system copies between processes, and so finds that memory is missing. */
 static bool finds_missing(const skua_buffer *to)
@@ -24,8 +27,9 @@ static bool finds_missing(const skua_buffer *to)
 
 static void put(skua_msg *msg)
 {
-    static char       data[BYTES];
-    const skua_buffer to = *(const skua_buffer *)skua_msg_data(msg);
+    static char       memory[BYTES];
+    char             *data = in_arena ? skua_buffer_alloc(BYTES) : memory;
+    const skua_buffer to   = *(const skua_buffer *)skua_msg_data(msg);
     skua_buffer from = skua_buffer_make(data, BYTES, SKUA_REGISTER_LATER, skua_done_nothing(), 0);
 
     skua_msg_free(msg);
@@ -41,7 +45,8 @@ static void start(int argc, char **argv)
     void *memory   = mmap(NULL, BYTES, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     skua_buffer to = skua_buffer_make(memory, BYTES, SKUA_REGISTER_LATER, skua_done_nothing(), 0);
 
-    (void)argc, (void)argv;
+    (void)argv;
+    in_arena = argc > 1;
     munmap(memory, BYTES);
     if (skua_pe() == 0)
         skua_send_copy(1, on_target, &to, sizeof to);

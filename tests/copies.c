@@ -96,10 +96,13 @@ static void test_handle(int round, size_t words)
           holds(1, round, words));
 }
 
+/* The PE whose copy ends here is the source of the signal, wherever the data come from. */
 static void on_signal(skua_msg *msg)
 {
+    int caller = next(2 * skua_pes() - 2);
+
     signals += skua_msg_size(msg) == 3 && memcmp(skua_msg_data(msg), "abc", 3) == 0 &&
-               shared->slot[1][0] != 0;
+               shared->slot[1][0] != 0 && skua_msg_source(msg) == caller;
     skua_msg_free(msg);
 }
 

@@ -4,10 +4,10 @@
  *
  * usage: drivers NAME [PART...]
  *
- * Parts: sizes split flood refusal absence waiting onesided threads watch silent crossing closing
- * port strangers tampering silence process; without an argument, all of them, absence, watch and
- * silent only if ports share connections.  `bench' measures and must be the only part.  A driver
- * that is not built, or cannot start here, is skipped (77).
+ * Parts: sizes split flood refusal absence waiting onesided threads busy watch silent crossing
+ * closing port strangers tampering silence process; without an argument, all of them, absence,
+ * watch and silent only if ports share connections.  `bench' measures and must be the only part.  A
+ * driver that is not built, or cannot start here, is skipped (77).
  */
 #include "world.h"
 
@@ -90,6 +90,8 @@ static void test_all(void)
     test_together();
     if (is_asked("threads"))
         test_threads(scaled(20000)), ended("a thread for each port");
+    if (is_asked("busy"))
+        test_busy(), ended("a connection that is busier than the others");
     if (net.share && is_asked("watch")) {
         net.ports = WATCH_PORTS;
         test_watch(), ended("sleepers that share connections");

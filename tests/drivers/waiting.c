@@ -87,6 +87,57 @@ void test_waiting(struct end *ends)
     stays_asleep(&ends[1]);
 }
 
+/* Sends packets one after the other, so that the connection that carries them is the busiest one of
+ * its receiver, PE 0. */
+static void send_series(struct end *ends, int from)
+{
+    for (int i = 0; i < 50; i++) {
+        send_packet(ends, 3, from, 0, 100);
+        WAIT_FOR(ends[0].arrived[from] >= ends[from].sends[0], ends, 3, "a packet of a series");
+    }
+}
+
+/* PE 0 sleeps, and a packet of @p from wakes it. */
+static void wakes_receiver(struct end *ends, int from)
+{
+    arm(&ends[0]);
+    send_packet(&ends[from], 1, 0, 0, 100);
+    for (double since = now(); ends[0].arrived[from] < ends[from].sends[0];) {
+        driver->progress(ends[from].port);
+        if (poll_one(&ends[0], 1) > 0) {
+            driver->progress(ends[0].port);
+            arm(&ends[0]);
+        }
+        if (now() - since > PATIENCE)
+            die("a packet of PE %d does not wake PE 0", from);
+    }
+}
+
+/* A driver may receive from a connection that is busy in a way of its own.  Packets of the other
+ * connection still arrive, and packets of either still wake the receiver. */
+void test_busy(void)
+{
+    struct end ends[3];
+
+    open_ends(ends, 3);
+    for (int busy = 1; busy < 3; busy++) {
+        send_series(ends, busy);
+        send_packet(ends, 3, 3 - busy, 0, 100);
+        settle(ends, 3);
+        send_series(ends, busy);
+        if (driver->wait_fd(ends[0].port) >= 0) {
+            wakes_receiver(ends, busy);
+            send_series(ends, busy);
+            wakes_receiver(ends, 3 - busy);
+            wakes_receiver(ends, busy);
+        }
+    }
+    send_packet(ends, 3, 1, 0, 20 << 20);
+    send_series(ends, 2);
+    settle(ends, 3);
+    close_ends(ends, 3);
+}
+
 /* Sleeps until the descriptor of a port is readable, then receives a packet from the last one of
  * four. */
 static void sleep_and_receive(struct end *ends, int at)

@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <unistd.h>
 
 #include "base/assert.h"
@@ -429,12 +430,35 @@ static skua_status buffer_ask_to_pull(struct ski_pe *self, const skua_buffer *he
     return SKUA_PENDING;
 }
 
+/* Returns whether the memory of a buffer of this process is mapped: a copy into it by the process
+ * itself would not return.  msync() with MS_ASYNC only looks for the mappings. */
+static bool buffer_is_mapped(const skua_buffer *buffer, size_t bytes)
+{
+    uintptr_t page = (uintptr_t)sysconf(_SC_PAGESIZE), at = (uintptr_t)buffer->at;
+    uintptr_t first = at / page * page;
+
+    return msync((void *)first, at + bytes - first, MS_ASYNC) == 0 || errno != ENOMEM;
+}
+
+/* Copies the data of a put into the target, a buffer of this PE.  Fails with EFAULT if memory is
+ * missing. */
+static skua_status buffer_pull(struct ski_pe *self, const struct ski_buffer_packet *packet)
+{
+    const skua_buffer *from = &packet->from, *to = &packet->to;
+
+    if (ski_buffer_ptr(self, from) && !buffer_is_mapped(to, packet->bytes)) {
+        errno = EFAULT;
+        return SKUA_ERR_SYSTEM;
+    }
+    return buffer_copy("skua_buffer_put", self, to, from, packet->bytes, true);
+}
+
 /* If the system does not copy, the data come by message.  If memory is missing, neither side could
  * go on, and the job ends.  A process that has ended does not wait. */
 static void buffer_on_pull(struct ski_pe *self, const struct ski_buffer_packet *packet)
 {
     const skua_buffer *from = &packet->from, *to = &packet->to;
-    skua_status        status = buffer_copy("skua_buffer_put", self, to, from, packet->bytes, true);
+    skua_status        status = buffer_pull(self, packet);
 
     if (status == SKUA_ERR_UNSUPPORTED) {
         (void)buffer_get_remote(self, to, from, packet->bytes);

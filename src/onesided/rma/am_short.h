@@ -4,8 +4,9 @@
  *
  * In a burst the next request joins the message of earlier ones, which waits for the network
  * (am_request.h).  Such a put is one block of a common region, has no parameters and nothing to
- * wait for, so nothing has to be decided about it: it is counted, recorded and written.  Everything
- * else, errors included, is left to the general path (transfer.c).
+ * wait for, so nothing has to be decided about it: it is counted, recorded and written.  Puts on
+ * the same PE and region that are in flight together are parts of one request, which ends with the
+ * last of them.  Everything else, errors included, is left to the general path (transfer.c).
  */
 #ifndef SKI_AM_SHORT_H
 #define SKI_AM_SHORT_H
@@ -15,10 +16,8 @@
 
 #include <skua/onesided.h>
 
-#define SKI_AM_SHORT_MOST 64 /* bytes of data */
-
-/** Begins a put of @p bytes, which no caller waits for.  Returns false if the put does not take
- * this path; then nothing has been done, and the general path begins the put. */
+/** Begins a put of @p bytes, which no caller waits for.  Returns false if it has done nothing: the
+ * general path begins the put then. */
 bool ski_am_put_short(const char *call, skua_gaddr to, const void *from, size_t bytes);
 
 #endif

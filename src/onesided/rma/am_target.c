@@ -334,17 +334,17 @@ static const struct ski_deferred_ack_calls am_target_ack_calls = {am_target_send
 
 /* Adds a reply without data to those that wait; it is urgent if the origin waits for its value, or
  * is of this host, where it costs no packet. */
-static void am_target_defer_reply(struct ski_pe *self, int origin,
-                                  const struct ski_am_request *request, uint64_t value)
+static void am_target_defer_reply(struct ski_pe *self, int origin, enum ski_rma_verb verb,
+                                  uint32_t id, uint64_t value)
 {
     struct ski_rma_pe *rma       = ski_rma_pe(self);
-    bool               has_value = request->verb == SKI_RMA_ATOMIC;
+    bool               has_value = verb == SKI_RMA_ATOMIC;
 
     if (!rma->deferred)
         rma->deferred = ski_malloc(DEFERRED_MOST * sizeof *rma->deferred);
     ski_assert(rma->deferred_count < DEFERRED_MOST);
     rma->deferred[rma->deferred_count++] =
-        (struct ski_am_deferred_reply){origin, request->id, has_value, value};
+        (struct ski_am_deferred_reply){origin, id, has_value, value};
     if (has_value || !self->net || ski_job_index(self->job, origin) >= 0)
         rma->deferred_urgent = true;
     else
@@ -465,36 +465,74 @@ static skua_status am_target_serve_one(struct ski_pe *self, int origin,
     if (status != SKUA_OK)
         return status;
     am_target_apply_params(request, request->data + request->data_bytes);
-    am_target_defer_reply(self, origin, request, value);
+    am_target_defer_reply(self, origin, request->verb, request->id, value);
     return SKUA_OK;
+}
+
+/* Serves the request at the beginning of @p span if it is a short put into a plain region of this
+ * PE and asks for nothing else (am_short.h).  Returns its length; 0: nothing has been done, and it
+ * is served as any other. */
+static size_t am_target_serve_short(struct ski_pe *self, int origin, struct ski_am_span span)
+{
+    struct ski_am_head head;
+    size_t             whole, bytes;
+    char              *to;
+
+    if (span.bytes < sizeof head)
+        return 0;
+    memcpy(&head, span.at, sizeof head);
+    bytes = head.bytes - sizeof head; /* too many if there are none */
+    whole = ((size_t)head.bytes + 7) & ~(size_t)7;
+    if (head.kind != SKI_RMA_PUT || bytes - 1 >= SKI_AM_SHORT_MOST || whole > span.bytes ||
+        head.id == SKI_AM_NO_ID ||
+        !ski_region_table_find((skua_region){head.region})) /* acquires what the next line reads */
+        return 0;
+    to = ski_region_ptr((skua_gaddr){self->pe, {head.region}, head.offset}, bytes);
+    if (!to)
+        return 0;
+    if (bytes == 8)
+        memcpy(to, span.at + sizeof head, 8);
+    else
+        memcpy(to, span.at + sizeof head, bytes);
+    am_target_defer_reply(self, origin, SKI_RMA_PUT, head.id, 0);
+    return whole;
+}
+
+/* Serves the request at the beginning of @p span.  Returns its length; 0: it is not known where the
+ * next one begins. */
+static size_t am_target_serve_any(struct ski_pe *self, const skua_msg *msg, struct ski_am_span span)
+{
+    struct ski_am_request request;
+    uint32_t              id     = SKI_AM_NO_ID;
+    bool                  valid  = am_target_decode(msg, span, &request, &id);
+    skua_status           status = SKUA_ERR_INVAL;
+
+    if (valid)
+        status = am_target_serve_one(self, msg->source, &request);
+    if (id == SKI_AM_NO_ID) {
+        ski_log(SKI_LOG_ERROR, "PE %d dropped a one-sided request from PE %d that is malformed",
+                self->pe, msg->source);
+        return 0;
+    }
+    if (status != SKUA_OK)
+        am_target_refuse(self, msg->source, &request, id, status);
+    return request.length;
 }
 
 void ski_on_am_request(skua_msg *msg)
 {
-    struct ski_pe        *self = ski_self;
-    struct ski_am_span    span = {skua_msg_data(msg), msg->bytes, msg->bytes};
-    struct ski_am_request request;
-    uint32_t              id = SKI_AM_NO_ID;
+    struct ski_pe     *self = ski_self;
+    struct ski_am_span span = {skua_msg_data(msg), msg->bytes, msg->bytes};
+    size_t             length;
 
     if (ski_job_index(self->job, msg->source) < 0)
         self->counted--;
     do {
-        bool        valid = am_target_decode(msg, span, &request, &id);
-        skua_status status =
-            valid ? am_target_serve_one(self, msg->source, &request) : SKUA_ERR_INVAL;
-
-        if (id == SKI_AM_NO_ID) {
-            ski_log(SKI_LOG_ERROR, "PE %d dropped a one-sided request from PE %d that is malformed",
-                    self->pe, msg->source);
-            break;
-        }
-        if (status != SKUA_OK)
-            am_target_refuse(self, msg->source, &request, id, status);
-        if (request.length == 0) /* the position of the next one is not known */
-            break;
-        span = (struct ski_am_span){span.at + request.length, span.bytes - request.length,
-                                    span.bytes - request.length};
-    } while (span.bytes > 0);
+        length = am_target_serve_short(self, msg->source, span);
+        if (length == 0)
+            length = am_target_serve_any(self, msg, span);
+        span = (struct ski_am_span){span.at + length, span.bytes - length, span.bytes - length};
+    } while (length > 0 && span.bytes > 0);
     if (ski_rma_pe(self)->deferred_urgent)
         am_target_send_deferred(self);
     skua_msg_free(msg);
@@ -507,7 +545,7 @@ void ski_on_am_placed(skua_msg *msg)
     struct ski_am_request *request = skua_msg_data(msg);
 
     am_target_apply_params(request, (const char *)(request + 1));
-    am_target_defer_reply(ski_self, msg->source, request, 0);
+    am_target_defer_reply(ski_self, msg->source, request->verb, request->id, 0);
     if (ski_rma_pe(ski_self)->deferred_urgent)
         am_target_send_deferred(ski_self);
     skua_msg_free(msg);

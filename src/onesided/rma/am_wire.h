@@ -38,6 +38,8 @@
 #define SKI_ZCOPY_SEND_LEAST 32768 /* bytes of data from which on they are sent without a copy */
 #define SKI_AM_HEAD_MAX      96    /* bytes of a head and its words                            */
 
+#define SKI_AM_SHORT_MOST 64 /* bytes of data of a short put (am_short.h) */
+
 /* The first bytes of every request. */
 struct ski_am_head {
     uint16_t kind;   /* the verb, and flags of enum ski_am_flag                             */

@@ -27,28 +27,42 @@ struct global_copy {
     const skua_rma_params *params; /* or NULL */
 };
 
-/* A request to the PE that has the source; the data of the signal follow. */
+/* A request to the PE that has the source. */
 struct global_copy_request {
     skua_gaddr to, from, notify;
-    uint64_t   bytes, notify_add, signal_bytes;
-    uint32_t   id; /* of the reply */
-    uint32_t   signal;
+    uint64_t   bytes, notify_add;
+    uint64_t   id; /* of the reply: 32 bits */
 };
 
 _Static_assert(sizeof(struct global_copy_request) == SKI_COPY_LEAST, "see global_copy.h");
+
+/* Returns memory of the arena: what is left of it when the job ends goes with that. */
+static void *global_copy_alloc(size_t bytes)
+{
+    void *memory = ski_pool_alloc(&ski_self->pool, bytes);
+
+    if (!memory)
+        ski_fatal("skua_copy: no memory for a request; raise SKUA_ARENA_SIZE");
+    return memory;
+}
+
+static void global_copy_free(void *memory)
+{
+    ski_pool_free(&ski_self->pool, memory);
+}
 
 /* ---- at the PE that has the source ----------------------------------------------------------- */
 
 /* A put that a request asked for. */
 struct global_copy_served {
-    skua_msg           *msg; /* the request: the data of its signal are in use */
+    skua_msg           *msg; /* the request */
     struct ski_resolved source;
 };
 
 static void global_copy_reply(skua_msg *msg, enum ski_am_reply_kind kind, uint32_t count)
 {
     const struct global_copy_request *request = skua_msg_data(msg);
-    struct ski_am_reply               reply   = {(uint16_t)kind, (uint16_t)count, request->id};
+    struct ski_am_reply reply = {(uint16_t)kind, (uint16_t)count, (uint32_t)request->id};
 
     ski_msg_post(ski_self, msg->source, SKI_HANDLER_AM_REPLY,
                  ski_msg_copy(ski_self, SKI_HANDLER_AM_REPLY, &reply, sizeof reply));
@@ -62,27 +76,24 @@ static void global_copy_put_done(void *arg, const void *data, size_t bytes)
     ski_resolved_release(&served->source);
     global_copy_reply(served->msg, SKI_AM_ACK, 1);
     skua_msg_free(served->msg);
-    free(served);
+    global_copy_free(served);
 }
 
 /* Starts the put of a request that has been checked.  If it fails nothing has happened. */
 static skua_status global_copy_put(skua_msg *msg)
 {
     const struct global_copy_request *request = skua_msg_data(msg);
-    struct global_copy_served        *served  = ski_malloc(sizeof *served);
+    struct global_copy_served        *served  = global_copy_alloc(sizeof *served);
     skua_rma_params                   params  = {.order = SKUA_UNORDERED,
                                                  .remote = skua_done_call(global_copy_put_done, served),
-                                                 .notify       = request->notify,
-                                                 .notify_add   = request->notify_add,
-                                                 .signal       = {request->signal},
-                                                 .signal_data  = request + 1,
-                                                 .signal_bytes = request->signal_bytes};
+                                                 .notify     = request->notify,
+                                                 .notify_add = request->notify_add};
     skua_status                       status;
 
     served->msg = msg;
     status = ski_resolve("skua_copy", request->from, 0, (ptrdiff_t)request->bytes, &served->source);
     if (status != SKUA_OK) {
-        free(served);
+        global_copy_free(served);
         return status;
     }
     if (ski_resolved_is_direct(&served->source))
@@ -92,7 +103,7 @@ static skua_status global_copy_put(skua_msg *msg)
     if (status >= 0)
         return SKUA_OK;
     ski_resolved_release(&served->source);
-    free(served);
+    global_copy_free(served);
     return status;
 }
 
@@ -101,10 +112,7 @@ static bool global_copy_is_valid(const skua_msg *msg, const struct global_copy_r
 {
     return request->from.pe == ski_self->pe && request->to.pe >= 0 &&
            request->to.pe < ski_self->pes && request->bytes <= PTRDIFF_MAX &&
-           request->signal_bytes == msg->bytes - sizeof *request &&
-           (request->signal
-                ? request->signal >= SKI_HANDLERS && request->signal < ski_handlers.count
-                : request->signal_bytes == 0);
+           request->id <= UINT32_MAX && msg->bytes == sizeof *request;
 }
 
 void ski_on_copy_request(skua_msg *msg)
@@ -130,23 +138,46 @@ static skua_msg *global_copy_message(struct ski_pe *self, const struct global_co
 {
     struct global_copy_request request = {
         .to = copy->to, .from = copy->from, .bytes = copy->bytes, .id = id};
-    const skua_rma_params *params = copy->params;
-    skua_msg              *msg;
 
-    if (params) {
-        request.notify       = params->notify;
-        request.notify_add   = params->notify_add;
-        request.signal       = params->signal.id;
-        request.signal_bytes = params->signal.id ? params->signal_bytes : 0;
+    if (copy->params) {
+        request.notify     = copy->params->notify;
+        request.notify_add = copy->params->notify_add;
     }
-    msg = skua_msg_alloc(sizeof request + request.signal_bytes);
-    memcpy(skua_msg_data(msg), &request, sizeof request);
-    if (request.signal_bytes > 0)
-        memcpy((char *)skua_msg_data(msg) + sizeof request, params->signal_data,
-               request.signal_bytes);
-    msg->handler = SKI_HANDLER_COPY_REQUEST;
-    msg->source  = self->pe;
-    return msg;
+    return ski_msg_copy(self, SKI_HANDLER_COPY_REQUEST, &request, sizeof request);
+}
+
+/* The signal of a copy that another PE serves.  The caller sends it, whose name it carries, when it
+ * learns that the data have arrived.  Its data follow. */
+struct global_copy_signal {
+    const struct ski_rma_request *req;
+    skua_completion               remote; /* what the caller asked for */
+    skua_handler                  handler;
+    size_t                        bytes;
+};
+
+static void global_copy_send_signal(void *arg, const void *data, size_t bytes)
+{
+    struct global_copy_signal *signal = arg;
+    skua_completion            remote = signal->remote;
+
+    (void)data, (void)bytes;
+    ski_assert(signal->req->done);
+    if (signal->req->status == SKUA_OK)
+        skua_send_copy(signal->req->remote.pe, signal->handler, signal + 1, signal->bytes);
+    global_copy_free(signal);
+    skua_complete(remote, NULL, 0);
+}
+
+/* Lets the end of a request send the signal. */
+static void global_copy_add_signal(struct ski_rma_request *req, const skua_rma_params *params)
+{
+    struct global_copy_signal *signal = global_copy_alloc(sizeof *signal + params->signal_bytes);
+
+    *signal =
+        (struct global_copy_signal){req, req->remote_done, params->signal, params->signal_bytes};
+    if (params->signal_bytes > 0)
+        memcpy(signal + 1, params->signal_data, params->signal_bytes);
+    req->remote_done = skua_done_call(global_copy_send_signal, signal);
 }
 
 /* Asks the PE that has the source to put it to the destination, @p target. */
@@ -161,7 +192,9 @@ static skua_status global_copy_ask(struct ski_pe *self, const struct global_copy
     req->waited = wait;
     req->parts  = 1;
     req->sealed = true;
-    id          = ski_am_sent_add(self, &(struct ski_am_sent){.req = req, .pool = SKI_AM_POOL_PUT});
+    if (copy->params && copy->params->signal.id)
+        global_copy_add_signal(req, copy->params);
+    id = ski_am_sent_add(self, &(struct ski_am_sent){.req = req, .pool = SKI_AM_POOL_PUT});
     ski_fence(memory_order_seq_cst); /* what this process stored is visible before */
     ski_msg_post(self, copy->from.pe, SKI_HANDLER_COPY_REQUEST,
                  global_copy_message(self, copy, id));
@@ -291,14 +324,14 @@ static void global_copy_begin(void *arg, const void *data, size_t bytes)
     (void)global_copy_start(&pending->copy, false);
     if (handle && --handle->pending == 0)
         ski_wake_all(ski_self, &ski_rma_pe(ski_self)->waiters);
-    free(pending);
+    global_copy_free(pending);
 }
 
 static struct global_copy_pending *global_copy_keep(const struct global_copy *copy)
 {
     const skua_rma_params      *params  = copy->params;
     size_t                      signal  = params && params->signal.id ? params->signal_bytes : 0;
-    struct global_copy_pending *pending = ski_malloc(sizeof *pending + signal);
+    struct global_copy_pending *pending = global_copy_alloc(sizeof *pending + signal);
 
     pending->copy        = *copy;
     pending->params      = params ? *params : (skua_rma_params){.order = SKUA_UNORDERED};

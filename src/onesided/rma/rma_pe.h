@@ -19,7 +19,8 @@ struct ski_rma_pe {
     void                         *waiters;      /* threads that wait for any of them       */
     struct ski_am_sent           *sent;         /* these requests (am_sent.h)              */
     uint32_t                      sent_room, sent_free;
-    struct ski_am_deferred_reply *deferred; /* replies of this PE to be sent (am_target.c) */
+    struct ski_rma_request       *short_puts; /* in flight, which the next one may join; or NULL */
+    struct ski_am_deferred_reply *deferred;   /* replies of this PE to be sent (am_target.c) */
     uint32_t                      deferred_count;
     bool                          deferred_urgent; /* one of them is not to wait              */
 };

@@ -128,6 +128,8 @@ void ski_rma_request_end(struct ski_pe *self, struct ski_rma_request *req)
     struct ski_outstanding *on_pe = req->on_pe; /* stays: unused ones are kept */
 
     rma_request_uncount(self, req);
+    if (rma->short_puts == req)
+        rma->short_puts = NULL;
     if (on_pe->backlog > 0) /* before completions: what they begin must not overtake it */
         ski_rma_backlog_advance(self, on_pe);
     if (req->region)

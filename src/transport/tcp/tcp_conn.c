@@ -38,9 +38,24 @@ void ski_tcp_want_writable(struct ski_tcp_conn *conn, bool ask)
 {
     struct epoll_event event = {.events = ask ? EPOLLIN | EPOLLOUT : EPOLLIN, .data.ptr = conn};
 
-    if (conn->wants_writable != ask &&
+    if (conn->wants_writable != ask && ski_tcp_conn_use_epoll(conn, true) &&
         epoll_ctl(conn->port->epoll, EPOLL_CTL_MOD, conn->source.fd, &event) == 0)
         conn->wants_writable = ask;
+}
+
+bool ski_tcp_conn_use_epoll(struct ski_tcp_conn *conn, bool use)
+{
+    struct epoll_event event = {.events = EPOLLIN, .data.ptr = conn};
+    int                how   = use ? EPOLL_CTL_ADD : EPOLL_CTL_DEL;
+
+    assert(use || (conn == conn->port->hot && !conn->wants_writable));
+    conn->hot_hits = 0;
+    if (conn->outside_epoll == !use)
+        return true;
+    if (epoll_ctl(conn->port->epoll, how, conn->source.fd, &event) != 0)
+        return false;
+    conn->outside_epoll = !use;
+    return true;
 }
 
 struct ski_tcp_conn *ski_tcp_conn_new(struct ski_port *port, int fd, int pe)
@@ -260,16 +275,31 @@ static void tcp_conn_ack_end(struct ski_tcp_conn *conn)
     setsockopt(conn->source.fd, IPPROTO_TCP, TCP_QUICKACK, &on, sizeof on);
 }
 
-/* Makes a connection, on which something was received, the hot one. */
-static inline void tcp_conn_note_hot(struct ski_tcp_conn *conn)
+/* Makes a connection, on which something was received, the hot one.  The former one is in epoll
+ * again, or stays the hot one. */
+static void tcp_conn_make_hot(struct ski_tcp_conn *conn)
 {
     struct ski_port *port = conn->port;
 
-    if (port->hot == conn)
-        port->hot_misses = 0;
-    else if (port->hot_misses < SKI_TCP_HOT_MISSES)
+    if (port->hot_misses < SKI_TCP_HOT_MISSES)
         port->hot_misses++;
-    port->hot = conn;
+    if (!port->hot || ski_tcp_conn_use_epoll(port->hot, true))
+        port->hot = conn;
+}
+
+/* Records a receive on a connection.  The hot one leaves epoll after enough of them.  Connections
+ * that ports share stay: a port that sleeps may watch them while another one receives. */
+static __attribute__((noinline)) void tcp_conn_note_hot(struct ski_tcp_conn *conn)
+{
+    struct ski_port *port = conn->port;
+
+    if (port->hot != conn) {
+        tcp_conn_make_hot(conn);
+        return;
+    }
+    port->hot_misses = 0;
+    if (++conn->hot_hits >= SKI_TCP_HOT_HITS && !conn->wants_writable && !port->owners)
+        ski_tcp_conn_use_epoll(conn, false);
 }
 
 /* Handles the result of a receive: @p n bytes, which were valid if @p sense.  Returns whether there
@@ -279,7 +309,8 @@ static inline bool tcp_conn_received(struct ski_tcp_conn *conn, ssize_t n, bool 
 {
     if (n < 0 && (errno == EAGAIN || errno == EINTR))
         return false;
-    tcp_conn_note_hot(conn);
+    if (!conn->outside_epoll)
+        tcp_conn_note_hot(conn);
     if (n <= 0)
         tcp_conn_end(conn, tcp_conn_end_reason(n));
     else if (!sense)

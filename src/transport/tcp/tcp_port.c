@@ -241,10 +241,18 @@ static unsigned tcp_port_poll_epoll(struct ski_port *port)
     return some;
 }
 
+/* Returns whether epoll has no more to report than new connections, which can wait. */
+static bool tcp_port_only_hot(const struct ski_port *port)
+{
+    return port->hot && port->hot == port->conns && !port->hot->next && port->hot->outside_epoll;
+}
+
 /* Returns whether epoll is due, after the hot connection had data (@p heard) or not. */
 static bool tcp_port_epoll_is_due(struct ski_port *port, bool heard)
 {
-    if (++port->polls < (heard ? TCP_EPOLL_BUSY_POLLS : TCP_EPOLL_IDLE_POLLS) && port->hot)
+    bool seldom = heard || tcp_port_only_hot(port);
+
+    if (++port->polls < (seldom ? TCP_EPOLL_BUSY_POLLS : TCP_EPOLL_IDLE_POLLS) && port->hot)
         return false;
     port->polls = 0;
     return true;
@@ -254,7 +262,8 @@ static bool tcp_port_epoll_is_due(struct ski_port *port, bool heard)
  * from the hot one, unless that is amidst a packet. */
 static bool tcp_port_alternates(const struct ski_port *port)
 {
-    return port->hot_misses >= SKI_TCP_HOT_MISSES && port->hot && port->hot->in.bytes == 0;
+    return port->hot_misses >= SKI_TCP_HOT_MISSES && port->hot && port->hot->in.bytes == 0 &&
+           !port->hot->outside_epoll;
 }
 
 /* Packets that wait are sent last, as a connection may just have become writable. */
@@ -284,9 +293,10 @@ int ski_tcp_wait_fd(struct ski_port *port)
     return port->epoll;
 }
 
-/* epoll is level-triggered, so no event can be missed. */
+/* epoll is level-triggered, so no event can be missed.  A port whose hot connection cannot be
+ * watched does not sleep. */
 bool ski_tcp_arm(struct ski_port *port)
 {
     ski_tcp_want_writable_all(port);
-    return true;
+    return !port->hot || ski_tcp_conn_use_epoll(port->hot, true);
 }

@@ -167,14 +167,30 @@ static void bench_channels_print_gain(const struct results *r, const char *what,
     bench_print_goal(what, worst > 0 ? 1 / worst : 0, ">=", goal);
 }
 
-/* The first two rows are the ratios of the CkDirect paper, whose messages are entry calls. */
+/* Prints the largest ratio that a channel can reach: that of @p other to the floor. */
+static void bench_channels_print_limit(const struct results *r, const char *what, const char *other,
+                                       size_t least, size_t most)
+{
+    double worst = bench_channels_worst(r, TCP, "floor", other, least, most);
+
+    if (worst > 0)
+        printf("%-62s%8.2f  a limit\n", what, 1 / worst);
+}
+
+/* The first rows are the ratios of the CkDirect paper, whose messages are entry calls, and what
+ * they would be for a channel that takes no longer than its system calls. */
 static void bench_channels_print_tcp_goals(const struct results *r)
 {
     bench_print_goals_head("Goals, between hosts over TCP");
     bench_channels_print_gain(r, "entry call / channel, 100 and 1000 bytes", "entry", 100, 1000,
                               1.25);
+    bench_channels_print_limit(r, "entry call / bare send and recv, 100 and 1000 bytes", "entry",
+                               100, 1000);
     bench_channels_print_gain(r, "entry call / channel, worst size from 10000 to 100000", "entry",
                               10000, 100000, 1.3);
+    bench_channels_print_limit(r,
+                               "entry call / bare send and recv, worst size from 10000 to 100000",
+                               "entry", 10000, 100000);
     bench_channels_print_gain(r, "message / channel, worst size from 10000 to 100000", "message",
                               10000, 100000, 1.3);
     bench_print_goal("learned channel / entry call, worst size from 10000 to 100000",
