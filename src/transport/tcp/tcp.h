@@ -9,6 +9,7 @@
  *   tcp.c            the process: settings, and the table of functions
  *   tcp_port.c       ports: listening sockets, epoll, progress, close
  *   tcp_handshake.c  connections until they are open
+ *   tcp_settle.c     which of two connections with a peer stays
  *   tcp_conn.c       open connections: receiving, and their end
  *   tcp_send.c       sending, and the queues of packets that wait
  *   tcp_framing.c    packets in a stream of bytes
@@ -25,7 +26,7 @@
  * nonce, fresh random numbers of the other side, so that recorded traffic proves nothing later.
  * Nothing else is read or sent before that.
  *
- *      hello     --> | "SkuaTC2" (8) | security (4) | from (4) | to (4) | 0 (4) | nonce (16) |
+ *      hello     --> | "SkuaTC3" (8) | security (4) | from (4) | to (4) | 0 (4) | nonce (16) |
  *      answer    <-- | nonce (16) | proof (16) |
  *      proof     --> | proof (16) |
  *
@@ -35,8 +36,8 @@
  * for the responder when it has received the proof.  The keys of records are derived from the same
  * words.
  *
- * If two ports connect to each other at the same time, both connections stay open, and packets are
- * sent on the one that the lower PE initiated.
+ * If two ports connect to each other at the same time, the connection that the lower PE initiated
+ * stays open, and the other one is closed when both sides have left it (tcp_settle.c).
  *
  * A packet is sent from the memory of the runtime.  What the kernel does not accept at once waits
  * in the send queue of the peer, whose length is bounded in packets and bytes, and is sent in
@@ -59,7 +60,7 @@ struct ski_tcp_source {
     int fd;
 };
 
-#define SKI_TCP_MAGIC "SkuaTC2" /* changes with the protocol */
+#define SKI_TCP_MAGIC "SkuaTC3" /* changes with the protocol */
 
 /* The first message of a handshake. */
 struct ski_tcp_hello {
@@ -102,6 +103,8 @@ struct ski_tcp_conn {
     bool             initiator;      /* this side opened the connection                        */
     bool             wants_writable; /* epoll reports when it becomes writable                 */
     bool             end_sent;       /* the end of the outgoing stream was sent                */
+    unsigned char    end_kind;       /* enum ski_frame_kind of that end; 0: it was not begun   */
+    size_t           end_bytes;      /* bytes of it that were sent                             */
     int              pe;             /* the PE of the other side; -1: not authenticated yet    */
     struct ski_port *port;
     bool (*on_readable)(struct ski_tcp_conn *conn); /* handles an event; depends on the state  */
@@ -141,8 +144,9 @@ struct ski_peer {
     struct ski_tcp_send_req *first, **last;
     unsigned                 waiting; /* packets in the send queue                              */
     size_t                   waiting_bytes; /* bytes of these packets                           */
-    unsigned                 stalls; /* flushes in a row that sent nothing                     */
-    bool                     queued; /* in port->waiting                                       */
+    unsigned                 stalls;    /* flushes in a row that sent nothing                     */
+    bool                     queued;    /* in port->waiting                                       */
+    bool                     unsettled; /* it sends on another connection after this packet    */
     struct ski_sockaddrs     addrs;
     size_t                   next_addr; /* the first address not tried yet                       */
     int                      error;     /* errno of the last attempt; 0: another port answered  */
@@ -232,6 +236,12 @@ static inline struct ski_tcp_conn **ski_tcp_conn_bucket(struct ski_port *port, i
     return &port->conn_bucket[(unsigned)pe % SKI_TCP_BUCKETS];
 }
 
+/** Returns whether packets may be sent on a connection. */
+static inline bool ski_tcp_can_send(const struct ski_tcp_conn *conn)
+{
+    return conn->state == SKI_TCP_OPEN && !conn->end_kind;
+}
+
 /** Closes a connection; ski_tcp_conns_reap() frees it. */
 void ski_tcp_conn_close(struct ski_tcp_conn *conn);
 
@@ -293,6 +303,15 @@ void ski_tcp_conn_fail(struct ski_tcp_conn *conn, int error);
 
 /** Sets whether epoll leaves listeners out (tcp_port.c). */
 void ski_tcp_pause_accept(struct ski_port *port, bool accept_paused);
+
+/* ---- two connections with a peer (tcp_settle.c) --------------------------------------- */
+
+/** If two connections with @p pe are open, leaves the one that does not stay. */
+void ski_tcp_settle(struct ski_port *port, int pe);
+
+/** Ends the outgoing stream of a connection.  Returns false if there was no room for the end: it is
+ *  to be called again, and nothing else is sent. */
+bool ski_tcp_send_end(struct ski_tcp_conn *conn, enum ski_frame_kind kind);
 
 /* ---- sending (tcp_send.c) ------------------------------------------------------------ */
 

@@ -195,6 +195,7 @@ static void tcp_conn_end(struct ski_tcp_conn *conn, const char *reason)
         ski_tcp_peer_lost(peer, reason);
     else if (peer->conn == conn) {
         peer->conn = NULL; /* the peer closed its port; sending to it reports it as lost */
+        ski_tcp_settle(conn->port, conn->pe); /* or this connection alone has ended */
         ski_tcp_sendq_list(peer);
     }
 }
@@ -282,6 +283,8 @@ static inline bool tcp_conn_received(struct ski_tcp_conn *conn, ssize_t n, bool 
         tcp_conn_end(conn, tcp_conn_end_reason(n));
     else if (!sense)
         tcp_conn_end(conn, nonsense);
+    else if (conn->in.moved)
+        ski_tcp_settle(conn->port, conn->pe);
     else if (conn->in.ended)
         tcp_conn_ack_end(conn);
     return true;
@@ -330,6 +333,8 @@ static void tcp_conn_check(struct ski_tcp_conn *conn)
              : ski_tcp_conn_fail(conn, ETIMEDOUT);
     else if (!open && ski_tcp_now() > conn->deadline)
         ski_tcp_on_deadline(conn);
+    else if (conn->end_kind == SKI_FRAME_MOVED && !conn->end_sent)
+        ski_tcp_settle(conn->port, conn->pe);
 }
 
 /* Checks all connections. Ending one may end others: if the next one is closed, the rest is checked

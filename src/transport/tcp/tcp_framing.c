@@ -100,7 +100,8 @@ static __attribute__((noinline)) bool framing_read_rare(struct ski_framing *s, u
 {
     size_t target = head >> SKI_FRAME_TARGET_SHIFT & 0xffff;
 
-    s->ended = head == ski_frame_head(SKI_FRAME_END, 0);
+    s->moved = head == ski_frame_head(SKI_FRAME_MOVED, 0);
+    s->ended = s->moved || head == ski_frame_head(SKI_FRAME_END, 0);
     if (s->ended)
         return true;
     if (!s->owners || target == 0 || target > s->owner_count || !s->owners[target - 1])

@@ -10,7 +10,8 @@
  * received straight into the memory that was allocated for it, or where the runtime wants its data.
  * So after a large packet only the beginning of the next one is received at first, which is likely
  * to be as large: the runtime then says where the rest belongs (ski_framing_lead()).  Nothing
- * follows a head of the kind END, which has no bytes.
+ * follows a head of the kind END, with which the port ends, or MOVED, with which only this stream
+ * ends (tcp_settle.c).  Both have no bytes.
  */
 #ifndef SKI_TCP_FRAMING_H
 #define SKI_TCP_FRAMING_H
@@ -21,7 +22,7 @@
 
 #define SKI_FRAME_HEAD sizeof(uint64_t)
 
-enum ski_frame_kind { SKI_FRAME_PACKET = 0x53, SKI_FRAME_END = 0x45 };
+enum ski_frame_kind { SKI_FRAME_PACKET = 0x53, SKI_FRAME_END = 0x45, SKI_FRAME_MOVED = 0x4d };
 
 /** Returns the head of a frame. */
 static inline uint64_t ski_frame_head(enum ski_frame_kind kind, size_t bytes)
@@ -49,9 +50,9 @@ struct ski_framing {
     size_t        bytes, got; /* size of the packet, 0: none is arriving; bytes received */
     size_t        kept; /* bytes of the packet in `begin`: the rest is received at its target */
     unsigned char begin[SKI_DIRECT_HEAD];
-    bool          ended;
-    size_t        last;  /* bytes of the last packet                                 */
-    unsigned      plain; /* large packets to come before the runtime is asked again  */
+    bool          ended, moved; /* the stream has ended; the peer continues on another one */
+    size_t        last;         /* bytes of the last packet                                 */
+    unsigned      plain;        /* large packets to come before the runtime is asked again  */
 };
 
 #define SKI_FRAMING_LARGE                                                                          \

@@ -138,13 +138,6 @@ static bool handshake_send(const struct ski_tcp_conn *conn, const void *what, si
 
 /* ---- opening -------------------------------------------------------------------------- */
 
-/* Returns whether this connection is the one of two to a peer that is used; both sides decide
- * alike. */
-static bool handshake_is_preferred(const struct ski_tcp_conn *conn)
-{
-    return conn->initiator ? conn->port->pe < conn->pe : conn->pe < conn->port->pe;
-}
-
 /* Opens a connection for packets. */
 static void handshake_open(struct ski_tcp_conn *conn)
 {
@@ -153,16 +146,11 @@ static void handshake_open(struct ski_tcp_conn *conn)
     assert(conn->pe >= 0 && conn->got == 0);
     conn->state       = SKI_TCP_OPEN;
     conn->on_readable = conn->records ? ski_tcp_on_records : ski_tcp_on_packets;
+    if (peer && peer->conn && peer->conn->state != SKI_TCP_OPEN)
+        peer->conn = conn;
     if (peer)
         ski_tcp_sendq_list(peer);
-    if (!peer || !peer->conn || peer->conn == conn)
-        return;
-    if (peer->conn->state == SKI_TCP_OPEN &&
-        !(handshake_is_preferred(conn) && !ski_tcp_mid_packet(peer)))
-        return;
-    if (peer->conn->state == SKI_TCP_OPEN)
-        ski_tcp_want_writable(peer->conn, false);
-    peer->conn = conn;
+    ski_tcp_settle(conn->port, conn->pe);
 }
 
 static void handshake_warn_refused(struct ski_tcp_conn *conn, const char *reason)
@@ -253,12 +241,13 @@ static struct ski_tcp_conn *handshake_connect(struct ski_peer *peer)
     return NULL;
 }
 
-/* Returns a connection to a PE in the given state, or NULL. */
+/* Returns a connection to a PE in the given state, on which packets may be sent when it is open; or
+ * NULL. */
 static struct ski_tcp_conn *handshake_find_conn(struct ski_port *port, int pe, int state)
 {
     struct ski_tcp_conn *conn = *ski_tcp_conn_bucket(port, pe);
 
-    while (conn && (conn->pe != pe || (int)conn->state != state))
+    while (conn && (conn->pe != pe || (int)conn->state != state || conn->end_kind))
         conn = conn->next_in_bucket;
     return conn;
 }

@@ -296,10 +296,18 @@ static void handshake_test_drop_peer(struct ski_peer *peer)
     free(peer);
 }
 
+/* Returns whether a port has @p kept open and no other connection. */
+static bool handshake_test_is_only(const struct ski_tcp_conn *kept,
+                                   const struct ski_tcp_conn *other)
+{
+    return handshake_test_is_open(kept) && other->state == SKI_TCP_CLOSED &&
+           kept->port->conns == kept && !kept->next;
+}
+
 /* Two ports connect to each other at the same time. */
 static void test_handshake_both(void)
 {
-    bool same = true;
+    bool same = true, one = true;
 
     for (int i = 0; i < 2; i++) {
         struct handshake_test_link by_low, by_high;
@@ -311,15 +319,17 @@ static void test_handshake_both(void)
         low  = handshake_test_add_peer(handshake_test_high, LOW, by_high.initiator);
         handshake_test_run(i ? &by_high : &by_low, FORWARD);
         handshake_test_run(i ? &by_low : &by_high, FORWARD);
-        same &= handshake_test_is_open(by_low.responder) &&
-                handshake_test_is_open(by_high.responder) && high->conn == by_low.initiator &&
-                low->conn == by_low.responder;
+        handshake_test_run(&by_high, FORWARD);
+        same &= high->conn == by_low.initiator && low->conn == by_low.responder;
+        one &= handshake_test_is_only(by_low.initiator, by_high.responder) &&
+               handshake_test_is_only(by_low.responder, by_high.initiator);
         handshake_test_drop_peer(high);
         handshake_test_drop_peer(low);
+        handshake_test_close(&by_high); /* first, as this frees what is closed */
         handshake_test_close(&by_low);
-        handshake_test_close(&by_high);
     }
     OK(same, "both ports send on the connection that the lower PE has initiated");
+    OK(one, "and close the other one");
 }
 
 int main(void)

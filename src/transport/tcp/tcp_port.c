@@ -158,17 +158,10 @@ static bool tcp_conn_may_end(const struct ski_tcp_conn *conn)
 
 static void tcp_port_send_end(struct ski_port *port)
 {
-    uint64_t end = ski_frame_head(SKI_FRAME_END, 0);
-
-    for (struct ski_tcp_conn *conn = port->conns; conn; conn = conn->next) {
-        struct iovec part = {&end, sizeof end};
-
+    for (struct ski_tcp_conn *conn = port->conns; conn; conn = conn->next)
         if (tcp_conn_may_end(conn) && ski_tcp_conn_secure(conn) &&
-            ski_tcp_write(conn, &part, 1) == sizeof end) {
-            conn->end_sent = true;
+            ski_tcp_send_end(conn, SKI_FRAME_END))
             shutdown(conn->source.fd, SHUT_WR);
-        }
-    }
 }
 
 static void tcp_port_progress_or_yield(struct ski_port *port)

@@ -203,7 +203,7 @@ static bool tcp_sendq_write(struct ski_peer *peer, bool *any)
     size_t       parts = 0, room = TCP_WRITE_MAX, n;
 
     for (struct ski_tcp_send_req *out = peer->first; out && room > 0 && parts + 3 <= TCP_IOV_MAX;
-         out                          = out->next)
+         out                          = peer->unsettled ? NULL : out->next)
         parts += tcp_send_req_iov(out, part + parts, &room);
     n = ski_tcp_write(peer->conn, part, parts);
     *any |= n > 0;
@@ -223,7 +223,8 @@ static bool tcp_sendq_flush_peer(struct ski_peer *peer)
     bool any = false;
 
     while (peer->first && tcp_sendq_write(peer, &any))
-        ;
+        if (peer->unsettled)
+            ski_tcp_settle(peer->port, peer->pe);
     peer->stalls = any ? 0 : peer->stalls + 1;
     if (peer->stalls >= TCP_STALLS_MAX)
         ski_tcp_want_writable(peer->conn, true);
