@@ -119,6 +119,7 @@ static void net_describe_job(const struct ski_boot *boot)
                                         .port_range   = ski_config.ports,
                                         .peer_timeout = ski_config.peer_timeout,
                                         .share        = net_shares(job),
+                                        .rails        = (unsigned)ski_config.rails,
                                         .log          = ski_log_write,
                                         .security     = (enum ski_security)ski_config.security,
                                         .prove        = ski_secret_prove,

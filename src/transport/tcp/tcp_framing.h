@@ -22,7 +22,26 @@
 
 #define SKI_FRAME_HEAD sizeof(uint64_t)
 
-enum ski_frame_kind { SKI_FRAME_PACKET = 0x53, SKI_FRAME_END = 0x45, SKI_FRAME_MOVED = 0x4d };
+enum ski_frame_kind {
+    SKI_FRAME_PACKET  = 0x53,
+    SKI_FRAME_END     = 0x45,
+    SKI_FRAME_MOVED   = 0x4d,
+    SKI_FRAME_STRIPED = 0x54, /* the first part of a packet, as in tcp_stripe.h */
+    SKI_FRAME_PART    = 0x50, /* another part of it                             */
+};
+
+/* What follows the head of a part of a packet: its id; bytes or offset; and the beginning of the
+ * packet, in its first part. */
+struct ski_stripe_lead {
+    uint64_t      id, at;
+    unsigned char begin[SKI_DIRECT_HEAD];
+};
+
+#define SKI_STRIPE_HEAD (2 * sizeof(uint64_t)) /* bytes of id, and bytes or offset */
+
+struct ski_stripe;
+struct ski_stripes;
+struct ski_early_part;
 
 /** Returns the head of a frame. */
 static inline uint64_t ski_frame_head(enum ski_frame_kind kind, size_t bytes)
@@ -51,8 +70,20 @@ struct ski_framing {
     size_t        kept; /* bytes of the packet in `begin`: the rest is received at its target */
     unsigned char begin[SKI_DIRECT_HEAD];
     bool          ended, moved; /* the stream has ended; the peer continues on another one */
+    bool          invalid;      /* it ended since something was wrong in it                 */
     size_t        last;         /* bytes of the last packet                                 */
     unsigned      plain;        /* large packets to come before the runtime is asked again  */
+
+    /* Packets in parts. */
+    struct ski_stripes    *stripes;    /* of the port; NULL: there are none on this stream     */
+    int                    from;       /* PE of the sender                                     */
+    unsigned char          leading;    /* enum ski_frame_kind, while `lead` arrives; else 0    */
+    bool                   paused;     /* the rest of its last packet arrives on other streams */
+    size_t                 lead_bytes; /* the bytes in the head                             */
+    size_t                 part_bytes; /* bytes of the part that is arriving                */
+    struct ski_stripe     *stripe;     /* the packet of the part that is arriving, or NULL  */
+    struct ski_early_part *early;      /* that part, if its packet has not begun; or NULL   */
+    struct ski_stripe_lead lead;
 };
 
 #define SKI_FRAMING_LARGE                                                                          \
@@ -64,7 +95,7 @@ struct ski_framing {
 static inline size_t ski_framing_lead(const struct ski_framing *s)
 {
     return s->last >= SKI_FRAMING_LARGE && s->plain == 0 && s->bytes == 0
-               ? SKI_FRAME_HEAD + SKI_DIRECT_HEAD
+               ? SKI_FRAME_HEAD + sizeof(struct ski_stripe_lead)
                : 0;
 }
 
@@ -76,16 +107,17 @@ static inline size_t ski_framing_target(const struct ski_framing *s, void **to)
     return s->room ? s->bytes - s->got : 0;
 }
 
+/** Asks the runtime for ski_framing_check_target(). */
+void ski_framing_ask_target(struct ski_framing *s);
+
 /** Asks the runtime whether the target of the next bytes is still there, and where, before they are
  *  received in a later call of progress().  If it is not, the other bytes of the packet are fed and
  * skipped.
  */
 static inline void ski_framing_check_target(struct ski_framing *s)
 {
-    void *to = s->room;
-
-    if (s->kept > 0 && to && s->up->recv_direct_continues)
-        s->room = s->up->recv_direct_continues(s->owner, s->begin, &to) ? to : NULL;
+    if (s->kept > 0 && s->room && s->up->recv_direct_continues)
+        ski_framing_ask_target(s);
 }
 
 /** Records that @p bytes were received at the target. */

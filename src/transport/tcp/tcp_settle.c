@@ -23,12 +23,13 @@ static bool settle_is_preferred(const struct ski_tcp_conn *conn)
     return conn->initiator ? conn->port->pe < conn->pe : conn->pe < conn->port->pe;
 }
 
-/* Returns the connection to a PE that stays, if it is open; or NULL. */
-static struct ski_tcp_conn *settle_find_kept(struct ski_port *port, int pe)
+/* Returns the connection to a PE that stays for a rail, if it is open; or NULL. */
+static struct ski_tcp_conn *settle_find_kept(struct ski_port *port, int pe, unsigned rail)
 {
     struct ski_tcp_conn *conn = *ski_tcp_conn_bucket(port, pe);
 
-    while (conn && (conn->pe != pe || !ski_tcp_can_send(conn) || !settle_is_preferred(conn)))
+    while (conn && (conn->pe != pe || conn->rail != rail || !ski_tcp_can_send(conn) ||
+                    !settle_is_preferred(conn)))
         conn = conn->next_in_bucket;
     return conn;
 }
@@ -74,16 +75,16 @@ static void settle_retire(struct ski_tcp_conn *conn)
         ski_tcp_conn_close(conn);
 }
 
-void ski_tcp_settle(struct ski_port *port, int pe)
+void ski_tcp_settle(struct ski_port *port, int pe, unsigned rail)
 {
-    struct ski_tcp_conn *kept = settle_find_kept(port, pe), *next;
-    struct ski_peer     *peer = ski_tcp_peer_find(port, pe);
+    struct ski_tcp_conn *kept = settle_find_kept(port, pe, rail), *next;
+    struct ski_peer     *peer = kept ? ski_tcp_peer_of(kept) : NULL;
 
     if (!kept || (peer && (peer->lost || !settle_switch(peer, kept))))
         return;
     for (struct ski_tcp_conn *conn = *ski_tcp_conn_bucket(port, pe); conn; conn = next) {
         next = conn->next_in_bucket;
-        if (conn->pe == pe && conn != kept && conn->state == SKI_TCP_OPEN)
+        if (conn->pe == pe && conn->rail == rail && conn != kept && conn->state == SKI_TCP_OPEN)
             settle_retire(conn);
     }
 }
