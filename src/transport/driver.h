@@ -177,6 +177,12 @@ struct ski_driver {
     skua_status (*connect)(struct ski_port *port, int pe, const void *address, size_t bytes,
                            struct ski_peer **peer);
 
+    /** Waits, for at most @p seconds, until packets to a new peer leave without progress().  The
+     *  runtime calls this if a progress thread serves the port of the peer, so that the first
+     *  packet does not wait for a PE that computes.  lost() may be called from here.  May be NULL.
+     */
+    void (*connect_wait)(struct ski_peer *peer, double seconds);
+
     /** Sends a packet.  SKUA_OK: its memory may be reused.  SKUA_PENDING: sent() will tell when.
      *  SKUA_ERR_AGAIN: nothing was sent for want of room; try again after progress().  A driver
      *  bounds the packets that it holds, and a peer that does not receive leaves room for others.

@@ -13,6 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/config.h"
 #include "base/memory.h"
 #include "core/net/coalesce.h"
 #include "core/net/net_process.h"
@@ -26,7 +27,28 @@
 #define EXTEND_LOOK 16 /* extensions of a packet between two looks at the clock */
 #define BURST_LEAST 8  /* packets in a row that make a burst                    */
 
+#define CONNECT_SECONDS 5 /* that the first packet to a progress thread waits for its connection   \
+                           */
+
 /* ---- connections ------------------------------------------------------------------ */
+
+/* Returns whether a progress thread answers at @p pe, and this PE may wait for that.  A progress
+ * thread waits for no other. */
+static bool net_is_answered(const struct ski_net_port *net, int pe)
+{
+    const struct ski_job *job = ski_net_here.boot->job;
+
+    return ski_config.progress_thread && pe >= job->pes &&
+           pe == ski_job_progress_pe(job, ski_job_process_of(job, pe)) &&
+           net->self->pe != ski_job_progress_pe(job, net->self->process);
+}
+
+/* Lets the first packets to a peer leave although this PE may compute from now on. */
+static void net_connect_wait(struct ski_net_port *net, const struct ski_net_peer *peer)
+{
+    if (ski_net_here.driver->connect_wait && net_is_answered(net, peer->pe))
+        ski_net_here.driver->connect_wait(peer->endpoint, CONNECT_SECONDS);
+}
 
 static void net_connect(struct ski_net_port *net, struct ski_net_peer *peer)
 {
@@ -37,11 +59,12 @@ static void net_connect(struct ski_net_port *net, struct ski_net_peer *peer)
     ski_driver_last_error()[0] = '\0';
     status = ski_net_here.driver->connect(net->port, peer->pe, address, bytes, &peer->endpoint);
     free(address);
-    if (status != SKUA_OK)
+    if (status != SKUA_OK) {
         ski_net_peer_lose(net, peer, ski_net_reason(status));
-    else
-        ski_log(SKI_LOG_INFO, "PE %d is reached through %s", peer->pe,
-                ski_net_here.driver->describe());
+        return;
+    }
+    ski_log(SKI_LOG_INFO, "PE %d is reached through %s", peer->pe, ski_net_here.driver->describe());
+    net_connect_wait(net, peer);
 }
 
 /* Returns the peer for a PE, which need not be connected. */

@@ -89,6 +89,7 @@ __attribute__((visibility("default"))) const struct ski_driver ski_driver = {
     .close            = ski_tcp_close,
     .address          = ski_tcp_address,
     .connect          = ski_tcp_connect,
+    .connect_wait     = ski_tcp_connect_wait,
     .send             = ski_tcp_send,
     .send_split       = ski_tcp_send_split,
     .progress         = ski_tcp_progress,

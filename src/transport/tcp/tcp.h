@@ -13,7 +13,7 @@
  *   tcp_conn.c       open connections: receiving, and their end
  *   tcp_send.c       sending, and the queues of packets that wait
  *   tcp_rail.c       several connections with a peer for large packets
- *   tcp_stripe.c     receiving such a packet
+ *   tcp_multipart.c     receiving such a packet
  *   tcp_framing.c    packets in a stream of bytes
  *   tcp_record.c     authenticated and encrypted records, for security=auth and encrypt
  *   tcp_hub.c        a port that the PEs of a process share, for shared_connections (tcp_hub.h)
@@ -54,7 +54,7 @@
 #include "transport/driver.h"
 #include "transport/sockaddrs.h"
 #include "transport/tcp/tcp_record.h"
-#include "transport/tcp/tcp_stripe.h"
+#include "transport/tcp/tcp_multipart.h"
 
 /* What an epoll event refers to: the first member of a listener or a connection. */
 struct ski_tcp_source {
@@ -123,7 +123,7 @@ struct ski_tcp_conn {
     struct ski_tcp_conn  *next, *next_in_bucket;
 };
 
-struct ski_tcp_striped;
+struct ski_tcp_divided;
 
 /* A packet that the kernel has not accepted completely, or a part of one. */
 struct ski_tcp_send_req {
@@ -135,7 +135,7 @@ struct ski_tcp_send_req {
     size_t                   sent; /* bytes accepted, of the head and the parts                 */
     bool                     split;
     void                    *cookie;  /* of done(), if split                                    */
-    struct ski_tcp_striped  *striped; /* the packet that this is a part of; NULL: it is whole   */
+    struct ski_tcp_divided  *divided; /* the packet that this is a part of; NULL: it is whole   */
     struct ski_peer         *peer;    /* only of a request that is queued by another function   */
     void                    *owner;   /* the port that is told of the end, if ports share one    */
     void                    *to;      /* its peer, while that port is open                       */
@@ -168,7 +168,7 @@ struct ski_peer {
     struct ski_peer *main;   /* the peer that this is a rail of; NULL: it is none */
     struct ski_peer *rail[SKI_TCP_RAILS_MAX]; /* by number, from 1 on; or NULL     */
     bool             rails_opened;
-    uint64_t         stripes; /* packets that were divided so far                  */
+    uint64_t         multiparts; /* packets that were divided so far                  */
 };
 
 #define SKI_TCP_SCRATCH    ((size_t)128 << 10) /* bytes that one call receives into `scratch` */
@@ -197,15 +197,15 @@ struct ski_port {
     size_t                    owner_count;
     void (*on_sent)(struct ski_tcp_send_req *out); /* takes over a request that is complete; NULL:
                                                       sent() or done() is called */
-    unsigned           polls;                      /* calls of progress() since epoll was polled */
-    unsigned           refused;                    /* connections refused                        */
-    unsigned           unauthenticated;     /* accepted connections that are not authenticated */
-    bool               accept_paused;       /* epoll does not report listeners ...        */
-    double             accept_paused_until; /* ... until then                             */
-    bool               short_of_files;      /* a lack of descriptors was logged           */
-    double             checked_at;          /* when connections were last checked         */
-    char              *scratch;             /* SKI_TCP_SCRATCH bytes                      */
-    struct ski_stripes stripes;             /* packets that arrive in parts               */
+    unsigned              polls;                   /* calls of progress() since epoll was polled */
+    unsigned              refused;                 /* connections refused                        */
+    unsigned              unauthenticated;     /* accepted connections that are not authenticated */
+    bool                  accept_paused;       /* epoll does not report listeners ...        */
+    double                accept_paused_until; /* ... until then                             */
+    bool                  short_of_files;      /* a lack of descriptors was logged           */
+    double                checked_at;          /* when connections were last checked         */
+    char                 *scratch;             /* SKI_TCP_SCRATCH bytes                      */
+    struct ski_multiparts multiparts;          /* packets that arrive in parts               */
 };
 
 /* The process. */
@@ -288,7 +288,7 @@ struct ski_peer *ski_tcp_peer_find(const struct ski_port *port, int pe);
 struct ski_peer *ski_tcp_peer_of(const struct ski_tcp_conn *conn);
 
 /** Lets a connection receive as it must after a part of a packet has begun or ended. */
-void ski_tcp_stripe_changed(struct ski_framing *in);
+void ski_tcp_multipart_changed(struct ski_framing *in);
 
 /** Handles an event of an open connection without records. */
 bool ski_tcp_on_packets(struct ski_tcp_conn *conn);
@@ -389,11 +389,11 @@ void ski_tcp_sendq_clear(struct ski_peer *peer);
 
 /** Sends a packet in parts on the rails of a peer.  Returns what send() of driver.h does, or
  *  SKUA_ERR_UNSUPPORTED: the packet is to be sent as any other. */
-skua_status ski_tcp_send_striped(struct ski_peer *peer, const struct ski_tcp_send_req *whole);
+skua_status ski_tcp_send_divided(struct ski_peer *peer, const struct ski_tcp_send_req *whole);
 
 /** Counts a part of a packet that was sent completely.  Returns true if that was the last one:
- *  @p striped is freed, and *@p whole is the packet. */
-bool ski_tcp_striped_part_sent(struct ski_tcp_striped *striped, struct ski_tcp_send_req *whole);
+ *  @p divided is freed, and *@p whole is the packet. */
+bool ski_tcp_part_sent(struct ski_tcp_divided *divided, struct ski_tcp_send_req *whole);
 
 /** Leaves out a rail that cannot be opened. */
 void ski_tcp_rail_give_up(struct ski_peer *rail);
@@ -423,6 +423,7 @@ void        ski_tcp_close(struct ski_port *port);
 size_t      ski_tcp_address(struct ski_port *port, void *to);
 skua_status ski_tcp_connect(struct ski_port *port, int pe, const void *to, size_t bytes,
                             struct ski_peer **out);
+void        ski_tcp_connect_wait(struct ski_peer *peer, double seconds);
 skua_status ski_tcp_send(struct ski_peer *peer, void *packet, size_t bytes);
 skua_status ski_tcp_send_split(struct ski_peer *peer, void *packet, size_t bytes, const void *rest,
                                size_t rest_bytes, void *cookie);

@@ -336,14 +336,14 @@ static bool tcp_conn_on_part(struct ski_tcp_conn *conn)
     return tcp_conn_received(conn, n, !in->invalid, "it sent invalid data");
 }
 
-void ski_tcp_stripe_changed(struct ski_framing *in)
+void ski_tcp_multipart_changed(struct ski_framing *in)
 {
     struct ski_tcp_conn *conn =
         (struct ski_tcp_conn *)(void *)((char *)in - offsetof(struct ski_tcp_conn, in));
 
     if (conn->state != SKI_TCP_OPEN || conn->records)
         return;
-    conn->on_readable = in->stripe   ? tcp_conn_on_part
+    conn->on_readable = in->packet   ? tcp_conn_on_part
                         : in->paused ? tcp_conn_on_nothing
                                      : ski_tcp_on_packets;
 }

@@ -4,7 +4,7 @@
 
 #include <assert.h>
 
-#include "transport/tcp/tcp_stripe.h"
+#include "transport/tcp/tcp_multipart.h"
 
 #define FRAMING_BYTES_MASK (((uint64_t)1 << SKI_FRAME_TARGET_SHIFT) - 1)
 #define FRAMING_PLAIN      ((uint64_t)SKI_FRAME_PACKET << 16) /* the kind, and no target */
@@ -26,12 +26,12 @@ static void framing_note_end(struct ski_framing *s, size_t bytes)
 static void framing_end_part(struct ski_framing *s)
 {
     if (s->leading) {
-        s->invalid = !ski_stripe_begin(s);
+        s->invalid = !ski_multipart_begin(s);
         s->ended   = s->invalid;
         return;
     }
     framing_note_end(s, s->part_bytes);
-    ski_stripe_end(s);
+    ski_multipart_end(s);
     s->room  = NULL;
     s->bytes = s->got = s->kept = 0;
 }
@@ -40,8 +40,8 @@ void ski_framing_ask_target(struct ski_framing *s)
 {
     void *to = s->room;
 
-    if (s->stripe)
-        ski_stripe_check_target(s);
+    if (s->packet)
+        ski_multipart_check_target(s);
     else
         s->room = s->up->recv_direct_continues(s->owner, s->begin, &to) ? to : NULL;
 }
@@ -49,7 +49,7 @@ void ski_framing_ask_target(struct ski_framing *s)
 /* Delivers a packet that is complete. */
 static void framing_end_packet(struct ski_framing *s)
 {
-    if (s->leading || s->stripe) {
+    if (s->leading || s->packet) {
         framing_end_part(s);
         return;
     }
@@ -126,14 +126,14 @@ static void framing_take_whole(struct ski_framing *s, const char *packet, size_t
 /* Prepares for a part of a packet, if @p head is that of one.  Returns false if it is not. */
 static bool framing_lead(struct ski_framing *s, uint64_t head, uint64_t bytes)
 {
-    bool first = head == ski_frame_head(SKI_FRAME_STRIPED, bytes);
+    bool first = head == ski_frame_head(SKI_FRAME_MULTIPART, bytes);
 
-    if (!s->stripes || bytes == 0 || !(first || head == ski_frame_head(SKI_FRAME_PART, bytes)))
+    if (!s->multiparts || bytes == 0 || !(first || head == ski_frame_head(SKI_FRAME_PART, bytes)))
         return false;
-    s->leading    = first ? SKI_FRAME_STRIPED : SKI_FRAME_PART;
+    s->leading    = first ? SKI_FRAME_MULTIPART : SKI_FRAME_PART;
     s->lead_bytes = bytes;
     s->room       = (char *)&s->lead;
-    s->bytes      = first ? sizeof s->lead : SKI_STRIPE_HEAD;
+    s->bytes      = first ? sizeof s->lead : SKI_MULTIPART_HEAD;
     return true;
 }
 
@@ -209,10 +209,10 @@ bool ski_framing_feed(struct ski_framing *s, const char *data, size_t bytes)
 
 void ski_framing_close(struct ski_framing *s)
 {
-    bool part = s->leading || s->stripe;
+    bool part = s->leading || s->packet;
 
-    if (s->stripes)
-        ski_stripe_close(s);
+    if (s->multiparts)
+        ski_multipart_close(s);
     if (part)
         ; /* what has arrived of it is no packet */
     else if (s->kept > 0)

@@ -23,24 +23,24 @@
 #define SKI_FRAME_HEAD sizeof(uint64_t)
 
 enum ski_frame_kind {
-    SKI_FRAME_PACKET  = 0x53,
-    SKI_FRAME_END     = 0x45,
-    SKI_FRAME_MOVED   = 0x4d,
-    SKI_FRAME_STRIPED = 0x54, /* the first part of a packet, as in tcp_stripe.h */
-    SKI_FRAME_PART    = 0x50, /* another part of it                             */
+    SKI_FRAME_PACKET    = 0x53,
+    SKI_FRAME_END       = 0x45,
+    SKI_FRAME_MOVED     = 0x4d,
+    SKI_FRAME_MULTIPART = 0x54, /* the first part of a packet, as in tcp_multipart.h */
+    SKI_FRAME_PART      = 0x50, /* another part of it                             */
 };
 
 /* What follows the head of a part of a packet: its id; bytes or offset; and the beginning of the
  * packet, in its first part. */
-struct ski_stripe_lead {
+struct ski_multipart_lead {
     uint64_t      id, at;
     unsigned char begin[SKI_DIRECT_HEAD];
 };
 
-#define SKI_STRIPE_HEAD (2 * sizeof(uint64_t)) /* bytes of id, and bytes or offset */
+#define SKI_MULTIPART_HEAD (2 * sizeof(uint64_t)) /* bytes of id, and bytes or offset */
 
-struct ski_stripe;
-struct ski_stripes;
+struct ski_multipart;
+struct ski_multiparts;
 struct ski_early_part;
 
 /** Returns the head of a frame. */
@@ -75,15 +75,15 @@ struct ski_framing {
     unsigned      plain;        /* large packets to come before the runtime is asked again  */
 
     /* Packets in parts. */
-    struct ski_stripes    *stripes;    /* of the port; NULL: there are none on this stream     */
-    int                    from;       /* PE of the sender                                     */
-    unsigned char          leading;    /* enum ski_frame_kind, while `lead` arrives; else 0    */
-    bool                   paused;     /* the rest of its last packet arrives on other streams */
-    size_t                 lead_bytes; /* the bytes in the head                             */
-    size_t                 part_bytes; /* bytes of the part that is arriving                */
-    struct ski_stripe     *stripe;     /* the packet of the part that is arriving, or NULL  */
-    struct ski_early_part *early;      /* that part, if its packet has not begun; or NULL   */
-    struct ski_stripe_lead lead;
+    struct ski_multiparts    *multiparts; /* of the port; NULL: there are none on this stream     */
+    int                       from;       /* PE of the sender                                     */
+    unsigned char             leading;    /* enum ski_frame_kind, while `lead` arrives; else 0    */
+    bool                      paused;     /* the rest of its last packet arrives on other streams */
+    size_t                    lead_bytes; /* the bytes in the head                             */
+    size_t                    part_bytes; /* bytes of the part that is arriving                */
+    struct ski_multipart     *packet;     /* the packet of the part that is arriving, or NULL  */
+    struct ski_early_part    *early;      /* that part, if its packet has not begun; or NULL   */
+    struct ski_multipart_lead lead;
 };
 
 #define SKI_FRAMING_LARGE                                                                          \
@@ -95,7 +95,7 @@ struct ski_framing {
 static inline size_t ski_framing_lead(const struct ski_framing *s)
 {
     return s->last >= SKI_FRAMING_LARGE && s->plain == 0 && s->bytes == 0
-               ? SKI_FRAME_HEAD + sizeof(struct ski_stripe_lead)
+               ? SKI_FRAME_HEAD + sizeof(struct ski_multipart_lead)
                : 0;
 }
 

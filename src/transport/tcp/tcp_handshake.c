@@ -145,10 +145,10 @@ static void handshake_open(struct ski_tcp_conn *conn)
     struct ski_peer *peer = ski_tcp_peer_of(conn);
 
     assert(conn->pe >= 0 && conn->got == 0);
-    conn->in.stripes  = conn->port->owners ? NULL : &conn->port->stripes;
-    conn->in.from     = conn->pe;
-    conn->state       = SKI_TCP_OPEN;
-    conn->on_readable = conn->records ? ski_tcp_on_records : ski_tcp_on_packets;
+    conn->in.multiparts = conn->port->owners ? NULL : &conn->port->multiparts;
+    conn->in.from       = conn->pe;
+    conn->state         = SKI_TCP_OPEN;
+    conn->on_readable   = conn->records ? ski_tcp_on_records : ski_tcp_on_packets;
     if (peer && peer->conn && peer->conn->state != SKI_TCP_OPEN)
         peer->conn = conn;
     if (peer)
@@ -324,6 +324,20 @@ skua_status ski_tcp_connect(struct ski_port *port, int pe, const void *to, size_
     *out = peer;
     handshake_begin_soon(peer->conn);
     return SKUA_OK;
+}
+
+/* Handles events of this connection alone: others belong to progress(). */
+void ski_tcp_connect_wait(struct ski_peer *peer, double seconds)
+{
+    double deadline = ski_tcp_now() + seconds;
+
+    while (peer->conn && peer->conn->state < SKI_TCP_OPEN && ski_tcp_now() < deadline) {
+        struct pollfd fd = {peer->conn->source.fd,
+                            peer->conn->state == SKI_TCP_CONNECTING ? POLLOUT : POLLIN, 0};
+
+        if (poll(&fd, 1, TCP_CONNECT_POLL_MS) == 1)
+            ski_tcp_on_readable(peer->conn);
+    }
 }
 
 void ski_tcp_conn_fail(struct ski_tcp_conn *conn, int error)

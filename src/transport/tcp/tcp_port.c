@@ -88,7 +88,7 @@ static void tcp_port_free(struct ski_port *port)
     assert(!port->conns && !port->hot);
     tcp_listeners_close(port);
     ski_tcp_conns_reap(port);
-    ski_stripes_free(&port->stripes);
+    ski_multiparts_free(&port->multiparts);
     while (port->peers) {
         struct ski_peer *peer = port->peers;
         port->peers           = peer->next;
@@ -116,7 +116,7 @@ skua_status ski_tcp_open(int pe, const struct ski_upcalls *up, void *owner, stru
     port->epoll   = epoll_create1(EPOLL_CLOEXEC);
     port->scratch = malloc(SKI_TCP_SCRATCH);
 
-    port->stripes.changed = ski_tcp_stripe_changed;
+    port->multiparts.changed = ski_tcp_multipart_changed;
     if (port->epoll >= 0 && port->scratch && tcp_listeners_open(port)) {
         atomic_store(&ski_tcp.close_deadline, 0);
         *out = port;

@@ -6,8 +6,8 @@
  * Rail 0 is the connection of all packets.  The first large packet to a peer opens the others; they
  * are used when they are open, and one that cannot be opened is left out.  A large packet is
  * divided into a part for each rail such that all rails have the same number of bytes to send.  The
- * first part keeps its turn among the packets on rail 0; tcp_stripe.h describes the parts and how
- * they are received.  A rail that breaks means that the peer is lost, as for rail 0.
+ * first part keeps its turn among the packets on rail 0; tcp_multipart.h describes the parts and
+ * how they are received.  A rail that breaks means that the peer is lost, as for rail 0.
  *
  * A rail is a struct ski_peer with a send queue and a connection of its own, which belongs to the
  * peer of rail 0.  The side that first sends a large packet opens a rail, and both use it.
@@ -26,7 +26,7 @@
 #define RAIL_ALIGN ((size_t)4096) /* bytes that all parts but the first are multiples of */
 
 /* A packet that was divided into parts. */
-struct ski_tcp_striped {
+struct ski_tcp_divided {
     unsigned                left;  /* parts that are not sent completely, and 1 within send() */
     struct ski_tcp_send_req whole; /* the packet */
 };
@@ -241,10 +241,10 @@ static void rail_divide(struct ski_peer *const *rail, size_t n, size_t bytes, si
 }
 
 /* Returns the request for @p bytes of a packet from @p offset on; NULL: memory is exhausted. */
-static struct ski_tcp_send_req *rail_request(struct ski_peer *rail, struct ski_tcp_striped *striped,
+static struct ski_tcp_send_req *rail_request(struct ski_peer *rail, struct ski_tcp_divided *divided,
                                              size_t offset, size_t bytes)
 {
-    const struct ski_tcp_send_req *whole = &striped->whole;
+    const struct ski_tcp_send_req *whole = &divided->whole;
     struct ski_tcp_send_req       *out   = calloc(1, sizeof *out);
     size_t                         all = whole->bytes[0] + whole->bytes[1], skip = offset;
     bool                           first = rail->number == 0;
@@ -252,12 +252,12 @@ static struct ski_tcp_send_req *rail_request(struct ski_peer *rail, struct ski_t
     if (!out)
         return NULL;
     out->head[0] =
-        first ? ski_frame_head(SKI_FRAME_STRIPED, all) : ski_frame_head(SKI_FRAME_PART, bytes);
-    out->head[1]    = (rail->main ? rail->main : rail)->stripes;
+        first ? ski_frame_head(SKI_FRAME_MULTIPART, all) : ski_frame_head(SKI_FRAME_PART, bytes);
+    out->head[1]    = (rail->main ? rail->main : rail)->multiparts;
     out->head[2]    = first ? bytes : offset;
-    out->head_bytes = SKI_FRAME_HEAD + SKI_STRIPE_HEAD;
+    out->head_bytes = SKI_FRAME_HEAD + SKI_MULTIPART_HEAD;
     out->peer       = rail;
-    out->striped    = striped;
+    out->divided    = divided;
     for (int i = 0; i < 2; i++) {
         size_t gone = skip < whole->bytes[i] ? skip : whole->bytes[i];
         size_t here = whole->bytes[i] - gone < bytes ? whole->bytes[i] - gone : bytes;
@@ -273,16 +273,16 @@ static struct ski_tcp_send_req *rail_request(struct ski_peer *rail, struct ski_t
 
 /* Makes the requests of all parts.  Returns their number; 0: memory is exhausted. */
 static unsigned rail_make_requests(struct ski_peer *const *rail, size_t n,
-                                   struct ski_tcp_striped *striped, struct ski_tcp_send_req **out)
+                                   struct ski_tcp_divided *divided, struct ski_tcp_send_req **out)
 {
     size_t   share[SKI_TCP_RAILS_MAX], offset = 0;
     unsigned made = 0;
 
-    rail_divide(rail, n, striped->whole.bytes[0] + striped->whole.bytes[1], share);
+    rail_divide(rail, n, divided->whole.bytes[0] + divided->whole.bytes[1], share);
     for (size_t i = 0; i < n; i++) {
         if (share[i] == 0)
             continue;
-        out[made] = rail_request(rail[i], striped, offset, share[i]);
+        out[made] = rail_request(rail[i], divided, offset, share[i]);
         if (!out[made]) {
             while (made > 0)
                 free(out[--made]);
@@ -294,21 +294,21 @@ static unsigned rail_make_requests(struct ski_peer *const *rail, size_t n,
     return made;
 }
 
-bool ski_tcp_striped_part_sent(struct ski_tcp_striped *striped, struct ski_tcp_send_req *whole)
+bool ski_tcp_part_sent(struct ski_tcp_divided *divided, struct ski_tcp_send_req *whole)
 {
-    assert(striped->left > 0);
-    if (--striped->left > 0)
+    assert(divided->left > 0);
+    if (--divided->left > 0)
         return false;
-    *whole = striped->whole;
-    free(striped);
+    *whole = divided->whole;
+    free(divided);
     return true;
 }
 
-skua_status ski_tcp_send_striped(struct ski_peer *peer, const struct ski_tcp_send_req *whole)
+skua_status ski_tcp_send_divided(struct ski_peer *peer, const struct ski_tcp_send_req *whole)
 {
     struct ski_peer         *rail[SKI_TCP_RAILS_MAX];
     struct ski_tcp_send_req *out[SKI_TCP_RAILS_MAX], ended;
-    struct ski_tcp_striped  *striped;
+    struct ski_tcp_divided  *divided;
     size_t                   n;
     unsigned                 parts;
 
@@ -319,21 +319,21 @@ skua_status ski_tcp_send_striped(struct ski_peer *peer, const struct ski_tcp_sen
     n = rail_list_open(peer, rail);
     if (n < 2)
         return n == 0 ? SKUA_ERR_AGAIN : SKUA_ERR_UNSUPPORTED;
-    striped = malloc(sizeof *striped);
-    if (!striped)
+    divided = malloc(sizeof *divided);
+    if (!divided)
         return SKUA_ERR_UNSUPPORTED;
-    striped->whole = *whole;
-    parts          = rail_make_requests(rail, n, striped, out);
+    divided->whole = *whole;
+    parts          = rail_make_requests(rail, n, divided, out);
     if (parts == 0) {
-        free(striped);
+        free(divided);
         return SKUA_ERR_UNSUPPORTED;
     }
-    peer->stripes++;
-    striped->left = parts + 1;
+    peer->multiparts++;
+    divided->left = parts + 1;
     for (unsigned i = 0; i < parts; i++)
         ski_tcp_sendq_append(out[i]);
     for (size_t i = 0; i < n; i++)
         if (rail[i]->first && !rail[i]->conn->wants_writable)
             ski_tcp_sendq_flush_peer(rail[i]);
-    return ski_tcp_striped_part_sent(striped, &ended) ? SKUA_OK : SKUA_PENDING;
+    return ski_tcp_part_sent(divided, &ended) ? SKUA_OK : SKUA_PENDING;
 }

@@ -145,7 +145,7 @@ static void tcp_sendq_push(struct ski_peer *peer, struct ski_tcp_send_req *out)
 /* Tells the runtime that a packet, or the last part of one, was sent. */
 static void tcp_sendq_complete(struct ski_port *port, struct ski_tcp_send_req *out)
 {
-    if (out->striped && !ski_tcp_striped_part_sent(out->striped, out))
+    if (out->divided && !ski_tcp_part_sent(out->divided, out))
         return;
     if (out->split)
         port->up->done(port->owner, out->cookie, SKUA_OK);
@@ -345,7 +345,7 @@ static skua_status tcp_send_large(struct ski_peer *peer, struct ski_tcp_send_req
 
     if (out->bytes[0] + out->bytes[1] < SKI_TCP_RAIL_BYTES || ski_tcp.net->rails == 1)
         return ski_tcp_send_start(peer, out);
-    status = ski_tcp_send_striped(peer, out);
+    status = ski_tcp_send_divided(peer, out);
     return status == SKUA_ERR_UNSUPPORTED ? ski_tcp_send_start(peer, out) : status;
 }
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * tcp_stripe.h - receiving a packet whose parts arrive on several connections, the rails of a peer
- * (tcp_rail.c).
+ * tcp_multipart.h - receiving a packet whose parts arrive on several connections, the rails of a
+ * peer (tcp_rail.c).
  *
- *      first part   | head: STRIPED, bytes of the packet | id (8) | bytes here (8) | bytes |
+ *      first part   | head: MULTIPART, bytes of the packet | id (8) | bytes here (8) | bytes |
  *      other parts  | head: PART, bytes of the part      | id (8) | offset (8)     | bytes |
  *
  * The first part travels on the connection of all other packets, and has at least the
@@ -12,12 +12,12 @@
  * has not begun yet, an *early* one, is received in memory of its own, and is copied or continued
  * in its place when the first part begins.
  *
- * The id numbers the striped packets of a sender.  Values from the network are checked here: parts
+ * The id numbers the divided packets of a sender.  Values from the network are checked here: parts
  * lie within the packet and have as many bytes as it has, and none is received in bytes that
  * recv_direct() has left to the driver.
  */
-#ifndef SKI_TCP_STRIPE_H
-#define SKI_TCP_STRIPE_H
+#ifndef SKI_TCP_MULTIPART_H
+#define SKI_TCP_MULTIPART_H
 
 #include "transport/tcp/tcp_framing.h"
 
@@ -30,8 +30,8 @@ struct ski_early_part {
 };
 
 /* A packet that arrives in parts. */
-struct ski_stripe {
-    struct ski_stripe     *next;
+struct ski_multipart {
+    struct ski_multipart  *next;
     int                    from; /* PE of the sender */
     uint64_t               id;
     bool                   known;       /* its first part has begun                            */
@@ -47,27 +47,27 @@ struct ski_stripe {
 };
 
 /* The packets of a port that arrive in parts. */
-struct ski_stripes {
-    struct ski_stripe *list;
+struct ski_multiparts {
+    struct ski_multipart *list;
     /** Called when a stream begins or ends a part, or continues after its packet is complete. */
     void (*changed)(struct ski_framing *stream);
 };
 
 /** Handles the head and the beginning of a part, which are in stream->lead.  Returns false if they
  *  are invalid. */
-bool ski_stripe_begin(struct ski_framing *stream);
+bool ski_multipart_begin(struct ski_framing *stream);
 
 /** Handles the end of a part. */
-void ski_stripe_end(struct ski_framing *stream);
+void ski_multipart_end(struct ski_framing *stream);
 
 /** Asks the runtime whether the target of a packet is still there, and where. */
-void ski_stripe_check_target(struct ski_framing *stream);
+void ski_multipart_check_target(struct ski_framing *stream);
 
 /** Takes a stream that is closed from the packets that it receives parts of.  If it was cut off,
  *  these and all others of its sender are aborted. */
-void ski_stripe_close(struct ski_framing *stream);
+void ski_multipart_close(struct ski_framing *stream);
 
 /** Frees the packets that are not complete, when all streams of a port are closed. */
-void ski_stripes_free(struct ski_stripes *stripes);
+void ski_multiparts_free(struct ski_multiparts *multiparts);
 
 #endif
