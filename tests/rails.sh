@@ -68,7 +68,37 @@ for setting in auto 2; do
   ok "both networks have a part of it" [ $((e0 < e1 ? e0 : e1)) -gt 1000000 ]
   ok "the log tells which" has "$err" 'rail 1 to PE [01] is open, on e[01]'
 done
-ip -n $one link set e1 down
+
+# A rail that breaks while data flows.
+# on_both SETTING...: runs the program on both hosts, for ever
+on_both()
+{
+  exec ip netns exec $one "$skuarun" --hosts=localhost:1,$two:1 --launcher='ip netns exec %h' \
+    --agent-path="$skuarun" -s driver=tcp -s log_level=info "$@" "$large" 1000000
+}
+
+# rail_interface: the interface of rail 1, when it is open
+rail_interface()
+{
+  for _ in $(seq 300); do
+    sed -n 's/.*rail 1 to PE [01] is open, on //p' "$work/log" | head -n 1 | grep . && return
+    sleep 0.1
+  done
+}
+
+on_both -s rails=2 -s peer_timeout=1 >"$work/log" 2>&1 &
+job=$!
+interface=$(rail_interface)
+ip -n $one link set "${interface:-e1}" down
+( sleep 60; kill $job ) 2>/dev/null &
+watchdog=$!
+code=0
+wait $job || code=$?
+kill $watchdog 2>/dev/null
+err=$(cat "$work/log")
+ok "a rail that breaks ends the job" [ "$code" = 1 ]
+ok "with an error that names its interface" has "$err" "rail 1, on $interface"
+ip -n $one link set e0 up && ip -n $one link set e1 down
 spread -s rails=2 -s net_interfaces=e0,e1
 ok "a network that is down is left out" [ "$code" = 0 ]
 tap_end

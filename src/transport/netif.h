@@ -47,6 +47,10 @@ bool ski_netif_on_link_in(const struct ifaddrs *all, const struct sockaddr_stora
  * most. Returns false if there is none. */
 bool ski_netif_link_name(const struct sockaddr_storage *addr, char *name);
 
+/** Writes the name of the interface of this host that has the IP address @p addr, also if it is
+ * down, IF_NAMESIZE bytes at most.  Returns false if there is none. */
+bool ski_netif_name_of(const struct sockaddr_storage *addr, char *name);
+
 /** Returns the speed of an interface in megabits per second; 0: it is unknown. */
 long ski_netif_speed(const char *name);
 

@@ -178,7 +178,7 @@ static const char *rail_interface(const struct ski_tcp_conn *conn, char *name)
     socklen_t               bytes = sizeof own;
 
     if (getsockname(conn->source.fd, (struct sockaddr *)&own, &bytes) != 0 ||
-        !ski_netif_link_name(&own, name))
+        !ski_netif_name_of(&own, name))
         snprintf(name, IF_NAMESIZE, "?");
     return name;
 }
