@@ -272,6 +272,17 @@ static void tcp_conn_ack_end(struct ski_tcp_conn *conn)
     setsockopt(conn->source.fd, IPPROTO_TCP, TCP_QUICKACK, &on, sizeof on);
 }
 
+/* Handles the end of a stream: of the port, of this connection alone, or since it is invalid. */
+static void tcp_conn_on_end(struct ski_tcp_conn *conn, const char *nonsense)
+{
+    if (conn->in.invalid)
+        tcp_conn_end(conn, nonsense);
+    else if (conn->in.moved)
+        ski_tcp_settle(conn->port, conn->pe, conn->rail);
+    else
+        tcp_conn_ack_end(conn);
+}
+
 /* Makes a connection, on which something was received, the hot one. */
 static inline void tcp_conn_note_hot(struct ski_tcp_conn *conn)
 {
@@ -296,10 +307,8 @@ static inline bool tcp_conn_received(struct ski_tcp_conn *conn, ssize_t n, bool 
         tcp_conn_end(conn, tcp_conn_end_reason(n));
     else if (!sense)
         tcp_conn_end(conn, nonsense);
-    else if (conn->in.moved)
-        ski_tcp_settle(conn->port, conn->pe, conn->rail);
     else if (conn->in.ended)
-        tcp_conn_ack_end(conn);
+        tcp_conn_on_end(conn, nonsense);
     return true;
 }
 

@@ -182,6 +182,8 @@ bool ski_framing_feed(struct ski_framing *s, const char *data, size_t bytes)
 
         if (s->bytes > 0) {
             data += framing_take_part(s, data, (size_t)(end - data));
+            if (s->invalid)
+                return false;
             continue;
         }
         n = framing_min((size_t)(end - data), SKI_FRAME_HEAD - s->head_got);
@@ -204,7 +206,7 @@ bool ski_framing_feed(struct ski_framing *s, const char *data, size_t bytes)
             data += framing_begin_packet(s, data, (size_t)(end - data), packet);
         }
     }
-    return data == end && !s->invalid;
+    return data == end;
 }
 
 void ski_framing_close(struct ski_framing *s)
