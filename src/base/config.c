@@ -190,6 +190,16 @@ static bool config_parse_effort(const char *text, void *field)
     return true;
 }
 
+static bool config_parse_rails(const char *text, void *field)
+{
+    uint64_t n = 0;
+
+    if (strcmp(text, "auto") != 0 && (!config_parse_count(text, &n) || n < 1 || n > 8))
+        return false;
+    *(int *)field = (int)n;
+    return true;
+}
+
 static bool config_parse_flag(const char *text, void *field)
 {
     static const char *const words[] = {"0", "1", "no", "yes", "off", "on", "false", "true"};
@@ -268,6 +278,7 @@ static const char config_expects_channels[]  = "auto or message";
 static const char config_expects_count[]     = "a whole number from 1 on";
 static const char config_expects_cpus[]      = "auto, none or a list of CPUs such as 0,2,4-7";
 static const char config_expects_driver[]    = "auto, tcp, ucx, ofi or mpi";
+static const char config_expects_rails[]     = "auto or a whole number from 1 to 8";
 static const char config_expects_effort[]    = "a whole number from 0 to 22";
 static const char config_expects_errors[]    = "status or fatal";
 static const char config_expects_flag[]      = "0 or 1";

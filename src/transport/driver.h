@@ -45,7 +45,7 @@
 #include "base/security.h"
 #include "transport/crypto.h"
 
-#define SKI_DRIVER_VERSION   7
+#define SKI_DRIVER_VERSION   8
 #define SKI_DRIVER_SYMBOL    "ski_driver"
 #define SKI_PACKET_MIN       32   /* bytes of a packet, at least                              */
 #define SKI_PORT_ADDRESS_MAX 2048 /* bytes of the address of a port, at most                  */
@@ -69,6 +69,7 @@ struct ski_net {
     const char *port_range;   /* the setting: "any", or 5000-5100                             */
     double      peer_timeout; /* seconds without an answer after which a peer is lost         */
     bool        share;        /* the ports of a process share its connections, if they can    */
+    unsigned    rails;        /* connections that carry a large packet together; 0: auto      */
 
     /** Logs a line. */
     void (*log)(enum ski_log_level level, const char *format, ...)
@@ -175,6 +176,12 @@ struct ski_driver {
      *  later that the peer cannot be reached. */
     skua_status (*connect)(struct ski_port *port, int pe, const void *address, size_t bytes,
                            struct ski_peer **peer);
+
+    /** Waits, for at most @p seconds, until packets to a new peer leave without progress().  The
+     *  runtime calls this if a progress thread serves the port of the peer, so that the first
+     *  packet does not wait for a PE that computes.  lost() may be called from here.  May be NULL.
+     */
+    void (*connect_wait)(struct ski_peer *peer, double seconds);
 
     /** Sends a packet.  SKUA_OK: its memory may be reused.  SKUA_PENDING: sent() reports when.
      *  SKUA_ERR_AGAIN: nothing was sent for want of room; try again after progress().  A driver

@@ -266,14 +266,80 @@ static bool netif_in_subnet(const struct ifaddrs *entry, const struct sockaddr *
     return true;
 }
 
-bool ski_netif_on_link_in(const struct ifaddrs *all, const struct sockaddr_storage *addr)
+/* Returns the interface whose subnet has @p addr; or NULL. */
+static const struct ifaddrs *netif_find_link(const struct ifaddrs          *all,
+                                             const struct sockaddr_storage *addr)
 {
     for (const struct ifaddrs *entry = all; entry; entry = entry->ifa_next)
         if (netif_is_usable(all, entry) && entry->ifa_netmask &&
             entry->ifa_addr->sa_family == addr->ss_family &&
             netif_in_subnet(entry, (const struct sockaddr *)addr))
-            return true;
-    return false;
+            return entry;
+    return NULL;
+}
+
+bool ski_netif_on_link_in(const struct ifaddrs *all, const struct sockaddr_storage *addr)
+{
+    return netif_find_link(all, addr) != NULL;
+}
+
+/* Returns the interface that has the IP address @p addr, in any state; or NULL. */
+static const struct ifaddrs *netif_find_address(const struct ifaddrs          *all,
+                                                const struct sockaddr_storage *addr)
+{
+    for (const struct ifaddrs *entry = all; entry; entry = entry->ifa_next) {
+        struct sockaddr_storage own = {0};
+
+        if (!entry->ifa_addr || entry->ifa_addr->sa_family != addr->ss_family)
+            continue;
+        memcpy(&own, entry->ifa_addr, ski_sockaddr_bytes(addr));
+        if (ski_sockaddr_same_host(&own, addr))
+            return entry;
+    }
+    return NULL;
+}
+
+/* Writes the name of the interface that @p find returns for @p addr. */
+static bool netif_write_name(const struct ifaddrs *(*find)(const struct ifaddrs          *all,
+                                                           const struct sockaddr_storage *addr),
+                             const struct sockaddr_storage *addr, char *name)
+{
+    struct ifaddrs       *all;
+    const struct ifaddrs *found;
+
+    if (getifaddrs(&all) != 0)
+        return false;
+    found = find(all, addr);
+    if (found)
+        snprintf(name, IF_NAMESIZE, "%s", found->ifa_name);
+    freeifaddrs(all);
+    return found != NULL;
+}
+
+bool ski_netif_link_name(const struct sockaddr_storage *addr, char *name)
+{
+    return netif_write_name(netif_find_link, addr, name);
+}
+
+bool ski_netif_name_of(const struct sockaddr_storage *addr, char *name)
+{
+    return netif_write_name(netif_find_address, addr, name);
+}
+
+long ski_netif_speed(const char *name)
+{
+    char  path[sizeof "/sys/class/net//speed" + IF_NAMESIZE];
+    long  speed = 0;
+    FILE *file;
+
+    snprintf(path, sizeof path, "/sys/class/net/%.*s/speed", IF_NAMESIZE, name);
+    file = fopen(path, "re");
+    if (!file)
+        return 0;
+    if (fscanf(file, "%ld", &speed) != 1 || speed < 0)
+        speed = 0;
+    fclose(file);
+    return speed;
 }
 
 bool ski_netif_on_link(const struct sockaddr_storage *addr)

@@ -43,6 +43,17 @@ bool ski_netif_on_link(const struct sockaddr_storage *addr);
 /** Returns whether @p addr is in the subnet of an interface, as ski_netif_on_link() does. */
 bool ski_netif_on_link_in(const struct ifaddrs *all, const struct sockaddr_storage *addr);
 
+/** Writes the name of the interface of this host whose subnet has @p addr, IF_NAMESIZE bytes at
+ * most. Returns false if there is none. */
+bool ski_netif_link_name(const struct sockaddr_storage *addr, char *name);
+
+/** Writes the name of the interface of this host that has the IP address @p addr, also if it is
+ * down, IF_NAMESIZE bytes at most.  Returns false if there is none. */
+bool ski_netif_name_of(const struct sockaddr_storage *addr, char *name);
+
+/** Returns the speed of an interface in megabits per second; 0: it is unknown. */
+long ski_netif_speed(const char *name);
+
 /** Parses a range of ports such as 5000-5100.  Returns false, with @p reason written, if @p setting
  *  is not one. */
 bool ski_port_range_parse(const char *setting, unsigned *first, unsigned *last, char *reason,

@@ -126,6 +126,7 @@ int main(int argc, char **argv)
     net.port_range = ski_config.ports;
     net.security   = (enum ski_security)ski_config.security;
     net.share      = ski_config.shared_connections > 0;
+    net.rails      = (unsigned)ski_config.rails;
     if (net.share)
         net.ports = HUB_PORTS;
     if (ski_secret_begin(net.security, secret, &net.crypto) != SKUA_OK) {

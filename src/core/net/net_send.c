@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * net_send.c - packets to other hosts, and the ports of this process (net.h).
+ * net_send.c - packets to other hosts (net.h).
  *
  * A packet goes to the driver at once, or waits in the backlog of its peer: for room, which the
  * driver lacks, or for others that it can be coalesced with.  Backlogs are flushed in passes of the
@@ -12,80 +12,59 @@
 
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "base/config.h"
-#include "base/environment.h"
 #include "base/memory.h"
 #include "core/net/coalesce.h"
+#include "core/net/net_process.h"
 #include "core/net/peer.h"
 #include "core/pe/handler.h"
 #include "core/net/packet.h"
 #include "core/pe/pe.h"
 #include "core/net/address_exchange.h"
-#include "transport/secret.h"
 #include "transport/select.h"
 
-#define NAP_NS          UINT64_C(200000)  /* sleep at most, if the driver cannot wake the PE      */
-#define FLIGHT_NS       UINT64_C(1000000) /* ... while it holds packets of this PE                */
-#define LOOK_NS         UINT64_C(1000000000) /* ... to notice that a peer is lost                    */
-#define BURST_NS        UINT64_C(2000)   /* a packet that follows another so soon waits ...      */
-#define HOLD_NS         UINT64_C(10000)  /* ... so long for others to be coalesced with          */
-#define PATIENCE_NS     UINT64_C(100000) /* ... or so long, if its sender is in no hurry         */
-#define EXTEND_LOOK     16               /* extensions of a packet between two looks at the clock */
-#define SHARE_PROCESSES 32               /* processes from which on PEs share connections         */
-#define BURST_LEAST     8                /* packets in a row that make a burst                    */
+#define EXTEND_LOOK 16 /* extensions of a packet between two looks at the clock */
+#define BURST_LEAST 8  /* packets in a row that make a burst                    */
 
-static struct {
-    const struct ski_driver *driver;
-    const struct ski_boot   *boot;
-    struct ski_net           net;
-    struct ski_net_port     *port; /* of PEs, of the progress thread, of external threads */
-    int                      count;
-    uint64_t                 burst, hold, patience; /* ticks */
-    size_t                   small;       /* bytes of a packet that is copied on arrival */
-    size_t                   coalesce;    /* bytes of data of a coalesced packet, at most */
-    struct ski_environment   environment; /* as it was before drivers set variables of libraries */
-} here;                                   /* of this process */
-
-const struct ski_driver *ski_net_driver(void)
-{
-    return here.driver;
-}
-
-const char *ski_net_reason(skua_status status)
-{
-    return ski_driver_last_error()[0] ? ski_driver_last_error() : skua_status_str(status);
-}
-
-size_t ski_net_packet_bytes(void)
-{
-    return here.driver->preferred_packet ? here.driver->preferred_packet() : (size_t)1 << 20;
-}
+#define CONNECT_SECONDS 5 /* that the first packet to a progress thread waits for its connection   \
+                           */
 
 /* ---- connections ------------------------------------------------------------------ */
 
-static struct ski_net_port *net_port_of(int pe)
+/* Returns whether a progress thread answers at @p pe, and this PE may wait for that.  A progress
+ * thread waits for no other. */
+static bool net_is_answered(const struct ski_net_port *net, int pe)
 {
-    int number = ski_exchange_port_number(here.boot->job, pe);
+    const struct ski_job *job = ski_net_here.boot->job;
 
-    ski_assert(number >= 0 && number < here.count);
-    return &here.port[number];
+    return ski_config.progress_thread && pe >= job->pes &&
+           pe == ski_job_progress_pe(job, ski_job_process_of(job, pe)) &&
+           net->self->pe != ski_job_progress_pe(job, net->self->process);
+}
+
+/* Lets the first packets to a peer leave although this PE may compute from now on. */
+static void net_connect_wait(struct ski_net_port *net, const struct ski_net_peer *peer)
+{
+    if (ski_net_here.driver->connect_wait && net_is_answered(net, peer->pe))
+        ski_net_here.driver->connect_wait(peer->endpoint, CONNECT_SECONDS);
 }
 
 static void net_connect(struct ski_net_port *net, struct ski_net_peer *peer)
 {
-    char       *address = ski_malloc(SKI_PORT_ADDRESS_MAX);
-    size_t      bytes   = ski_exchange_find(here.boot, here.driver, peer->pe, address);
+    char  *address = ski_malloc(SKI_PORT_ADDRESS_MAX);
+    size_t bytes   = ski_exchange_find(ski_net_here.boot, ski_net_here.driver, peer->pe, address);
     skua_status status;
 
     ski_driver_last_error()[0] = '\0';
-    status = here.driver->connect(net->port, peer->pe, address, bytes, &peer->endpoint);
+    status = ski_net_here.driver->connect(net->port, peer->pe, address, bytes, &peer->endpoint);
     free(address);
-    if (status != SKUA_OK)
+    if (status != SKUA_OK) {
         ski_net_peer_lose(net, peer, ski_net_reason(status));
-    else
-        ski_log(SKI_LOG_INFO, "PE %d is reached through %s", peer->pe, here.driver->describe());
+        return;
+    }
+    ski_log(SKI_LOG_INFO, "PE %d is reached through %s", peer->pe, ski_net_here.driver->describe());
+    net_connect_wait(net, peer);
 }
 
 /* Returns the peer for a PE, which need not be connected. */
@@ -128,7 +107,7 @@ static __attribute__((noinline)) skua_status net_send_full(struct ski_net_peer *
                                                            struct skua_msg     *msg)
 {
     net_clear_half(msg);
-    return here.driver->send(peer->endpoint, msg, ski_msg_extent(msg));
+    return ski_net_here.driver->send(peer->endpoint, msg, ski_msg_extent(msg));
 }
 
 /* Hands a packet to the driver, in the form that suits it. */
@@ -136,9 +115,9 @@ static inline skua_status net_send(struct ski_net_peer *peer, struct skua_msg *m
 {
     size_t least = ski_packet_least(msg);
 
-    if (SKI_UNLIKELY(least > here.small))
+    if (SKI_UNLIKELY(least > ski_net_here.small))
         return net_send_full(peer, msg);
-    return here.driver->send(peer->endpoint, ski_packet_shorten(msg), least);
+    return ski_net_here.driver->send(peer->endpoint, ski_packet_shorten(msg), least);
 }
 
 /* Connects a peer that has no endpoint.  Returns whether it can be sent to. */
@@ -211,7 +190,7 @@ static size_t net_coalesced_bytes(const struct ski_net_peer *peer)
 
     for (const struct skua_msg *msg = peer->backlog.first; msg; msg = msg->link, count++) {
         if (msg->handler == SKI_HANDLER_COALESCED || !ski_coalesce_allowed(msg) ||
-            bytes + ski_coalesce_bytes(msg) > here.coalesce)
+            bytes + ski_coalesce_bytes(msg) > ski_net_here.coalesce)
             break;
         bytes += ski_coalesce_bytes(msg);
     }
@@ -305,15 +284,15 @@ static inline __attribute__((always_inline)) bool net_may_wait(const struct ski_
 {
     return net_follows_closely(net, peer) &&
            (ski_ack_policy_expects(&net->sends) || peer->patient) &&
-           now - peer->sent_at < here.burst && ski_coalesce_allowed(msg);
+           now - peer->sent_at < ski_net_here.burst && ski_coalesce_allowed(msg);
 }
 
 /* Returns whether the backlog is to be flushed before @p next: it is long enough, or old enough. */
 static bool net_waited_enough(const struct ski_net_port *net, const struct ski_net_peer *peer,
                               const struct skua_msg *next, uint64_t now)
 {
-    return peer->backlog_bytes + ski_coalesce_bytes(next) > here.coalesce ||
-           now - net->waiting_since > here.hold;
+    return peer->backlog_bytes + ski_coalesce_bytes(next) > ski_net_here.coalesce ||
+           now - net->waiting_since > ski_net_here.hold;
 }
 
 /* Not called on the small stack of a user thread, which libraries below might overrun. */
@@ -366,11 +345,11 @@ void *ski_net_extend(struct ski_pe *self, int pe, size_t bytes)
     struct skua_msg     *last;
     char                *room;
 
-    if (!peer || peer->open_room < bytes || peer->backlog_bytes + bytes > here.coalesce)
+    if (!peer || peer->open_room < bytes || peer->backlog_bytes + bytes > ski_net_here.coalesce)
         return NULL;
     if (++peer->extended % EXTEND_LOOK == 0) {
         peer->sent_at = ski_ticks();
-        if (peer->sent_at - net->waiting_since > here.patience) {
+        if (peer->sent_at - net->waiting_since > ski_net_here.patience) {
             peer->open_room = 0; /* the packet that follows sends the backlog */
             return NULL;
         }
@@ -391,7 +370,7 @@ bool ski_net_joins_burst(struct ski_pe *self, int pe)
 
     if (!peer)
         return false;
-    if (net_follows_closely(net, peer) && ski_ticks() - peer->sent_at < here.burst)
+    if (net_follows_closely(net, peer) && ski_ticks() - peer->sent_at < ski_net_here.burst)
         peer->burst++;
     else
         peer->burst = 0;
@@ -513,8 +492,8 @@ bool ski_net_send_split(struct ski_pe *self, int pe, struct skua_msg *msg, const
     net_stamp(peer, msg);
     net_clear_half(msg);
     ski_net_op_begin(self); /* until recv_on_done() */
-    status = here.driver->send_split(peer->endpoint, msg, ski_msg_extent(msg) - bytes, rest, bytes,
-                                     done);
+    status = ski_net_here.driver->send_split(peer->endpoint, msg, ski_msg_extent(msg) - bytes, rest,
+                                             bytes, done);
     if (status != SKUA_PENDING)
         ski_net_op_end(self);
     if (status == SKUA_ERR_AGAIN || status == SKUA_ERR_UNSUPPORTED)
@@ -538,7 +517,7 @@ bool ski_net_progress(struct ski_pe *self)
         net_flush_all(net);
     net->progressing++;
     ski_assert(net->self == self && !self->thread);
-    some = here.driver->progress(net->port) > 0;
+    some = ski_net_here.driver->progress(net->port) > 0;
     net->progressing--;
     return some;
 }
@@ -604,7 +583,7 @@ static bool net_pass(struct ski_pe *self, bool idle)
     ski_deferred_ack_pass(&net->acks, self, idle);
     if (net->sends.since)
         ski_ack_policy_return(&net->sends, ski_ticks());
-    if (SKI_UNLIKELY(net->waiting && ski_ticks() - net->waiting_since > here.hold)) {
+    if (SKI_UNLIKELY(net->waiting && ski_ticks() - net->waiting_since > ski_net_here.hold)) {
         net_flush_all(net);
         net->waiting_since = ski_ticks(); /* what is left waits for room */
     }
@@ -632,163 +611,4 @@ static void net_leave(struct ski_pe *self)
         net_ask_for_pass(self);
 }
 
-/* Sleeps until a message arrives within the host or the driver has something to do. */
-static void net_sleep_poll(struct ski_pe *self, struct ski_job *until_exit, uint64_t ns)
-{
-    struct ski_net_port *net = self->net;
-
-    ski_host_sleep_poll(self->host, until_exit, self->index, &self->reader, net->bell, net->wait_fd,
-                        ns);
-    if (here.driver->disarm)
-        here.driver->disarm(net->port);
-}
-
-void ski_net_sleep(struct ski_pe *self, uint64_t ns)
-{
-    struct ski_net_port *net        = self->net;
-    struct ski_job      *until_exit = ski_pe_exiting(self) ? NULL : self->job; /* not again */
-
-    if (net->waiting && ns > NAP_NS)
-        ns = NAP_NS;
-    else if (net->in_flight && !here.driver->wakes_for_sends && ns > FLIGHT_NS)
-        ns = FLIGHT_NS;                      /* the driver may want to go on with them */
-    else if (net->count > 0 && ns > LOOK_NS) /* drivers look at their peers in progress() */
-        ns = LOOK_NS;
-    if (net->wait_fd < 0)
-        ski_host_sleep(self->host, until_exit, self->index, &self->reader,
-                       ns < NAP_NS ? ns : NAP_NS);
-    else if (here.driver->arm(net->port))
-        net_sleep_poll(self, until_exit, ns);
-}
-
-static const struct ski_progress_source net_source = {net_pass, net_poll, net_leave, ski_net_sleep};
-
-/* ---- life --------------------------------------------------------------------------- */
-
-static skua_status net_open_port(struct ski_net_port *net, int pe)
-{
-    skua_status status;
-
-    ski_driver_last_error()[0] = '\0';
-    status                     = here.driver->open(pe, &ski_net_upcalls, net, &net->port);
-    if (status != SKUA_OK)
-        return ski_fail(status, "PE %d cannot use the network through %s: %s", pe,
-                        here.driver->name, ski_net_reason(status));
-    net->wait_fd = here.driver->wait_fd(net->port);
-    net->bell    = net->wait_fd < 0
-                       ? -1
-                       : ski_host_wakeup_open(here.boot->job->host, ski_job_index(here.boot->job, pe));
-    net->room    = 16;
-    net->table   = ski_calloc(net->room, sizeof *net->table);
-    return net->wait_fd >= 0 && net->bell < 0 ? SKUA_ERR_SYSTEM : SKUA_OK;
-}
-
-/* Returns whether the PEs of a process share its connections.  All processes must decide alike. */
-static bool net_shares(const struct ski_job *job)
-{
-    if (ski_config.shared_connections >= 0)
-        return ski_config.shared_connections > 0;
-    return job->processes >= SHARE_PROCESSES && job->pes > job->processes;
-}
-
-static skua_status net_open(const struct ski_boot *boot)
-{
-    struct ski_job   *job    = boot->job;
-    skua_status       status = SKUA_OK;
-    int               pes    = ski_job_pes_of(job, boot->process);
-    struct ski_port **ports;
-
-    here.boot  = boot;
-    here.count = pes + 2;
-    here.port  = ski_calloc_line((size_t)here.count * sizeof *here.port);
-    here.net   = (struct ski_net){.process      = boot->process,
-                                  .processes    = job->processes,
-                                  .ports        = here.count,
-                                  .one_host     = job->one_host,
-                                  .interfaces   = ski_config.net_interfaces,
-                                  .port_range   = ski_config.ports,
-                                  .peer_timeout = ski_config.peer_timeout,
-                                  .share        = net_shares(job),
-                                  .log          = ski_log_write,
-                                  .security     = (enum ski_security)ski_config.security,
-                                  .prove        = ski_secret_prove,
-                                  .derive       = ski_secret_derive,
-                                  .last_error   = ski_driver_last_error};
-    status     = ski_secret_begin(here.net.security, job->secret, &here.net.crypto);
-    if (status != SKUA_OK)
-        return status;
-    here.driver = ski_driver_select(&here.net);
-    if (!here.driver)
-        return SKUA_ERR_UNREACH;
-    here.small    = here.driver->eager_max();
-    here.coalesce = here.small - sizeof(struct skua_msg);
-    here.burst    = ski_ns_to_ticks(BURST_NS);
-    here.hold     = ski_ns_to_ticks(HOLD_NS);
-    here.patience = ski_ns_to_ticks(PATIENCE_NS);
-    ports         = ski_calloc((size_t)here.count, sizeof *ports);
-    for (int i = 0; status == SKUA_OK && i < here.count; i++)
-        status = net_open_port(&here.port[i],
-                               i < pes ? ski_job_first_pe(job, boot->process) + i
-                                       : ski_job_progress_pe(job, boot->process) + i - pes);
-    for (int i = 0; i < here.count; i++)
-        ports[i] = here.port[i].port;
-    if (status == SKUA_OK)
-        status = ski_exchange_publish(boot, here.driver, ports, here.count);
-    free(ports);
-    return status;
-}
-
-skua_status ski_net_open(const struct ski_boot *boot)
-{
-    static const char *const prefix[] = {"UCX_", "FI_", NULL};
-    skua_status              status;
-
-    if (!ski_job_is_distributed(boot->job))
-        return SKUA_OK;
-    ski_environment_save(&here.environment, prefix);
-    status = net_open(boot);
-    if (!here.driver)
-        ski_environment_restore(&here.environment);
-    return status;
-}
-
-void ski_net_close(void)
-{
-    if (!here.driver)
-        return;
-    for (int i = 0; i < here.count; i++) {
-        struct ski_net_port *net = &here.port[i];
-
-        here.driver->close(net->port);
-        if (net->bell >= 0)
-            close(net->bell);
-        for (uint32_t j = 0; j < net->room; j++)
-            if (net->table[j])
-                ski_net_peer_free(net->table[j]);
-        free(net->table);
-    }
-    here.driver->stop();
-    here.driver = NULL;
-    ski_exchange_forget();
-    ski_environment_restore(&here.environment);
-    free(here.port);
-}
-
-void ski_net_begin(struct ski_pe *self)
-{
-    if (!here.driver)
-        return;
-    self->net = net_port_of(self->pe);
-    ski_assert(!self->net->self); /* a port has one PE */
-    self->net->self     = self;
-    self->net->handlers = ski_pe_hidden(self) ? SKI_HANDLERS : ski_handlers.count;
-    self->net->sends = ski_ack_policy_make(ski_ns_to_ticks((uint64_t)(ski_config.ack_delay * 1e3)));
-    self->net->acks  = (struct ski_deferred_ack){.policy = self->net->sends};
-    ski_progress_register(&self->progress, &net_source, ski_ns_to_ticks(SKI_PROGRESS_NS));
-}
-
-void ski_net_end(struct ski_pe *self)
-{
-    if (self->net)
-        self->net->self = NULL;
-}
+const struct ski_progress_source ski_net_source = {net_pass, net_poll, net_leave, ski_net_sleep};

@@ -50,9 +50,12 @@ static skua_status tcp_start(struct ski_net *net)
     ski_tcp.interfaces = ski_netif_resolve(net->interfaces, net->one_host);
     if (!tcp_check_ports(net) || !tcp_check_interfaces(net))
         return SKUA_ERR_INVAL;
-    snprintf(ski_tcp.text, sizeof ski_tcp.text, "TCP on %s", ski_tcp.interfaces);
+    snprintf(ski_tcp.text, sizeof ski_tcp.text, "TCP on %.80s", ski_tcp.interfaces);
     snprintf(ski_tcp.shared_text, sizeof ski_tcp.shared_text,
              "%s, connections shared by the PEs of a process", ski_tcp.text);
+    if (net->rails > 1)
+        snprintf(ski_tcp.text, sizeof ski_tcp.text, "TCP on %.80s, %u rails", ski_tcp.interfaces,
+                 net->rails);
     return SKUA_OK;
 }
 
@@ -86,6 +89,7 @@ __attribute__((visibility("default"))) const struct ski_driver ski_driver = {
     .close            = ski_tcp_close,
     .address          = ski_tcp_address,
     .connect          = ski_tcp_connect,
+    .connect_wait     = ski_tcp_connect_wait,
     .send             = ski_tcp_send,
     .send_split       = ski_tcp_send_split,
     .progress         = ski_tcp_progress,

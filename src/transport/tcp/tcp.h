@@ -9,8 +9,11 @@
  *   tcp.c            the process: settings, and the table of functions
  *   tcp_port.c       ports: listening sockets, epoll, progress, close
  *   tcp_handshake.c  connections until they are open
+ *   tcp_settle.c     which of two connections with a peer stays
  *   tcp_conn.c       open connections: receiving, and their end
  *   tcp_send.c       sending, and the queues of packets that wait
+ *   tcp_rail.c       several connections with a peer for large packets
+ *   tcp_multipart.c     receiving such a packet
  *   tcp_framing.c    packets in a stream of bytes
  *   tcp_record.c     authenticated and encrypted records, for security=auth and encrypt
  *   tcp_hub.c        a port that the PEs of a process share, for shared_connections (tcp_hub.h)
@@ -27,18 +30,18 @@
  * nonce, fresh random numbers of the other side, so that recorded traffic proves nothing later.
  * Nothing else is read or sent before that.
  *
- *      hello     --> | "SkuaTC2" (8) | security (4) | from (4) | to (4) | 0 (4) | nonce (16) |
+ *      hello     --> | "SkuaTC3" (8) | security (4) | from (4) | to (4) | rail (4) | nonce (16) |
  *      answer    <-- | nonce (16) | proof (16) |
  *      proof     --> | proof (16) |
  *
- * A proof is a keyed hash (secret.h) of the role of its sender, the setting security, both PEs and
- * both nonces.  So a proof that is reflected is invalid, and so is one for another connection,
- * direction or setting.  The connection is open for the initiator when it has received the answer,
- * for the responder when it has received the proof.  The keys of records are derived from the same
- * words.
+ * A proof is a keyed hash (secret.h) of the role of its sender, the setting security, both PEs, the
+ * number of the rail (tcp_rail.c), which is 0 for the first connection of a pair, and both nonces.
+ * So a proof that is reflected is invalid, and so is one for another connection, direction or
+ * setting.  The connection is open for the initiator when it has received the answer, for the
+ * responder when it has received the proof.  The keys of records are derived from the same words.
  *
- * If two ports connect to each other at the same time, both connections stay open, and packets are
- * sent on the one that the lower PE initiated.
+ * If two ports connect to each other at the same time, the connection that the lower PE initiated
+ * stays open, and the other one is closed when both sides have left it (tcp_settle.c).
  *
  * A packet is sent from the memory of the runtime.  What the kernel does not accept at once waits
  * in the send queue of the peer, whose length is bounded in packets and bytes, and is sent in
@@ -53,7 +56,7 @@
 #include "transport/driver.h"
 #include "transport/sockaddrs.h"
 #include "transport/tcp/tcp_record.h"
-#include "transport/tcp/tcp_framing.h"
+#include "transport/tcp/tcp_multipart.h"
 
 /* What an epoll event refers to: the first member of a listener or a connection. */
 struct ski_tcp_source {
@@ -61,14 +64,14 @@ struct ski_tcp_source {
     int fd;
 };
 
-#define SKI_TCP_MAGIC "SkuaTC2" /* changes with the protocol */
+#define SKI_TCP_MAGIC "SkuaTC3" /* changes with the protocol */
 
 /* The first message of a handshake. */
 struct ski_tcp_hello {
     char     magic[8];
     uint32_t security; /* enum ski_security */
     int32_t  from, to;
-    uint32_t unused;
+    uint32_t rail;
     uint64_t nonce[2];
 };
 
@@ -85,7 +88,7 @@ struct ski_tcp_transcript {
     uint64_t role;
     uint32_t security;
     int32_t  from, to; /* the PEs of the initiator and of the responder */
-    uint32_t unused;
+    uint32_t rail;
     uint64_t nonce[4]; /* of the initiator, then of the responder        */
 };
 
@@ -106,7 +109,10 @@ struct ski_tcp_conn {
     bool             end_sent;       /* the end of the outgoing stream was sent                */
     bool             outside_epoll;  /* it is hot, and epoll does not report its events        */
     unsigned         hot_hits;       /* receives in a row while it was the hot one             */
+    unsigned char    end_kind;       /* enum ski_frame_kind of that end; 0: it was not begun   */
+    size_t           end_bytes;      /* bytes of it that were sent                             */
     int              pe;             /* the PE of the other side; -1: not authenticated yet    */
+    unsigned         rail;           /* its number; 0: the connection of all but large packets */
     struct ski_port *port;
     bool (*on_readable)(struct ski_tcp_conn *conn); /* handles an event; depends on the state  */
     struct ski_framing    in;
@@ -121,19 +127,26 @@ struct ski_tcp_conn {
     struct ski_tcp_conn  *next, *next_in_bucket;
 };
 
-/* A packet that the kernel has not accepted completely. */
+struct ski_tcp_divided;
+
+/* A packet that the kernel has not accepted completely, or a part of one. */
 struct ski_tcp_send_req {
     struct ski_tcp_send_req *next;
-    uint64_t                 head;    /* of its frame                                           */
+    uint64_t                 head[3]; /* of its frame ...                                       */
+    size_t                   head_bytes; /* ... and the bytes of it                             */
     const void              *part[2]; /* the packet, and the rest of a split packet             */
     size_t                   bytes[2];
     size_t                   sent; /* bytes accepted, of the head and the parts                 */
     bool                     split;
-    void                    *cookie; /* of done(), if split                                     */
-    struct ski_peer         *peer;   /* only of a request that another thread is to send        */
-    void                    *owner;  /* the port that is told of the end, if ports share one    */
-    void                    *to;     /* its peer, while that port is open                       */
+    void                    *cookie;  /* of done(), if split                                    */
+    struct ski_tcp_divided  *divided; /* the packet that this is a part of; NULL: it is whole   */
+    struct ski_peer         *peer;    /* only of a request that is queued by another function   */
+    void                    *owner;   /* the port that is told of the end, if ports share one    */
+    void                    *to;      /* its peer, while that port is open                       */
 };
+
+#define SKI_TCP_RAILS_MAX  8                   /* rails of a peer, at most                  */
+#define SKI_TCP_RAIL_BYTES ((size_t)128 << 10) /* bytes from which on a packet uses them    */
 
 /* A port that this port sends to. */
 struct ski_peer {
@@ -145,13 +158,21 @@ struct ski_peer {
     struct ski_tcp_send_req *first, **last;
     unsigned                 waiting; /* packets in the send queue                              */
     size_t                   waiting_bytes; /* bytes of these packets                           */
-    unsigned                 stalls; /* flushes in a row that sent nothing                     */
-    bool                     queued; /* in port->waiting                                       */
+    unsigned                 stalls;    /* flushes in a row that sent nothing                     */
+    bool                     queued;    /* in port->waiting                                       */
+    bool                     unsettled; /* it sends on another connection after this packet    */
     struct ski_sockaddrs     addrs;
     size_t                   next_addr; /* the first address not tried yet                       */
     int                      error;     /* errno of the last attempt; 0: another port answered  */
     int                      retries;   /* attempts that were repeated                           */
     struct ski_peer         *next, *next_waiting, *next_in_bucket;
+
+    /* Rails: connections for parts of large packets. */
+    unsigned         number; /* of this rail; 0: the peer itself                  */
+    struct ski_peer *main;   /* the peer that this is a rail of; NULL: it is none */
+    struct ski_peer *rail[SKI_TCP_RAILS_MAX]; /* by number, from 1 on; or NULL     */
+    bool             rails_opened;
+    uint64_t         multiparts; /* packets that were divided so far                  */
 };
 
 #define SKI_TCP_SCRATCH    ((size_t)128 << 10) /* bytes that one call receives into `scratch` */
@@ -181,14 +202,15 @@ struct ski_port {
     size_t                    owner_count;
     void (*on_sent)(struct ski_tcp_send_req *out); /* takes over a request that is complete; NULL:
                                                       sent() or done() is called */
-    unsigned polls;                                /* calls of progress() since epoll was polled */
-    unsigned refused;                              /* connections refused                        */
-    unsigned unauthenticated;     /* accepted connections that are not authenticated */
-    bool     accept_paused;       /* epoll does not report listeners ...        */
-    double   accept_paused_until; /* ... until then                             */
-    bool     short_of_files;      /* a lack of descriptors was logged           */
-    double   checked_at;          /* when connections were last checked         */
-    char    *scratch;             /* SKI_TCP_SCRATCH bytes                      */
+    unsigned              polls;                   /* calls of progress() since epoll was polled */
+    unsigned              refused;                 /* connections refused                        */
+    unsigned              unauthenticated;     /* accepted connections that are not authenticated */
+    bool                  accept_paused;       /* epoll does not report listeners ...        */
+    double                accept_paused_until; /* ... until then                             */
+    bool                  short_of_files;      /* a lack of descriptors was logged           */
+    double                checked_at;          /* when connections were last checked         */
+    char                 *scratch;             /* SKI_TCP_SCRATCH bytes                      */
+    struct ski_multiparts multiparts;          /* packets that arrive in parts               */
 };
 
 /* The process. */
@@ -241,6 +263,12 @@ static inline struct ski_tcp_conn **ski_tcp_conn_bucket(struct ski_port *port, i
     return &port->conn_bucket[(unsigned)pe % SKI_TCP_BUCKETS];
 }
 
+/** Returns whether packets may be sent on a connection. */
+static inline bool ski_tcp_can_send(const struct ski_tcp_conn *conn)
+{
+    return conn->state == SKI_TCP_OPEN && !conn->end_kind;
+}
+
 /** Closes a connection; ski_tcp_conns_reap() frees it. */
 void ski_tcp_conn_close(struct ski_tcp_conn *conn);
 
@@ -264,6 +292,12 @@ void ski_tcp_peer_add(struct ski_port *port, struct ski_peer *peer);
 
 /** Returns the peer with the number @p pe, or NULL if the port has not connected to it. */
 struct ski_peer *ski_tcp_peer_find(const struct ski_port *port, int pe);
+
+/** Returns the peer that is sent to on a connection, a rail for that of one; or NULL. */
+struct ski_peer *ski_tcp_peer_of(const struct ski_tcp_conn *conn);
+
+/** Lets a connection receive as it must after a part of a packet has begun or ended. */
+void ski_tcp_multipart_changed(struct ski_framing *in);
 
 /** Handles an event of an open connection without records. */
 bool ski_tcp_on_packets(struct ski_tcp_conn *conn);
@@ -296,12 +330,25 @@ static inline bool ski_tcp_is_unauthenticated(const struct ski_tcp_conn *conn)
 /** Handles a handshake that is past its deadline. */
 void ski_tcp_on_deadline(struct ski_tcp_conn *conn);
 
+/** Connects to the next address of a peer, or of a rail, or waits for the answer at another one.
+ *  Returns false if none is left. */
+bool ski_tcp_try_next(struct ski_peer *peer);
+
 /** Ends a connection whose handshake failed with @p error, and tries the next address of the peer.
  */
 void ski_tcp_conn_fail(struct ski_tcp_conn *conn, int error);
 
 /** Sets whether epoll leaves listeners out (tcp_port.c). */
 void ski_tcp_pause_accept(struct ski_port *port, bool accept_paused);
+
+/* ---- two connections with a peer (tcp_settle.c) --------------------------------------- */
+
+/** If two connections with @p pe are open for rail @p rail, leaves the one that does not stay. */
+void ski_tcp_settle(struct ski_port *port, int pe, unsigned rail);
+
+/** Ends the outgoing stream of a connection.  Returns false if there was no room for the end: it is
+ *  to be called again, and nothing else is sent. */
+bool ski_tcp_send_end(struct ski_tcp_conn *conn, enum ski_frame_kind kind);
 
 /* ---- sending (tcp_send.c) ------------------------------------------------------------ */
 
@@ -332,6 +379,12 @@ skua_status ski_tcp_send_one(struct ski_peer *peer, struct ski_tcp_send_req *out
  *  a lost peer it is completed at once. */
 void ski_tcp_sendq_append(struct ski_tcp_send_req *out);
 
+/** Returns whether the queue of a peer is to accept no further packets. */
+bool ski_tcp_sendq_is_full(const struct ski_peer *peer);
+
+/** Sends from the queue of a peer with an open connection.  Returns whether anything was sent. */
+bool ski_tcp_sendq_flush_peer(struct ski_peer *peer);
+
 /** Makes epoll report when packets that wait can be sent. */
 void ski_tcp_want_writable_all(struct ski_port *port);
 
@@ -340,6 +393,33 @@ void ski_tcp_sendq_list(struct ski_peer *peer);
 
 /** Completes all packets that wait for a peer without sending them. */
 void ski_tcp_sendq_clear(struct ski_peer *peer);
+
+/* ---- rails (tcp_rail.c) --------------------------------------------------------------- */
+
+/** Sends a packet in parts on the rails of a peer.  Returns what send() of driver.h does, or
+ *  SKUA_ERR_UNSUPPORTED: the packet is to be sent as any other. */
+skua_status ski_tcp_send_divided(struct ski_peer *peer, const struct ski_tcp_send_req *whole);
+
+/** Counts a part of a packet that was sent completely.  Returns true if that was the last one:
+ *  @p divided is freed, and *@p whole is the packet. */
+bool ski_tcp_part_sent(struct ski_tcp_divided *divided, struct ski_tcp_send_req *whole);
+
+/** Leaves out a rail that cannot be opened. */
+void ski_tcp_rail_give_up(struct ski_peer *rail);
+
+/** Ends the rails of a peer that is lost. */
+void ski_tcp_rails_lost(struct ski_peer *peer);
+
+/** Frees the rails of a peer. */
+void ski_tcp_rails_free(struct ski_peer *peer);
+
+/** Logs that the connection of a rail is open. */
+void ski_tcp_rail_log(const struct ski_tcp_conn *conn);
+
+/** Returns why a connection broke, with its rail and network interface if it has a rail; the text
+ *  may be in @p to. */
+const char *ski_tcp_rail_reason(const struct ski_tcp_conn *conn, const char *reason, char *to,
+                                size_t size);
 
 /* ---- the calls of the driver ------------------------------------------------------ */
 
@@ -352,6 +432,7 @@ void        ski_tcp_close(struct ski_port *port);
 size_t      ski_tcp_address(struct ski_port *port, void *to);
 skua_status ski_tcp_connect(struct ski_port *port, int pe, const void *to, size_t bytes,
                             struct ski_peer **out);
+void        ski_tcp_connect_wait(struct ski_peer *peer, double seconds);
 skua_status ski_tcp_send(struct ski_peer *peer, void *packet, size_t bytes);
 skua_status ski_tcp_send_split(struct ski_peer *peer, void *packet, size_t bytes, const void *rest,
                                size_t rest_bytes, void *cookie);

@@ -128,7 +128,15 @@ struct ski_peer *ski_tcp_peer_find(const struct ski_port *port, int pe)
     return peer;
 }
 
-/* Handles an event of a closed connection. */
+struct ski_peer *ski_tcp_peer_of(const struct ski_tcp_conn *conn)
+{
+    struct ski_peer *peer = ski_tcp_peer_find(conn->port, conn->pe);
+
+    assert(conn->rail < SKI_TCP_RAILS_MAX);
+    return peer && conn->rail > 0 ? peer->rail[conn->rail] : peer;
+}
+
+/* Handles an event of a connection that is closed, or must not be read. */
 static bool tcp_conn_on_nothing(struct ski_tcp_conn *conn)
 {
     (void)conn;
@@ -190,27 +198,33 @@ static void tcp_conns_close_to(struct ski_port *port, int pe)
 
 void ski_tcp_peer_lost(struct ski_peer *peer, const char *reason)
 {
+    if (peer->main)
+        peer = peer->main;
     peer->conn      = NULL;
     peer->lost      = true;
     peer->slow_path = true;
     tcp_conns_close_to(peer->port, peer->pe);
     peer->port->up->lost(peer->port->owner, peer->pe, reason);
     ski_tcp_sendq_clear(peer);
+    ski_tcp_rails_lost(peer);
 }
 
 /* Ends a connection that was open. */
 static void tcp_conn_end(struct ski_tcp_conn *conn, const char *reason)
 {
-    struct ski_peer *peer  = ski_tcp_peer_find(conn->port, conn->pe);
-    bool             ended = conn->in.ended || conn->end_sent; /* by either side */
+    struct ski_peer *main = ski_tcp_peer_find(conn->port, conn->pe), *peer = ski_tcp_peer_of(conn);
+    bool             ended = (conn->in.ended && !conn->in.invalid) || conn->end_sent;
+    char             text[SKI_REASON_MAX];
 
+    reason = ski_tcp_rail_reason(conn, reason, text, sizeof text);
     ski_tcp_conn_close(conn);
-    if (!peer || peer->lost)
+    if (!main || main->lost)
         return;
-    if (!ended)
-        ski_tcp_peer_lost(peer, reason);
-    else if (peer->conn == conn) {
+    if (!ended) /* by either side */
+        ski_tcp_peer_lost(main, reason);
+    else if (peer && peer->conn == conn) {
         peer->conn = NULL; /* the peer closed its port; sending to it reports it as lost */
+        ski_tcp_settle(conn->port, conn->pe, conn->rail); /* or this connection alone has ended */
         ski_tcp_sendq_list(peer);
     }
 }
@@ -275,6 +289,17 @@ static void tcp_conn_ack_end(struct ski_tcp_conn *conn)
     setsockopt(conn->source.fd, IPPROTO_TCP, TCP_QUICKACK, &on, sizeof on);
 }
 
+/* Handles the end of a stream: of the port, of this connection alone, or because it is invalid. */
+static void tcp_conn_on_end(struct ski_tcp_conn *conn, const char *nonsense)
+{
+    if (conn->in.invalid)
+        tcp_conn_end(conn, nonsense);
+    else if (conn->in.moved)
+        ski_tcp_settle(conn->port, conn->pe, conn->rail);
+    else
+        tcp_conn_ack_end(conn);
+}
+
 /* Makes a connection, on which something was received, the hot one.  The former one is in epoll
  * again, or stays the hot one. */
 static void tcp_conn_make_hot(struct ski_tcp_conn *conn)
@@ -316,7 +341,7 @@ static inline bool tcp_conn_received(struct ski_tcp_conn *conn, ssize_t n, bool 
     else if (!sense)
         tcp_conn_end(conn, nonsense);
     else if (conn->in.ended)
-        tcp_conn_ack_end(conn);
+        tcp_conn_on_end(conn, nonsense);
     return true;
 }
 
@@ -326,6 +351,43 @@ bool ski_tcp_on_packets(struct ski_tcp_conn *conn)
     ssize_t n     = tcp_conn_recv(conn, &sense);
 
     return tcp_conn_received(conn, n, sense, "it sent invalid data");
+}
+
+/* Receives a part of a packet, and nothing behind it: the runtime says where the next packet
+ * belongs when this one is complete. */
+static bool tcp_conn_on_part(struct ski_tcp_conn *conn)
+{
+    struct ski_framing *in   = &conn->in;
+    size_t              left = in->bytes - in->got, direct;
+    void               *to   = NULL;
+    ssize_t             n;
+
+    ski_framing_check_target(in);
+    direct = tcp_conn_direct_bytes(conn, &to);
+    if (direct > 0) {
+        n = recv(conn->source.fd, to, direct < TCP_DIRECT_RECV_MAX ? direct : TCP_DIRECT_RECV_MAX,
+                 0);
+        if (n > 0)
+            ski_framing_received(in, (size_t)n);
+    } else {
+        n = recv(conn->source.fd, conn->port->scratch,
+                 left < SKI_TCP_SCRATCH ? left : SKI_TCP_SCRATCH, 0);
+        if (n > 0)
+            ski_framing_feed(in, conn->port->scratch, (size_t)n);
+    }
+    return tcp_conn_received(conn, n, !in->invalid, "it sent invalid data");
+}
+
+void ski_tcp_multipart_changed(struct ski_framing *in)
+{
+    struct ski_tcp_conn *conn =
+        (struct ski_tcp_conn *)(void *)((char *)in - offsetof(struct ski_tcp_conn, in));
+
+    if (conn->state != SKI_TCP_OPEN || conn->records)
+        return;
+    conn->on_readable = in->packet   ? tcp_conn_on_part
+                        : in->paused ? tcp_conn_on_nothing
+                                     : ski_tcp_on_packets;
 }
 
 static bool tcp_conn_feed(void *stream, const char *data, size_t bytes)
@@ -363,6 +425,8 @@ static void tcp_conn_check(struct ski_tcp_conn *conn)
              : ski_tcp_conn_fail(conn, ETIMEDOUT);
     else if (!open && ski_tcp_now() > conn->deadline)
         ski_tcp_on_deadline(conn);
+    else if (conn->end_kind == SKI_FRAME_MOVED && !conn->end_sent)
+        ski_tcp_settle(conn->port, conn->pe, conn->rail);
 }
 
 /* Checks all connections. Ending one may end others: if the next one is closed, the rest is checked

@@ -4,6 +4,8 @@
 
 #include <assert.h>
 
+#include "transport/tcp/tcp_multipart.h"
+
 #define FRAMING_BYTES_MASK (((uint64_t)1 << SKI_FRAME_TARGET_SHIFT) - 1)
 #define FRAMING_PLAIN      ((uint64_t)SKI_FRAME_PACKET << 16) /* the kind, and no target */
 
@@ -20,9 +22,37 @@ static void framing_note_end(struct ski_framing *s, size_t bytes)
         s->plain--;
 }
 
+/* Handles the end of the beginning of a part, or of the part itself. */
+static void framing_end_part(struct ski_framing *s)
+{
+    if (s->leading) {
+        s->invalid = !ski_multipart_begin(s);
+        s->ended   = s->invalid;
+        return;
+    }
+    framing_note_end(s, s->part_bytes);
+    ski_multipart_end(s);
+    s->room  = NULL;
+    s->bytes = s->got = s->kept = 0;
+}
+
+void ski_framing_ask_target(struct ski_framing *s)
+{
+    void *to = s->room;
+
+    if (s->packet)
+        ski_multipart_check_target(s);
+    else
+        s->room = s->up->recv_direct_continues(s->owner, s->begin, &to) ? to : NULL;
+}
+
 /* Delivers a packet that is complete. */
 static void framing_end_packet(struct ski_framing *s)
 {
+    if (s->leading || s->packet) {
+        framing_end_part(s);
+        return;
+    }
     if (s->kept > 0)
         s->up->recv_direct_done(s->owner, s->begin, s->bytes, s->room != NULL);
     else if (s->room)
@@ -93,16 +123,35 @@ static void framing_take_whole(struct ski_framing *s, const char *packet, size_t
     framing_take_part(s, packet, bytes);
 }
 
-/* Parses a head that is not that of a packet of a stream with one owner: the end, or a packet with
- * a target, whose owner it finds.  Returns whether it is valid. */
-static __attribute__((noinline)) bool framing_read_rare(struct ski_framing *s, uint64_t head,
-                                                        uint64_t bytes)
+/* Prepares for a part of a packet, if @p head is that of one.  Returns false if it is not. */
+static bool framing_lead(struct ski_framing *s, uint64_t head, uint64_t bytes)
 {
-    size_t target = head >> SKI_FRAME_TARGET_SHIFT & 0xffff;
+    bool first = head == ski_frame_head(SKI_FRAME_MULTIPART, bytes);
 
-    s->ended = head == ski_frame_head(SKI_FRAME_END, 0);
-    if (s->ended)
+    if (!s->multiparts || bytes == 0 || !(first || head == ski_frame_head(SKI_FRAME_PART, bytes)))
+        return false;
+    s->leading    = first ? SKI_FRAME_MULTIPART : SKI_FRAME_PART;
+    s->lead_bytes = bytes;
+    s->room       = (char *)&s->lead;
+    s->bytes      = first ? sizeof s->lead : SKI_MULTIPART_HEAD;
+    return true;
+}
+
+/* Parses a head that is not that of a packet of a stream with one owner: the end, a part of a
+ * packet, or a packet with a target, whose owner it finds.  Returns whether it is valid; sets
+ * *@p packet to 0 if no packet follows. */
+static __attribute__((noinline)) bool framing_read_rare(struct ski_framing *s, uint64_t head,
+                                                        uint64_t *packet)
+{
+    size_t   target = head >> SKI_FRAME_TARGET_SHIFT & 0xffff;
+    uint64_t bytes  = *packet;
+
+    *packet  = 0;
+    s->moved = head == ski_frame_head(SKI_FRAME_MOVED, 0);
+    s->ended = s->moved || head == ski_frame_head(SKI_FRAME_END, 0);
+    if (s->ended || framing_lead(s, head, bytes))
         return true;
+    *packet = bytes;
     if (!s->owners || target == 0 || target > s->owner_count || !s->owners[target - 1])
         return false;
     s->owner = s->owners[target - 1];
@@ -120,7 +169,7 @@ static bool framing_read_head(struct ski_framing *s, uint64_t *bytes)
     *bytes      = head & FRAMING_BYTES_MASK;
     if (head >> SKI_FRAME_TARGET_SHIFT == FRAMING_PLAIN && !s->owners)
         return *bytes >= SKI_PACKET_MIN;
-    return framing_read_rare(s, head, *bytes);
+    return framing_read_rare(s, head, bytes);
 }
 
 bool ski_framing_feed(struct ski_framing *s, const char *data, size_t bytes)
@@ -133,6 +182,8 @@ bool ski_framing_feed(struct ski_framing *s, const char *data, size_t bytes)
 
         if (s->bytes > 0) {
             data += framing_take_part(s, data, (size_t)(end - data));
+            if (s->invalid)
+                return false;
             continue;
         }
         n = framing_min((size_t)(end - data), SKI_FRAME_HEAD - s->head_got);
@@ -146,8 +197,8 @@ bool ski_framing_feed(struct ski_framing *s, const char *data, size_t bytes)
             break;
         if (!framing_read_head(s, &packet))
             return false;
-        if (s->ended)
-            break;
+        if (packet == 0)
+            continue;
         if ((size_t)(end - data) >= packet) {
             framing_take_whole(s, data, packet);
             data += packet;
@@ -160,7 +211,13 @@ bool ski_framing_feed(struct ski_framing *s, const char *data, size_t bytes)
 
 void ski_framing_close(struct ski_framing *s)
 {
-    if (s->kept > 0)
+    bool part = s->leading || s->packet;
+
+    if (s->multiparts)
+        ski_multipart_close(s);
+    if (part)
+        ; /* what has arrived of it is no packet */
+    else if (s->kept > 0)
         s->up->recv_direct_done(s->owner, s->begin, s->bytes, false);
     else if (s->room)
         s->up->abort(s->owner, s->room);

@@ -10,7 +10,8 @@
  * received straight into the memory that was allocated for it, or where the runtime wants its data.
  * So after a large packet only the beginning of the next one is received at first, which is likely
  * to be as large: the runtime then says where the rest belongs (ski_framing_lead()).  Nothing
- * follows a head of the kind END, which has no bytes.
+ * follows a head of the kind END, with which the port ends, or MOVED, with which only this stream
+ * ends (tcp_settle.c).  Both have no bytes.
  */
 #ifndef SKI_TCP_FRAMING_H
 #define SKI_TCP_FRAMING_H
@@ -21,7 +22,26 @@
 
 #define SKI_FRAME_HEAD sizeof(uint64_t)
 
-enum ski_frame_kind { SKI_FRAME_PACKET = 0x53, SKI_FRAME_END = 0x45 };
+enum ski_frame_kind {
+    SKI_FRAME_PACKET    = 0x53,
+    SKI_FRAME_END       = 0x45,
+    SKI_FRAME_MOVED     = 0x4d,
+    SKI_FRAME_MULTIPART = 0x54, /* the first part of a packet, as in tcp_multipart.h */
+    SKI_FRAME_PART      = 0x50, /* another part of it                             */
+};
+
+/* What follows the head of a part of a packet: its id; bytes or offset; and the beginning of the
+ * packet, in its first part. */
+struct ski_multipart_lead {
+    uint64_t      id, at;
+    unsigned char begin[SKI_DIRECT_HEAD];
+};
+
+#define SKI_MULTIPART_HEAD (2 * sizeof(uint64_t)) /* bytes of id, and bytes or offset */
+
+struct ski_multipart;
+struct ski_multiparts;
+struct ski_early_part;
 
 /** Returns the head of a frame. */
 static inline uint64_t ski_frame_head(enum ski_frame_kind kind, size_t bytes)
@@ -49,9 +69,21 @@ struct ski_framing {
     size_t        bytes, got; /* size of the packet, 0: none is arriving; bytes received */
     size_t        kept; /* bytes of the packet in `begin`: the rest is received at its target */
     unsigned char begin[SKI_DIRECT_HEAD];
-    bool          ended;
-    size_t        last;  /* bytes of the last packet                                 */
-    unsigned      plain; /* large packets to come before the runtime is asked again  */
+    bool          ended, moved; /* the stream has ended; the peer continues on another one */
+    bool          invalid;      /* it ended since something was wrong in it                 */
+    size_t        last;         /* bytes of the last packet                                 */
+    unsigned      plain;        /* large packets to come before the runtime is asked again  */
+
+    /* Packets in parts. */
+    struct ski_multiparts    *multiparts; /* of the port; NULL: there are none on this stream     */
+    int                       from;       /* PE of the sender                                     */
+    unsigned char             leading;    /* enum ski_frame_kind, while `lead` arrives; else 0    */
+    bool                      paused;     /* the rest of its last packet arrives on other streams */
+    size_t                    lead_bytes; /* the bytes in the head                             */
+    size_t                    part_bytes; /* bytes of the part that is arriving                */
+    struct ski_multipart     *packet;     /* the packet of the part that is arriving, or NULL  */
+    struct ski_early_part    *early;      /* that part, if its packet has not begun; or NULL   */
+    struct ski_multipart_lead lead;
 };
 
 #define SKI_FRAMING_LARGE                                                                          \
@@ -63,7 +95,7 @@ struct ski_framing {
 static inline size_t ski_framing_lead(const struct ski_framing *s)
 {
     return s->last >= SKI_FRAMING_LARGE && s->plain == 0 && s->bytes == 0
-               ? SKI_FRAME_HEAD + SKI_DIRECT_HEAD
+               ? SKI_FRAME_HEAD + sizeof(struct ski_multipart_lead)
                : 0;
 }
 
@@ -75,16 +107,17 @@ static inline size_t ski_framing_target(const struct ski_framing *s, void **to)
     return s->room ? s->bytes - s->got : 0;
 }
 
+/** Asks the runtime for ski_framing_check_target(). */
+void ski_framing_ask_target(struct ski_framing *s);
+
 /** Asks the runtime whether the target of the next bytes is still there, and where, before they are
  *  received in a later call of progress().  If it is not, the other bytes of the packet are fed and
  * skipped.
  */
 static inline void ski_framing_check_target(struct ski_framing *s)
 {
-    void *to = s->room;
-
-    if (s->kept > 0 && to && s->up->recv_direct_continues)
-        s->room = s->up->recv_direct_continues(s->owner, s->begin, &to) ? to : NULL;
+    if (s->kept > 0 && s->room && s->up->recv_direct_continues)
+        ski_framing_ask_target(s);
 }
 
 /** Records that @p bytes were received at the target. */

@@ -366,7 +366,7 @@ static void test_framing_lead(void)
     framing_test_feed(&s, 1000, 300);
     OK(ski_framing_lead(&s) == 0, "a small packet says nothing of the next one");
     framing_test_feed(&s, large, large);
-    OK(ski_framing_lead(&s) == SKI_FRAME_HEAD + SKI_DIRECT_HEAD, "a large one is followed by one");
+    OK(ski_framing_lead(&s) >= SKI_FRAME_HEAD + SKI_DIRECT_HEAD, "a large one is followed by one");
     framing_test_feed(&s, large, SKI_DIRECT_HEAD);
     OK(ski_framing_lead(&s) > 0, "and by more, as long as they have places");
     places = false;

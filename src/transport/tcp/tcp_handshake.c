@@ -85,6 +85,7 @@ static struct ski_tcp_transcript handshake_transcript(const struct ski_tcp_conn 
         .security = ski_tcp.net->security,
         .from     = hello->from,
         .to       = hello->to,
+        .rail     = hello->rail,
         .nonce    = {hello->nonce[0], hello->nonce[1], other[0], other[1]}};
 }
 
@@ -138,31 +139,23 @@ static bool handshake_send(const struct ski_tcp_conn *conn, const void *what, si
 
 /* ---- opening -------------------------------------------------------------------------- */
 
-/* Returns whether this connection is the one of two to a peer that is used; both sides decide
- * alike. */
-static bool handshake_is_preferred(const struct ski_tcp_conn *conn)
-{
-    return conn->initiator ? conn->port->pe < conn->pe : conn->pe < conn->port->pe;
-}
-
 /* Opens a connection for packets. */
 static void handshake_open(struct ski_tcp_conn *conn)
 {
-    struct ski_peer *peer = ski_tcp_peer_find(conn->port, conn->pe);
+    struct ski_peer *peer = ski_tcp_peer_of(conn);
 
     assert(conn->pe >= 0 && conn->got == 0);
-    conn->state       = SKI_TCP_OPEN;
-    conn->on_readable = conn->records ? ski_tcp_on_records : ski_tcp_on_packets;
+    conn->in.multiparts = conn->port->owners ? NULL : &conn->port->multiparts;
+    conn->in.from       = conn->pe;
+    conn->state         = SKI_TCP_OPEN;
+    conn->on_readable   = conn->records ? ski_tcp_on_records : ski_tcp_on_packets;
+    if (peer && peer->conn && peer->conn->state != SKI_TCP_OPEN)
+        peer->conn = conn;
     if (peer)
         ski_tcp_sendq_list(peer);
-    if (!peer || !peer->conn || peer->conn == conn)
-        return;
-    if (peer->conn->state == SKI_TCP_OPEN &&
-        !(handshake_is_preferred(conn) && !ski_tcp_mid_packet(peer)))
-        return;
-    if (peer->conn->state == SKI_TCP_OPEN)
-        ski_tcp_want_writable(peer->conn, false);
-    peer->conn = conn;
+    if (conn->rail > 0 && conn->initiator)
+        ski_tcp_rail_log(conn);
+    ski_tcp_settle(conn->port, conn->pe, conn->rail);
 }
 
 static void handshake_warn_refused(struct ski_tcp_conn *conn, const char *reason)
@@ -187,7 +180,8 @@ static bool handshake_begin(struct ski_tcp_conn *conn)
     conn->hello       = (struct ski_tcp_hello){.magic    = SKI_TCP_MAGIC,
                                                .security = ski_tcp.net->security,
                                                .from     = conn->port->pe,
-                                               .to       = conn->pe};
+                                               .to       = conn->pe,
+                                               .rail     = conn->rail};
     conn->state       = SKI_TCP_HANDSHAKE;
     conn->on_readable = ski_tcp_on_handshake;
     ski_tcp_want_writable(conn, false);
@@ -238,6 +232,7 @@ static struct ski_tcp_conn *handshake_connect(struct ski_peer *peer)
     if (!conn)
         return NULL;
     conn->addr_index  = peer->next_addr - 1;
+    conn->rail        = peer->number;
     conn->initiator   = true;
     conn->state       = SKI_TCP_CONNECTING;
     conn->on_readable = ski_tcp_on_connected;
@@ -253,25 +248,25 @@ static struct ski_tcp_conn *handshake_connect(struct ski_peer *peer)
     return NULL;
 }
 
-/* Returns a connection to a PE in the given state, or NULL. */
-static struct ski_tcp_conn *handshake_find_conn(struct ski_port *port, int pe, int state)
+/* Returns a connection for a peer, or for a rail of one, in the given state, on which packets may
+ * be sent when it is open; or NULL. */
+static struct ski_tcp_conn *handshake_find_conn(const struct ski_peer *peer, int state)
 {
-    struct ski_tcp_conn *conn = *ski_tcp_conn_bucket(port, pe);
+    struct ski_tcp_conn *conn = *ski_tcp_conn_bucket(peer->port, peer->pe);
 
-    while (conn && (conn->pe != pe || (int)conn->state != state))
+    while (conn && (conn->pe != peer->pe || conn->rail != peer->number ||
+                    (int)conn->state != state || conn->end_kind))
         conn = conn->next_in_bucket;
     return conn;
 }
 
-/* Connects to the next address of a peer, or waits for the answer at another one. Returns false if
- * none is left. */
-static bool handshake_try_next(struct ski_peer *peer)
+bool ski_tcp_try_next(struct ski_peer *peer)
 {
-    peer->conn = handshake_find_conn(peer->port, peer->pe, SKI_TCP_OPEN);
+    peer->conn = handshake_find_conn(peer, SKI_TCP_OPEN);
     while (!peer->conn && peer->next_addr < peer->addrs.count)
         peer->conn = handshake_connect(peer);
     if (!peer->conn)
-        peer->conn = handshake_find_conn(peer->port, peer->pe, SKI_TCP_HANDSHAKE);
+        peer->conn = handshake_find_conn(peer, SKI_TCP_HANDSHAKE);
     ski_tcp_sendq_list(peer);
     return peer->conn != NULL;
 }
@@ -320,7 +315,7 @@ skua_status ski_tcp_connect(struct ski_port *port, int pe, const void *to, size_
     peer->last      = &peer->first;
     peer->slow_path = ski_tcp.net->security != SKI_SECURITY_JOB;
     handshake_sort_addrs(&peer->addrs);
-    if (!handshake_try_next(peer)) {
+    if (!ski_tcp_try_next(peer)) {
         handshake_no_route(peer, ski_tcp.net->last_error());
         free(peer);
         return SKUA_ERR_UNREACH;
@@ -331,9 +326,23 @@ skua_status ski_tcp_connect(struct ski_port *port, int pe, const void *to, size_
     return SKUA_OK;
 }
 
+/* Handles events of this connection alone: others belong to progress(). */
+void ski_tcp_connect_wait(struct ski_peer *peer, double seconds)
+{
+    double deadline = ski_tcp_now() + seconds;
+
+    while (peer->conn && peer->conn->state < SKI_TCP_OPEN && ski_tcp_now() < deadline) {
+        struct pollfd fd = {peer->conn->source.fd,
+                            peer->conn->state == SKI_TCP_CONNECTING ? POLLOUT : POLLIN, 0};
+
+        if (poll(&fd, 1, TCP_CONNECT_POLL_MS) == 1)
+            ski_tcp_on_readable(peer->conn);
+    }
+}
+
 void ski_tcp_conn_fail(struct ski_tcp_conn *conn, int error)
 {
-    struct ski_peer *peer = conn->initiator ? ski_tcp_peer_find(conn->port, conn->pe) : NULL;
+    struct ski_peer *peer = conn->initiator ? ski_tcp_peer_of(conn) : NULL;
     char             reason[SKI_REASON_MAX];
 
     ski_tcp_conn_close(conn);
@@ -342,7 +351,11 @@ void ski_tcp_conn_fail(struct ski_tcp_conn *conn, int error)
     peer->error = error;
     if ((error == ECONNRESET || error == EPIPE) && peer->retries++ < TCP_RETRIES_MAX)
         peer->next_addr = conn->addr_index;
-    if (!handshake_try_next(peer))
+    if (ski_tcp_try_next(peer))
+        return;
+    if (peer->main)
+        ski_tcp_rail_give_up(peer);
+    else
         ski_tcp_peer_lost(peer, handshake_no_route(peer, reason));
 }
 
@@ -478,7 +491,7 @@ static const char *handshake_check_hello(const struct ski_tcp_conn *conn)
     const struct ski_tcp_hello *hello = &conn->hello;
 
     if (memcmp(hello->magic, SKI_TCP_MAGIC, sizeof hello->magic) != 0 || hello->from < 0 ||
-        hello->to != conn->port->pe)
+        hello->to != conn->port->pe || hello->rail >= SKI_TCP_RAILS_MAX)
         return "know the secret of the job";
     return hello->security == (uint32_t)ski_tcp.net->security ? NULL
                                                               : "use the SKUA_SECURITY of the job";
@@ -516,6 +529,7 @@ static void handshake_on_proof(struct ski_tcp_conn *conn)
         ski_tcp_conn_fail(conn, 0);
         return;
     }
+    conn->rail = conn->hello.rail;
     ski_tcp_conn_set_pe(conn, conn->hello.from);
     ski_tcp_count_unauthenticated(conn->port, -1);
     handshake_open(conn);
@@ -588,7 +602,7 @@ bool ski_tcp_on_connected(struct ski_tcp_conn *conn)
  * at the next address. */
 void ski_tcp_on_deadline(struct ski_tcp_conn *conn)
 {
-    struct ski_peer *peer = ski_tcp_peer_find(conn->port, conn->pe);
+    struct ski_peer *peer = ski_tcp_peer_of(conn);
 
     if (handshake_is_ready(conn)) {
         ski_tcp_on_readable(conn);
@@ -599,5 +613,5 @@ void ski_tcp_on_deadline(struct ski_tcp_conn *conn)
     if (!conn->initiator || conn->state == SKI_TCP_CONNECTING)
         ski_tcp_conn_fail(conn, ETIMEDOUT);
     else if (peer && peer->conn == conn)
-        handshake_try_next(peer);
+        ski_tcp_try_next(peer);
 }

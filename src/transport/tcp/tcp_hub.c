@@ -145,11 +145,12 @@ static skua_status hub_send_req(struct ski_tcp_hub_peer *peer, struct ski_tcp_se
 static skua_status hub_send(struct ski_peer *to, void *packet, size_t bytes)
 {
     struct ski_tcp_hub_peer *peer = hub_peer(to);
-    struct ski_tcp_send_req  out  = {.head  = ski_frame_head(SKI_FRAME_PACKET, bytes) | peer->target,
-                                     .part  = {packet},
-                                     .bytes = {bytes},
-                                     .owner = peer->port,
-                                     .to    = peer};
+    struct ski_tcp_send_req out = {.head = {ski_frame_head(SKI_FRAME_PACKET, bytes) | peer->target},
+                                   .head_bytes = SKI_FRAME_HEAD,
+                                   .part       = {packet},
+                                   .bytes      = {bytes},
+                                   .owner      = peer->port,
+                                   .to         = peer};
 
     return hub_send_req(peer, &out);
 }
@@ -159,13 +160,14 @@ static skua_status hub_send_split(struct ski_peer *to, void *packet, size_t byte
 {
     struct ski_tcp_hub_peer *peer = hub_peer(to);
     uint64_t                 head = ski_frame_head(SKI_FRAME_PACKET, bytes + rest_bytes);
-    struct ski_tcp_send_req  out  = {.head   = head | peer->target,
-                                     .part   = {packet, rest},
-                                     .bytes  = {bytes, rest_bytes},
-                                     .split  = true,
-                                     .cookie = cookie,
-                                     .owner  = peer->port,
-                                     .to     = peer};
+    struct ski_tcp_send_req  out  = {.head       = {head | peer->target},
+                                     .head_bytes = SKI_FRAME_HEAD,
+                                     .part       = {packet, rest},
+                                     .bytes      = {bytes, rest_bytes},
+                                     .split      = true,
+                                     .cookie     = cookie,
+                                     .owner      = peer->port,
+                                     .to         = peer};
 
     return hub_send_req(peer, &out);
 }

@@ -88,10 +88,12 @@ static void tcp_port_free(struct ski_port *port)
     assert(!port->conns && !port->hot);
     tcp_listeners_close(port);
     ski_tcp_conns_reap(port);
+    ski_multiparts_free(&port->multiparts);
     while (port->peers) {
         struct ski_peer *peer = port->peers;
         port->peers           = peer->next;
         ski_tcp_sendq_clear(peer);
+        ski_tcp_rails_free(peer);
         free(peer);
     }
     if (port->epoll >= 0)
@@ -113,6 +115,8 @@ skua_status ski_tcp_open(int pe, const struct ski_upcalls *up, void *owner, stru
     port->owner   = owner;
     port->epoll   = epoll_create1(EPOLL_CLOEXEC);
     port->scratch = malloc(SKI_TCP_SCRATCH);
+
+    port->multiparts.changed = ski_tcp_multipart_changed;
     if (port->epoll >= 0 && port->scratch && tcp_listeners_open(port)) {
         atomic_store(&ski_tcp.close_deadline, 0);
         *out = port;
@@ -152,23 +156,16 @@ static bool tcp_conn_may_end(const struct ski_tcp_conn *conn)
 
     if (conn->end_sent || !(conn->state == SKI_TCP_OPEN || conn->state == SKI_TCP_AWAIT_PROOF))
         return false;
-    peer = ski_tcp_peer_find(conn->port, conn->pe);
+    peer = ski_tcp_peer_of(conn);
     return !(peer && peer->conn == conn && ski_tcp_mid_packet(peer));
 }
 
 static void tcp_port_send_end(struct ski_port *port)
 {
-    uint64_t end = ski_frame_head(SKI_FRAME_END, 0);
-
-    for (struct ski_tcp_conn *conn = port->conns; conn; conn = conn->next) {
-        struct iovec part = {&end, sizeof end};
-
+    for (struct ski_tcp_conn *conn = port->conns; conn; conn = conn->next)
         if (tcp_conn_may_end(conn) && ski_tcp_conn_secure(conn) &&
-            ski_tcp_write(conn, &part, 1) == sizeof end) {
-            conn->end_sent = true;
+            ski_tcp_send_end(conn, SKI_FRAME_END))
             shutdown(conn->source.fd, SHUT_WR);
-        }
-    }
 }
 
 static void tcp_port_progress_or_yield(struct ski_port *port)

@@ -75,15 +75,15 @@ static inline size_t tcp_write_copy(int fd, uint64_t head, const void *packet, s
 
 static size_t tcp_send_req_bytes(const struct ski_tcp_send_req *out)
 {
-    return SKI_FRAME_HEAD + out->bytes[0] + out->bytes[1];
+    return out->head_bytes + out->bytes[0] + out->bytes[1];
 }
 
 /* Lists the parts of a request that were not sent, at most *@p room bytes, which it subtracts.
  * Returns the number of parts. */
 static size_t tcp_send_req_iov(const struct ski_tcp_send_req *out, struct iovec *part, size_t *room)
 {
-    const void *from[]  = {&out->head, out->part[0], out->part[1]};
-    size_t      bytes[] = {SKI_FRAME_HEAD, out->bytes[0], out->bytes[1]}, skip = out->sent, n = 0;
+    const void *from[]  = {out->head, out->part[0], out->part[1]};
+    size_t      bytes[] = {out->head_bytes, out->bytes[0], out->bytes[1]}, skip = out->sent, n = 0;
 
     assert(out->sent < tcp_send_req_bytes(out));
     for (int i = 0; i < 3; i++) {
@@ -142,6 +142,17 @@ static void tcp_sendq_push(struct ski_peer *peer, struct ski_tcp_send_req *out)
     ski_tcp_sendq_list(peer);
 }
 
+/* Tells the runtime that a packet, or the last part of one, was sent. */
+static void tcp_sendq_complete(struct ski_port *port, struct ski_tcp_send_req *out)
+{
+    if (out->divided && !ski_tcp_part_sent(out->divided, out))
+        return;
+    if (out->split)
+        port->up->done(port->owner, out->cookie, SKUA_OK);
+    else
+        port->up->sent(port->owner, (void *)(uintptr_t)out->part[0]);
+}
+
 static void tcp_sendq_pop(struct ski_peer *peer)
 {
     struct ski_port         *port = peer->port;
@@ -159,10 +170,7 @@ static void tcp_sendq_pop(struct ski_peer *peer)
         port->on_sent(out);
         return;
     }
-    if (out->split)
-        port->up->done(port->owner, out->cookie, SKUA_OK);
-    else
-        port->up->sent(port->owner, (void *)(uintptr_t)out->part[0]);
+    tcp_sendq_complete(port, out);
     free(out);
 }
 
@@ -203,7 +211,7 @@ static bool tcp_sendq_write(struct ski_peer *peer, bool *any)
     size_t       parts = 0, room = TCP_WRITE_MAX, n;
 
     for (struct ski_tcp_send_req *out = peer->first; out && room > 0 && parts + 3 <= TCP_IOV_MAX;
-         out                          = out->next)
+         out                          = peer->unsettled ? NULL : out->next)
         parts += tcp_send_req_iov(out, part + parts, &room);
     n = ski_tcp_write(peer->conn, part, parts);
     *any |= n > 0;
@@ -218,12 +226,13 @@ static bool tcp_peer_is_open(const struct ski_peer *peer)
 
 /* Sends from the queue of one peer. Returns whether anything was sent. A peer that accepts nothing
  * for a while is left to epoll. */
-static bool tcp_sendq_flush_peer(struct ski_peer *peer)
+bool ski_tcp_sendq_flush_peer(struct ski_peer *peer)
 {
     bool any = false;
 
     while (peer->first && tcp_sendq_write(peer, &any))
-        ;
+        if (peer->unsettled)
+            ski_tcp_settle(peer->port, peer->pe, peer->number);
     peer->stalls = any ? 0 : peer->stalls + 1;
     if (peer->stalls >= TCP_STALLS_MAX)
         ski_tcp_want_writable(peer->conn, true);
@@ -239,7 +248,7 @@ bool ski_tcp_sendq_flush(struct ski_port *port)
         struct ski_peer *peer = *at;
 
         if (peer->first && tcp_peer_is_open(peer) && !peer->conn->wants_writable)
-            any |= tcp_sendq_flush_peer(peer);
+            any |= ski_tcp_sendq_flush_peer(peer);
         if (peer->first && !peer->conn)
             ski_tcp_peer_lost(peer, "it has closed its port");
         if (peer->first && tcp_peer_is_open(peer)) {
@@ -287,6 +296,11 @@ static skua_status tcp_send_now_or_queue(struct ski_peer *peer, struct ski_tcp_s
     return tcp_send_queue_rest(peer, out);
 }
 
+bool ski_tcp_sendq_is_full(const struct ski_peer *peer)
+{
+    return peer->waiting >= TCP_SENDQ_MAX || peer->waiting_bytes >= TCP_SENDQ_FULL;
+}
+
 /* Returns whether the queue has room for a packet. */
 static bool tcp_sendq_has_room(struct ski_peer *peer)
 {
@@ -294,7 +308,7 @@ static bool tcp_sendq_has_room(struct ski_peer *peer)
 
     if (!port->spare)
         port->spare = malloc(sizeof *port->spare);
-    return port->spare && peer->waiting < TCP_SENDQ_MAX && peer->waiting_bytes < TCP_SENDQ_FULL;
+    return port->spare && !ski_tcp_sendq_is_full(peer);
 }
 
 /* Sends to a peer that is lost, or whose connections have records. */
@@ -324,15 +338,27 @@ static inline bool tcp_send_is_quick(const struct ski_peer *peer, size_t bytes)
            tcp_peer_is_open(peer);
 }
 
+/* Sends a packet on the rails of its peer, if it is large and there are any; else as any other. */
+static skua_status tcp_send_large(struct ski_peer *peer, struct ski_tcp_send_req *out)
+{
+    skua_status status;
+
+    if (out->bytes[0] + out->bytes[1] < SKI_TCP_RAIL_BYTES || ski_tcp.net->rails == 1)
+        return ski_tcp_send_start(peer, out);
+    status = ski_tcp_send_divided(peer, out);
+    return status == SKUA_ERR_UNSUPPORTED ? ski_tcp_send_start(peer, out) : status;
+}
+
 static __attribute__((noinline)) skua_status tcp_send_packet(struct ski_peer *peer, void *packet,
                                                              size_t bytes, size_t sent)
 {
-    struct ski_tcp_send_req out = {.head  = ski_frame_head(SKI_FRAME_PACKET, bytes),
-                                   .part  = {packet},
-                                   .bytes = {bytes},
-                                   .sent  = sent};
+    struct ski_tcp_send_req out = {.head       = {ski_frame_head(SKI_FRAME_PACKET, bytes)},
+                                   .head_bytes = SKI_FRAME_HEAD,
+                                   .part       = {packet},
+                                   .bytes      = {bytes},
+                                   .sent       = sent};
 
-    return sent > 0 ? tcp_send_queue_rest(peer, &out) : ski_tcp_send_start(peer, &out);
+    return sent > 0 ? tcp_send_queue_rest(peer, &out) : tcp_send_large(peer, &out);
 }
 
 skua_status ski_tcp_send(struct ski_peer *peer, void *packet, size_t bytes)
@@ -351,18 +377,20 @@ skua_status ski_tcp_send_one(struct ski_peer *peer, struct ski_tcp_send_req *out
 {
     assert(out->sent == 0);
     if (!out->split && tcp_send_is_quick(peer, out->bytes[0]))
-        out->sent = tcp_write_copy(peer->conn->source.fd, out->head, out->part[0], out->bytes[0]);
+        out->sent =
+            tcp_write_copy(peer->conn->source.fd, out->head[0], out->part[0], out->bytes[0]);
     return out->sent > 0 ? tcp_send_queue_rest(peer, out) : ski_tcp_send_start(peer, out);
 }
 
 skua_status ski_tcp_send_split(struct ski_peer *peer, void *packet, size_t bytes, const void *rest,
                                size_t rest_bytes, void *cookie)
 {
-    struct ski_tcp_send_req out = {.head   = ski_frame_head(SKI_FRAME_PACKET, bytes + rest_bytes),
-                                   .part   = {packet, rest},
-                                   .bytes  = {bytes, rest_bytes},
-                                   .split  = true,
-                                   .cookie = cookie};
+    struct ski_tcp_send_req out = {.head = {ski_frame_head(SKI_FRAME_PACKET, bytes + rest_bytes)},
+                                   .head_bytes = SKI_FRAME_HEAD,
+                                   .part       = {packet, rest},
+                                   .bytes      = {bytes, rest_bytes},
+                                   .split      = true,
+                                   .cookie     = cookie};
 
-    return ski_tcp_send_start(peer, &out);
+    return tcp_send_large(peer, &out);
 }

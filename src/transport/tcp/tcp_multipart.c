@@ -1,0 +1,292 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* tcp_multipart.c - see tcp_multipart.h. */
+#include "transport/tcp/tcp_multipart.h"
+
+#include <assert.h>
+#include <stdlib.h>
+
+/* ---- packets -------------------------------------------------------------------------- */
+
+static struct ski_multipart *multipart_find(const struct ski_framing *s, uint64_t id)
+{
+    struct ski_multipart *packet = s->multiparts->list;
+
+    while (packet && (packet->from != s->from || packet->id != id))
+        packet = packet->next;
+    return packet;
+}
+
+/* Returns the packet with the number @p id, made if there is none; NULL: memory is exhausted. */
+static struct ski_multipart *multipart_get(struct ski_framing *s, uint64_t id)
+{
+    struct ski_multipart *packet = multipart_find(s, id);
+
+    if (packet || !(packet = calloc(1, sizeof *packet)))
+        return packet;
+    packet->from        = s->from;
+    packet->id          = id;
+    packet->next        = s->multiparts->list;
+    s->multiparts->list = packet;
+    return packet;
+}
+
+static void multipart_unlink(struct ski_multiparts *multiparts, struct ski_multipart *packet)
+{
+    struct ski_multipart **at = &multiparts->list;
+
+    while (*at != packet) {
+        assert(*at);
+        at = &(*at)->next;
+    }
+    *at = packet->next;
+}
+
+static void multipart_free(struct ski_multipart *packet)
+{
+    while (packet->early) {
+        struct ski_early_part *part = packet->early;
+
+        packet->early = part->next;
+        free(part);
+    }
+    free(packet);
+}
+
+/* Delivers a packet that is complete, and lets the stream of its first part continue. */
+static void multipart_deliver(struct ski_framing *s, struct ski_multipart *packet)
+{
+    struct ski_framing *first = packet->first;
+
+    assert(packet->known && packet->left == 0 && packet->streams == 0 && !packet->early);
+    multipart_unlink(s->multiparts, packet);
+    if (first) {
+        first->paused = false;
+        s->multiparts->changed(first);
+    }
+    if (packet->kept > 0)
+        s->up->recv_direct_done(s->owner, packet->begin, packet->bytes, packet->room != NULL);
+    else if (packet->room)
+        s->up->arrived(s->owner, packet->room, packet->bytes);
+    multipart_free(packet);
+}
+
+/* ---- parts ------------------------------------------------------------------------------ */
+
+/* Lets a stream receive bytes @p at to @p end of a packet. */
+static void multipart_receive(struct ski_framing *s, struct ski_multipart *packet, size_t at,
+                              size_t end)
+{
+    s->room  = packet->room;
+    s->kept  = packet->kept;
+    s->got   = at;
+    s->bytes = end;
+}
+
+/* Moves a part that came early to its place. */
+static void multipart_place_early(struct ski_multipart *packet, struct ski_early_part *part)
+{
+    struct ski_framing *s   = part->stream;
+    size_t              got = s ? s->got : part->bytes;
+
+    if (packet->room)
+        memcpy(packet->room + part->offset - packet->kept, part->data, got);
+    if (s) {
+        s->early = NULL;
+        multipart_receive(s, packet, part->offset + got, part->offset + part->bytes);
+    } else {
+        packet->left -= part->bytes;
+    }
+}
+
+/* Claims the bytes of a part.  Returns false if it does not lie in the packet behind what the first
+ * part has, or other parts have claimed too many bytes. */
+static bool multipart_claim(struct ski_multipart *packet, size_t offset, size_t bytes)
+{
+    if (offset < SKI_DIRECT_HEAD || offset >= packet->bytes || bytes > packet->bytes - offset ||
+        bytes > packet->unclaimed)
+        return false;
+    packet->unclaimed -= bytes;
+    return true;
+}
+
+/* Moves all early parts to their places.  Returns false if one is invalid. */
+static bool multipart_place_all_early(struct ski_multipart *packet)
+{
+    while (packet->early) {
+        struct ski_early_part *part = packet->early;
+
+        if (!multipart_claim(packet, part->offset, part->bytes))
+            return false;
+        packet->early = part->next;
+        multipart_place_early(packet, part);
+        free(part);
+    }
+    return true;
+}
+
+/* Asks the runtime where a packet belongs, of which the first SKI_DIRECT_HEAD bytes are there. */
+static void multipart_resolve(struct ski_framing *s, struct ski_multipart *packet)
+{
+    const unsigned char *begin = s->lead.begin;
+    void                *to;
+    size_t               n = 0;
+
+    if (s->up->recv_direct)
+        n = s->up->recv_direct(s->owner, begin, packet->bytes, &to);
+    if (n == 0)
+        s->plain = SKI_FRAMING_PLAINS;
+    assert(n < packet->bytes && (n == 0 || packet->bytes - n <= SKI_DIRECT_HEAD));
+    packet->kept = n > 0 ? packet->bytes - n : 0;
+    packet->room = n > 0 ? to : s->up->alloc(s->owner, packet->bytes);
+    memcpy(packet->begin, begin, SKI_DIRECT_HEAD);
+    if (packet->room)
+        memcpy(packet->room, begin + packet->kept, SKI_DIRECT_HEAD - packet->kept);
+}
+
+static bool multipart_begin_first(struct ski_framing *s, size_t bytes, size_t here)
+{
+    struct ski_multipart *packet;
+
+    if (here <= SKI_DIRECT_HEAD || here > bytes || !(packet = multipart_get(s, s->lead.id)) ||
+        packet->known)
+        return false;
+    packet->known = true;
+    packet->bytes = packet->left = bytes;
+    packet->unclaimed            = bytes - here;
+    packet->first                = s;
+    multipart_resolve(s, packet);
+    s->packet     = packet;
+    s->part_bytes = here;
+    packet->streams++;
+    multipart_receive(s, packet, SKI_DIRECT_HEAD, here);
+    return multipart_place_all_early(packet);
+}
+
+/* Begins a part of a packet that has not begun. */
+static bool multipart_begin_early(struct ski_framing *s, struct ski_multipart *packet, size_t bytes)
+{
+    struct ski_early_part *part =
+        bytes > SIZE_MAX - sizeof *part ? NULL : malloc(sizeof *part + bytes);
+
+    if (!part)
+        return false;
+    *part         = (struct ski_early_part){packet->early, s, s->lead.at, bytes};
+    packet->early = part;
+    s->early      = part;
+    s->room       = part->data;
+    s->kept = s->got = 0;
+    s->bytes         = bytes;
+    return true;
+}
+
+static bool multipart_begin_part(struct ski_framing *s, size_t bytes)
+{
+    struct ski_multipart *packet = multipart_get(s, s->lead.id);
+    size_t                offset = s->lead.at;
+
+    if (!packet)
+        return false;
+    s->packet     = packet;
+    s->part_bytes = bytes;
+    packet->streams++;
+    if (!packet->known)
+        return multipart_begin_early(s, packet, bytes);
+    if (!multipart_claim(packet, offset, bytes))
+        return false;
+    multipart_receive(s, packet, offset, offset + bytes);
+    return true;
+}
+
+bool ski_multipart_begin(struct ski_framing *s)
+{
+    bool   first = s->leading == SKI_FRAME_MULTIPART, valid;
+    size_t bytes = s->lead_bytes;
+
+    assert(!s->packet && !s->early);
+    s->leading = 0;
+    s->room    = NULL;
+    s->bytes = s->got = s->kept = 0;
+    valid = first ? multipart_begin_first(s, bytes, s->lead.at) : multipart_begin_part(s, bytes);
+    s->multiparts->changed(s);
+    return valid;
+}
+
+void ski_multipart_end(struct ski_framing *s)
+{
+    struct ski_multipart *packet = s->packet;
+
+    assert(packet && packet->streams > 0 && (!packet->known || packet->left >= s->part_bytes));
+    packet->streams--;
+    if (s->early)
+        s->early->stream = NULL;
+    else
+        packet->left -= s->part_bytes;
+    s->paused = s == packet->first && packet->left > 0;
+    s->packet = NULL;
+    s->early  = NULL;
+    s->multiparts->changed(s);
+    if (packet->known && packet->left == 0)
+        multipart_deliver(s, packet);
+}
+
+void ski_multipart_check_target(struct ski_framing *s)
+{
+    struct ski_multipart *packet = s->packet;
+    void                 *to     = packet->room;
+
+    if (to && s->up->recv_direct_continues)
+        packet->room = s->up->recv_direct_continues(s->owner, packet->begin, &to) ? to : NULL;
+    s->room = packet->room;
+}
+
+/* ---- the end of streams --------------------------------------------------------------------- */
+
+static void multipart_abort(struct ski_framing *s, struct ski_multipart *packet)
+{
+    multipart_unlink(s->multiparts, packet);
+    packet->aborted = true;
+    if (packet->known && packet->kept > 0)
+        s->up->recv_direct_done(s->owner, packet->begin, packet->bytes, false);
+    else if (packet->known && packet->room)
+        s->up->abort(s->owner, packet->room);
+    packet->room = NULL;
+    if (packet->first)
+        packet->first->paused = false;
+    if (packet->streams == 0)
+        multipart_free(packet);
+}
+
+static void multipart_abort_all(struct ski_framing *s)
+{
+    for (struct ski_multipart *packet = s->multiparts->list, *next; packet; packet = next) {
+        next = packet->next;
+        if (packet->from == s->from)
+            multipart_abort(s, packet);
+    }
+}
+
+void ski_multipart_close(struct ski_framing *s)
+{
+    struct ski_multipart *packet = s->packet;
+
+    if (!s->ended || s->invalid)
+        multipart_abort_all(s);
+    for (struct ski_multipart *other = s->multiparts->list; other; other = other->next)
+        if (other->first == s)
+            other->first = NULL;
+    s->packet = NULL;
+    s->early  = NULL;
+    if (packet && --packet->streams == 0 && packet->aborted)
+        multipart_free(packet);
+}
+
+void ski_multiparts_free(struct ski_multiparts *multiparts)
+{
+    while (multiparts->list) {
+        struct ski_multipart *packet = multiparts->list;
+
+        assert(packet->streams == 0);
+        multiparts->list = packet->next;
+        multipart_free(packet);
+    }
+}

@@ -1,0 +1,73 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * tcp_multipart.h - receiving a packet whose parts arrive on several connections, the rails of a
+ * peer (tcp_rail.c).
+ *
+ *      first part   | head: MULTIPART, bytes of the packet | id (8) | bytes here (8) | bytes |
+ *      other parts  | head: PART, bytes of the part      | id (8) | offset (8)     | bytes |
+ *
+ * The first part travels on the connection of all other packets, and has at least the
+ * SKI_DIRECT_HEAD bytes that the runtime needs to say where the rest belongs.  All parts are then
+ * received there; the packet is delivered when the last of them is complete.  A part whose packet
+ * has not begun yet, an *early* one, is received in memory of its own, and is copied or continued
+ * in its place when the first part begins.
+ *
+ * The id numbers the divided packets of a sender.  Values from the network are checked here: parts
+ * lie within the packet and have as many bytes as it has, and none is received in bytes that
+ * recv_direct() has left to the driver.
+ */
+#ifndef SKI_TCP_MULTIPART_H
+#define SKI_TCP_MULTIPART_H
+
+#include "transport/tcp/tcp_framing.h"
+
+/* A part that is arriving, or has arrived, before the first part of its packet has begun. */
+struct ski_early_part {
+    struct ski_early_part *next;
+    struct ski_framing    *stream; /* NULL: the part is complete */
+    size_t                 offset, bytes;
+    char                   data[];
+};
+
+/* A packet that arrives in parts. */
+struct ski_multipart {
+    struct ski_multipart  *next;
+    int                    from; /* PE of the sender */
+    uint64_t               id;
+    bool                   known;       /* its first part has begun                            */
+    bool                   aborted;     /* it never will be complete, and is in no list         */
+    unsigned               streams;     /* that receive a part of it                            */
+    size_t                 bytes, left; /* of the packet; those not received yet            */
+    size_t                 unclaimed;   /* those of which no part has begun                 */
+    size_t                 kept;        /* bytes in `begin`; 0: all are in `room`            */
+    char                  *room;        /* NULL: the packet is skipped                       */
+    struct ski_framing    *first;       /* the stream of the first part; NULL: it is closed  */
+    struct ski_early_part *early;
+    unsigned char          begin[SKI_DIRECT_HEAD];
+};
+
+/* The packets of a port that arrive in parts. */
+struct ski_multiparts {
+    struct ski_multipart *list;
+    /** Called when a stream begins or ends a part, or continues after its packet is complete. */
+    void (*changed)(struct ski_framing *stream);
+};
+
+/** Handles the head and the beginning of a part, which are in stream->lead.  Returns false if they
+ *  are invalid. */
+bool ski_multipart_begin(struct ski_framing *stream);
+
+/** Handles the end of a part. */
+void ski_multipart_end(struct ski_framing *stream);
+
+/** Asks the runtime whether the target of a packet is still there, and where. */
+void ski_multipart_check_target(struct ski_framing *stream);
+
+/** Takes a stream that is closed from the packets that it receives parts of.  If it was cut off,
+ *  these and all others of its sender are aborted. */
+void ski_multipart_close(struct ski_framing *stream);
+
+/** Frees the packets that are not complete, when all streams of a port are closed. */
+void ski_multiparts_free(struct ski_multiparts *multiparts);
+
+#endif
