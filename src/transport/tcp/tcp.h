@@ -108,7 +108,6 @@ struct ski_tcp_conn {
     bool             wants_writable; /* epoll reports when it becomes writable                 */
     bool             end_sent;       /* the end of the outgoing stream was sent                */
     bool             outside_epoll;  /* it is hot, and epoll does not report its events        */
-    unsigned         hot_hits;       /* receives in a row while it was the hot one             */
     unsigned char    end_kind;       /* enum ski_frame_kind of that end; 0: it was not begun   */
     size_t           end_bytes;      /* bytes of it that were sent                             */
     int              pe;             /* the PE of the other side; -1: not authenticated yet    */
@@ -177,8 +176,8 @@ struct ski_peer {
 
 #define SKI_TCP_SCRATCH    ((size_t)128 << 10) /* bytes that one call receives into `scratch` */
 #define SKI_TCP_BUCKETS    64
-#define SKI_TCP_HOT_MISSES 2  /* receives in a row from changing connections: others will follow */
-#define SKI_TCP_HOT_HITS   32 /* receives in a row after which the hot connection leaves epoll   */
+#define SKI_TCP_HOT_MISSES 2 /* receives in a row from changing connections: others will follow */
+#define SKI_TCP_HOT_STAYS  8 /* polls of epoll after which a connection that stays hot leaves it */
 
 struct ski_port {
     int                       pe;
@@ -191,6 +190,8 @@ struct ski_port {
     struct ski_tcp_conn      *closed; /* connections to be freed                                */
     struct ski_tcp_conn      *hot;    /* the connection that received last                      */
     unsigned                  hot_misses;  /* receives in a row from another one than `hot`      */
+    struct ski_tcp_conn      *hot_before;  /* `hot` at the last poll of epoll, only to compare  */
+    unsigned                  hot_stays;   /* polls of epoll since `hot` was another one         */
     bool                      recv_paused; /* open connections are written, and not read        */
     struct ski_peer          *peers;
     struct ski_peer          *bucket[SKI_TCP_BUCKETS];      /* peers by their PEs               */

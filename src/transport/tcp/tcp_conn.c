@@ -49,7 +49,6 @@ bool ski_tcp_conn_use_epoll(struct ski_tcp_conn *conn, bool use)
     int                how   = use ? EPOLL_CTL_ADD : EPOLL_CTL_DEL;
 
     assert(use || (conn == conn->port->hot && !conn->wants_writable));
-    conn->hot_hits = 0;
     if (conn->outside_epoll == !use)
         return true;
     if (epoll_ctl(conn->port->epoll, how, conn->source.fd, &event) != 0)
@@ -300,9 +299,8 @@ static void tcp_conn_on_end(struct ski_tcp_conn *conn, const char *nonsense)
         tcp_conn_ack_end(conn);
 }
 
-/* Makes a connection, on which something was received, the hot one.  The former one is in epoll
- * again, or stays the hot one. */
-static void tcp_conn_make_hot(struct ski_tcp_conn *conn)
+/* Makes another connection than before the hot one.  The former one is in epoll again, or stays. */
+static __attribute__((noinline)) void tcp_conn_make_hot(struct ski_tcp_conn *conn)
 {
     struct ski_port *port = conn->port;
 
@@ -312,19 +310,13 @@ static void tcp_conn_make_hot(struct ski_tcp_conn *conn)
         port->hot = conn;
 }
 
-/* Records a receive on a connection.  The hot one leaves epoll after enough of them.  Connections
- * that ports share stay: a port that sleeps may watch them while another one receives. */
-static __attribute__((noinline)) void tcp_conn_note_hot(struct ski_tcp_conn *conn)
+/* Makes a connection, on which something was received, the hot one. */
+static inline void tcp_conn_note_hot(struct ski_tcp_conn *conn)
 {
-    struct ski_port *port = conn->port;
-
-    if (port->hot != conn) {
+    if (conn->port->hot == conn)
+        conn->port->hot_misses = 0;
+    else
         tcp_conn_make_hot(conn);
-        return;
-    }
-    port->hot_misses = 0;
-    if (++conn->hot_hits >= SKI_TCP_HOT_HITS && !conn->wants_writable && !port->owners)
-        ski_tcp_conn_use_epoll(conn, false);
 }
 
 /* Handles the result of a receive: @p n bytes, which were valid if @p sense.  Returns whether there
@@ -334,8 +326,7 @@ static inline bool tcp_conn_received(struct ski_tcp_conn *conn, ssize_t n, bool 
 {
     if (n < 0 && (errno == EAGAIN || errno == EINTR))
         return false;
-    if (!conn->outside_epoll)
-        tcp_conn_note_hot(conn);
+    tcp_conn_note_hot(conn);
     if (n <= 0)
         tcp_conn_end(conn, tcp_conn_end_reason(n));
     else if (!sense)

@@ -238,6 +238,20 @@ static unsigned tcp_port_poll_epoll(struct ski_port *port)
     return some;
 }
 
+/* Lets a connection leave epoll that has been the hot one for a while.  Connections that ports
+ * share stay: a port that sleeps may watch them while another one receives. */
+static void tcp_port_note_hot(struct ski_port *port)
+{
+    struct ski_tcp_conn *hot = port->hot;
+
+    if (hot != port->hot_before)
+        port->hot_stays = 0;
+    port->hot_before = hot;
+    if (hot && !hot->outside_epoll && ++port->hot_stays >= SKI_TCP_HOT_STAYS &&
+        port->hot_misses < SKI_TCP_HOT_MISSES && !hot->wants_writable && !port->owners)
+        ski_tcp_conn_use_epoll(hot, false);
+}
+
 /* Returns whether epoll has no more to report than new connections, which can wait. */
 static bool tcp_port_only_hot(const struct ski_port *port)
 {
@@ -273,6 +287,7 @@ unsigned ski_tcp_progress(struct ski_port *port)
     n = port->hot && !alternates && !port->recv_paused && ski_tcp_on_readable(port->hot);
     if (alternates || tcp_port_epoll_is_due(port, n > 0)) {
         n += tcp_port_poll_epoll(port);
+        tcp_port_note_hot(port);
         if (port->accept_paused && ski_tcp_now() > port->accept_paused_until)
             ski_tcp_pause_accept(port, false);
         if (ski_keepalive_is_due(&port->checked_at, ski_tcp_now(), ski_tcp.net->peer_timeout))
@@ -295,5 +310,6 @@ int ski_tcp_wait_fd(struct ski_port *port)
 bool ski_tcp_arm(struct ski_port *port)
 {
     ski_tcp_want_writable_all(port);
+    port->hot_stays = 0;
     return !port->hot || ski_tcp_conn_use_epoll(port->hot, true);
 }
