@@ -4,8 +4,6 @@
 
 #include <assert.h>
 
-#include "transport/tcp/tcp_multipart.h"
-
 #define FRAMING_BYTES_MASK (((uint64_t)1 << SKI_FRAME_TARGET_SHIFT) - 1)
 #define FRAMING_PLAIN      ((uint64_t)SKI_FRAME_PACKET << 16) /* the kind, and no target */
 
@@ -26,12 +24,12 @@ static void framing_note_end(struct ski_framing *s, size_t bytes)
 static void framing_end_part(struct ski_framing *s)
 {
     if (s->leading) {
-        s->invalid = !ski_multipart_begin(s);
+        s->invalid = !s->calls->begin(s);
         s->ended   = s->invalid;
         return;
     }
     framing_note_end(s, s->part_bytes);
-    ski_multipart_end(s);
+    s->calls->end(s);
     s->room  = NULL;
     s->bytes = s->got = s->kept = 0;
 }
@@ -41,7 +39,7 @@ void ski_framing_ask_target(struct ski_framing *s)
     void *to = s->room;
 
     if (s->packet)
-        ski_multipart_check_target(s);
+        s->calls->check_target(s);
     else
         s->room = s->up->recv_direct_continues(s->owner, s->begin, &to) ? to : NULL;
 }
@@ -214,7 +212,7 @@ void ski_framing_close(struct ski_framing *s)
     bool part = s->leading || s->packet;
 
     if (s->multiparts)
-        ski_multipart_close(s);
+        s->calls->close(s);
     if (part)
         ; /* what has arrived of it is no packet */
     else if (s->kept > 0)

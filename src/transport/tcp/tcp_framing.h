@@ -39,9 +39,24 @@ struct ski_multipart_lead {
 
 #define SKI_MULTIPART_HEAD (2 * sizeof(uint64_t)) /* bytes of id, and bytes or offset */
 
+struct ski_framing;
 struct ski_multipart;
 struct ski_multiparts;
 struct ski_early_part;
+
+/* How packets in parts are received (tcp_multipart.h). */
+struct ski_multipart_calls {
+    /** Handles the head and the beginning of a part, which are in stream->lead.  Returns false if
+     *  they are invalid. */
+    bool (*begin)(struct ski_framing *stream);
+    /** Handles the end of a part. */
+    void (*end)(struct ski_framing *stream);
+    /** Asks the runtime whether the target of the packet of a part is still there, and where. */
+    void (*check_target)(struct ski_framing *stream);
+    /** Takes a stream that is closed from the packets that it receives parts of.  If it was cut
+     *  off, these and all others of its sender are aborted. */
+    void (*close)(struct ski_framing *stream);
+};
 
 /** Returns the head of a frame. */
 static inline uint64_t ski_frame_head(enum ski_frame_kind kind, size_t bytes)
@@ -75,7 +90,8 @@ struct ski_framing {
     unsigned      plain;        /* large packets to come before the runtime is asked again  */
 
     /* Packets in parts. */
-    struct ski_multiparts    *multiparts; /* of the port; NULL: there are none on this stream     */
+    struct ski_multiparts *multiparts; /* of the port; NULL: there are none on this stream     */
+    const struct ski_multipart_calls *calls; /* if there are any */
     int                       from;       /* PE of the sender                                     */
     unsigned char             leading;    /* enum ski_frame_kind, while `lead` arrives; else 0    */
     bool                      paused;     /* the rest of its last packet arrives on other streams */

@@ -146,6 +146,7 @@ static void handshake_open(struct ski_tcp_conn *conn)
 
     assert(conn->pe >= 0 && conn->got == 0);
     conn->in.multiparts = conn->port->owners ? NULL : &conn->port->multiparts;
+    conn->in.calls      = &ski_multipart_calls;
     conn->in.from       = conn->pe;
     conn->state         = SKI_TCP_OPEN;
     conn->on_readable   = conn->records ? ski_tcp_on_records : ski_tcp_on_packets;

@@ -197,7 +197,7 @@ static bool multipart_begin_part(struct ski_framing *s, size_t bytes)
     return true;
 }
 
-bool ski_multipart_begin(struct ski_framing *s)
+static bool multipart_begin(struct ski_framing *s)
 {
     bool   first = s->leading == SKI_FRAME_MULTIPART, valid;
     size_t bytes = s->lead_bytes;
@@ -211,7 +211,7 @@ bool ski_multipart_begin(struct ski_framing *s)
     return valid;
 }
 
-void ski_multipart_end(struct ski_framing *s)
+static void multipart_end(struct ski_framing *s)
 {
     struct ski_multipart *packet = s->packet;
 
@@ -229,7 +229,7 @@ void ski_multipart_end(struct ski_framing *s)
         multipart_deliver(s, packet);
 }
 
-void ski_multipart_check_target(struct ski_framing *s)
+static void multipart_check_target(struct ski_framing *s)
 {
     struct ski_multipart *packet = s->packet;
     void                 *to     = packet->room;
@@ -265,7 +265,7 @@ static void multipart_abort_all(struct ski_framing *s)
     }
 }
 
-void ski_multipart_close(struct ski_framing *s)
+static void multipart_close(struct ski_framing *s)
 {
     struct ski_multipart *packet = s->packet;
 
@@ -290,3 +290,6 @@ void ski_multiparts_free(struct ski_multiparts *multiparts)
         multipart_free(packet);
     }
 }
+
+const struct ski_multipart_calls ski_multipart_calls = {multipart_begin, multipart_end,
+                                                        multipart_check_target, multipart_close};

@@ -53,19 +53,8 @@ struct ski_multiparts {
     void (*changed)(struct ski_framing *stream);
 };
 
-/** Handles the head and the beginning of a part, which are in stream->lead.  Returns false if they
- *  are invalid. */
-bool ski_multipart_begin(struct ski_framing *stream);
-
-/** Handles the end of a part. */
-void ski_multipart_end(struct ski_framing *stream);
-
-/** Asks the runtime whether the target of a packet is still there, and where. */
-void ski_multipart_check_target(struct ski_framing *stream);
-
-/** Takes a stream that is closed from the packets that it receives parts of.  If it was cut off,
- *  these and all others of its sender are aborted. */
-void ski_multipart_close(struct ski_framing *stream);
+/** The functions that a stream calls. */
+extern const struct ski_multipart_calls ski_multipart_calls;
 
 /** Frees the packets that are not complete, when all streams of a port are closed. */
 void ski_multiparts_free(struct ski_multiparts *multiparts);

@@ -183,8 +183,10 @@ static void multipart_test_begin(void)
 {
     multipart_test_came = multipart_test_wrong = multipart_test_aborted = 0;
     for (unsigned i = 0; i < STREAMS; i++)
-        multipart_test_stream[i].in = (struct ski_framing){
-            .up = &multipart_test_up, .multiparts = &multipart_test_list, .from = SENDER};
+        multipart_test_stream[i].in = (struct ski_framing){.up         = &multipart_test_up,
+                                                           .multiparts = &multipart_test_list,
+                                                           .calls      = &ski_multipart_calls,
+                                                           .from       = SENDER};
     for (unsigned i = 0; i < PACKETS; i++) {
         multipart_test_bytes[i] = 6000 + multipart_test_below(BYTES - 6000);
         multipart_test_sent[i]  = malloc(BYTES);
