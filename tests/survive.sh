@@ -171,7 +171,7 @@ for shared in 1 0; do
     eval '[ "$code" -eq 0 ] && [ "$out" = "$expected" ] && has "$err" "with 3 PE"'
 done
 run env ASK=100 timeout 60 "$skuarun" -n 2 --set=survive=0 "$program" none "$steps" due
-ok "options that forbid it are named" has "$code $err" '^1 .*leave out --set=survive'
+ok "options that forbid it are named" has "$code $err" '^1 .*omit --set=survive'
 # Two processes are killed before the launcher can act: both are lost, also if one is still ending.
 stays "$skuarun" --survive=0.05 --spare=0 -n 4 "$program" none "$steps" due
 for _ in $(seq 1000); do
