@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 #
-# The presets `checked', `asan' and `tsan' exist for their tests.  Programs that none of these tests runs
-# are not part of their target `all'.  Other presets build everything, and each program can still be
-# built by its name.
+# What scripts/check.sh, which sets SKUA_ONLY_TESTED, does not build of the presets `checked', `asan' and
+# `tsan': programs that none of their tests runs are not part of the target `all'.  Such a build cannot be
+# installed; each program can still be built by its name.
 set(unused "")
 if(SKUA_SANITIZE OR CMAKE_BUILD_TYPE STREQUAL "Checked")
   set(unused man reference_man skua_static skua_shmem_static tour

@@ -52,7 +52,7 @@ build()
     scripts/check-clang.sh build/release "$jobs"
     return
   fi
-  options=-DSKUA_WERROR=ON
+  options='-DSKUA_WERROR=ON -DSKUA_ONLY_TESTED=ON'
   # The checked build also tests that Skua needs none of the optional libraries.
   [ "$1" != checked ] || options="$options -DSKUA_OPTIONAL=OFF"
   # shellcheck disable=SC2086 # options are words

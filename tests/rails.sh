@@ -86,6 +86,7 @@ rail_interface()
   done
 }
 
+: >"$work/log"
 on_both -s rails=2 -s peer_timeout=1 >"$work/log" 2>&1 &
 job=$!
 interface=$(rail_interface)

@@ -36,7 +36,7 @@ CONFIG(driver,               driver,    "auto",       "Transport between hosts: 
 CONFIG(driver_path,          text,      "auto",       "Folder of the drivers; auto searches the folder of the library, then the install folder.")
 CONFIG(errors,               errors,    "status",     "Effect of misuse in a call that returns a status: status, an error line and the status; fatal, an error line with a backtrace, and the job ends.")
 CONFIG(exit_grace,           seconds,   SKI_EXIT_GRACE, "Time that PEs may continue to compute after skua_exit before the launcher kills them.")
-CONFIG(huge_pages,           flag,      "0",          "Use huge pages for the arena, so that the first access to its memory takes few page faults; a job then takes memory in steps of a huge page. The host must allow it: /sys/kernel/mm/transparent_hugepage/shmem_enabled is advise.")
+CONFIG(huge_pages,           flag,      "0",          "Use huge pages for the arena, so that the first access to its memory takes few page faults; a job then takes memory in steps of a huge page. The host must allow it: /sys/kernel/mm/transparent_hugepage/shmem_enabled is not never or deny.")
 CONFIG(idle_exit,            flag,      "0",          "End the job, with code 1, when idle_report finds that the job can never continue.")
 CONFIG(idle_report,          seconds,   "5",          "Idle time after which PE 0 checks whether all PEs are idle and nothing is in flight, so that the job can never continue; it then reports what waits where. 0 disables the check.")
 CONFIG(idle_spin,            micros,    "50",         "Time that an idle PE polls at full speed before it yields its core between polls.")

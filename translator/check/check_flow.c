@@ -130,8 +130,8 @@ static const char *check_flow_parameter_spelling(const struct ast_parameter *p)
                        p->passing == PASS_ARRAY ? " []" : "");
 }
 
-/* Returns how the parser classifies the parameter; it does not distinguish messages and packed
- * structs. */
+/* Returns how the parser classifies the parameter: messages, packed structs and in-place arguments
+ * are values or arrays to it. */
 static enum ast_passing check_flow_parsed_passing(const struct ast_parameter *declared)
 {
     switch (declared->passing) {

@@ -47,8 +47,8 @@ void shmemi_wait_progress(void);
 /** Lets Skua make progress once in several calls; see shmemi_wait_poll(). */
 void shmemi_wait_poll_net(void);
 
-/** Called by routines that read a word that is mapped here. A program may call one in a loop until
- *  the word changes, and the PE that changes it may be on another host. */
+/** Called by routines that read a word, which may be mapped here. A program may call one in a loop
+ *  until the word changes, and the PE that changes it may be on another host. */
 static inline void shmemi_wait_poll(void)
 {
     if (SHMEMI_UNLIKELY(shmemi_job.net))

@@ -27,8 +27,7 @@
 #define EXTEND_LOOK 16 /* extensions of a packet between two looks at the clock */
 #define BURST_LEAST 8  /* packets in a row that make a burst                    */
 
-#define CONNECT_SECONDS 5 /* that the first packet to a progress thread waits for its connection   \
-                           */
+#define CONNECT_SECONDS 5 /* for which the first packet to a progress thread waits */
 
 /* ---- connections ------------------------------------------------------------------ */
 

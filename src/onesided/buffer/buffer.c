@@ -31,8 +31,8 @@ _Static_assert(sizeof(struct ski_buffer_packet) == SKI_BUFFER_LEAST, "see buffer
 /* Bytes from which on the owner of the target reads what is put by another process of the host. */
 #define PULL_LEAST ((size_t)32768)
 
-/* A put of this PE into registered memory, until its end; in the list of those that wait for room.
- * */
+/* A put of this PE into registered memory, until its end; in the list of those that wait for
+ * room. */
 struct ski_buffer_put {
     struct ski_buffer_put *next;
     skua_buffer            from, to;

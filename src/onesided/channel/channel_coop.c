@@ -40,8 +40,8 @@
 
 #define SPINS 1000
 
-/* Bytes of a piece: copied directly; staged by the sender or taken by the receiver; always staged.
- * */
+/* Bytes of a piece: copied directly; staged by the sender or taken by the receiver; always
+ * staged. */
 #define PIECE        ((size_t)128 << 10)
 #define PIECE_TAKEN  ((size_t)64 << 10)
 #define PIECE_STAGED ((size_t)32 << 10)

@@ -23,8 +23,8 @@ void ski_channel_tell_opened(struct ski_pe *self, int pe, uint64_t key, size_t b
 
 /* ---- the receiver --------------------------------------------------------------------------- */
 
-/* Replies that channel @p key has @p bytes, 0 if there is none; @p put: 1 for a put, 0 for an open.
- * */
+/* Replies that channel @p key has @p bytes, 0 if there is none; @p put: 1 for a put, 0 for an
+ * open. */
 static void channel_net_refuse(struct ski_pe *self, int pe, uint64_t key, size_t bytes,
                                uint64_t put)
 {

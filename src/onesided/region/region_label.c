@@ -23,8 +23,8 @@ static struct ski_region_label *region_label_of(uint32_t id)
     return &ski_region_root->labels[id & (ski_region_root->slots - 1)];
 }
 
-/* Returns the label of a region, cleared if it is that of another one.  The caller holds the lock.
- * */
+/* Returns the label of a region, cleared if it is that of another one.  The caller holds the
+ * lock. */
 static struct ski_region_label *region_label_for(uint32_t id)
 {
     struct ski_region_label *label = region_label_of(id);

@@ -49,8 +49,8 @@ void monitor_end_epoch(struct monitor *m)
     monitor_signal_all(m, SIGKILL);
 }
 
-/* Returns whether the job continues after a loss: it may, and the user has not requested its end.
- * */
+/* Returns whether the job continues after a loss: it may, and the user has not requested its
+ * end. */
 static bool monitor_survives(const struct monitor *m)
 {
     return m->recovery && !m->failed && !m->end_signal;
