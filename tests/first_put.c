@@ -4,7 +4,7 @@
  * although there was no connection before.
  *
  * PE 0 puts a word to the last PE, which answers with a put.  PE 0 does not enter the runtime until
- * it sees the answer in its memory: a put that waited for PE 0 would wait for ever.
+ * it sees the answer in its memory: a put that waited for PE 0 would wait forever.
  *
  * usage: first_put
  */

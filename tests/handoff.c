@@ -4,7 +4,7 @@
  * its data have been handed to the driver, also where the driver puts large blocks.
  *
  * The last PE leaves the runtime until it gets a UNIX signal, which PE 0 sends after its puts: a
- * put that waited for the target would wait for ever.  All processes are on one machine.
+ * put that waited for the target would wait forever.  All processes are on one machine.
  *
  * usage: handoff
  */

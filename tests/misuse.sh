@@ -102,7 +102,7 @@ misuse poke-nobody 'a message from PE 1 to thing::poke of thing .20.: that objec
 misuse poke-wrong-dims 'skua_invoke_copy: .3, 4. has 2 dimensions, the indices of thing have 1'
 misuse poke-no-member 'skua_invoke_copy: there is no thing .7.; this job has 2 PEs in 2 processes'
 misuse poke-no-entry 'skua_invoke_copy: thing .3. has no entry 4321; skua_entry_register.. makes them'
-misuse poke-wrong-entry 'skua_invoke_copy: other::poke is no entry of thing .3.'
+misuse poke-wrong-entry 'skua_invoke_copy: other::poke is not an entry of thing .3.'
 misuse poke-no-array 'skua_invoke_copy: 4d00000000 is no collection that was ever created'
 misuse poke-deleted-array 'skua_invoke_all: a collection of thing that was deleted'
 misuse contribute-twice 'thing .19. on PE 1 contributes to reduction 10000 of its collection while'

@@ -48,7 +48,7 @@ struct ski_deferred_ack {
 /** Sends the acknowledgements that wait. */
 void ski_deferred_ack_send(struct ski_deferred_ack *ack, struct ski_pe *self);
 
-/** Returns the acknowledgements for @p pe, which a packet to that PE takes along; NULL: there are
+/** Returns the acknowledgements for @p pe, which a packet to that PE carries; NULL: there are
  *  none. */
 struct skua_msg *ski_deferred_ack_take(struct ski_deferred_ack *ack, struct ski_pe *self, int pe);
 
@@ -85,7 +85,7 @@ static inline void ski_deferred_ack_leave(struct ski_deferred_ack *ack, struct s
         ski_deferred_ack_depart(ack, self);
 }
 
-/** Called when a packet has been sent to another host that took no acknowledgements along. */
+/** Called when a packet has been sent to another host that carried no acknowledgements. */
 static inline void ski_deferred_ack_sent(struct ski_deferred_ack *ack, struct ski_pe *self)
 {
     if (SKI_UNLIKELY(ack->policy.since != 0))

@@ -65,7 +65,7 @@ struct ski_placement {
     void *(*moved)(struct ski_pe *self, const struct skua_msg *head);
     /* take() is called for packets of all sizes.  Of their header it may read the first half. */
     bool small;
-    /* The place is memory of the program, which it may free once it has been told that the job
+    /* The place is memory of the program, which it may free once it knows that the job
      * ends: from then on the rest of the packet is skipped. */
     bool until_exit;
 };
@@ -82,7 +82,7 @@ void ski_net_set_entry_placement(const struct ski_placement *placement);
 /* A peer cannot be reached any more. */
 typedef void ski_net_lost_fn(struct ski_pe *self, int pe, const char *why);
 
-/** Lets @p lost decide what the loss of a peer means.  Before PEs begin. */
+/** Sets the function that decides what the loss of a peer means.  Before PEs begin. */
 void ski_net_set_lost(ski_net_lost_fn *lost);
 
 /* ---- in a process ----------------------------------------------------------------- */
@@ -139,8 +139,8 @@ bool ski_net_waits(struct ski_pe *self, int pe, uint64_t *moved);
 bool ski_net_send_split(struct ski_pe *self, int pe, struct skua_msg *msg, const void *rest,
                         size_t bytes, struct ski_net_done *done);
 
-/** Lets an acknowledgement for @p pe, which the layer above keeps, be sent when it is time, or be
- *  taken along by a packet, through @p calls (deferred_ack.h).  Only where the PE has a port. */
+/** Registers an acknowledgement for @p pe, which the layer above keeps. It is sent when it is due,
+ *  or carried by a packet, through @p calls (deferred_ack.h).  Only where the PE has a port. */
 void ski_net_defer_ack(struct ski_pe *self, int pe, const struct ski_deferred_ack_calls *calls);
 
 /** Records that the message which runs is a reply: acknowledgements wait for the message after it.

@@ -5,7 +5,7 @@
  * Nothing of a packet is trusted before the token of its sender, its lengths and its handler are
  * checked (packet.h).  A packet that is wrong is counted, logged while there have been few, and
  * dropped.  If its token is right its sequence number is used up all the same, or the packets
- * after it would wait for ever.
+ * after it would wait forever.
  *
  * Packets of a peer are queued in the order of their sequence numbers; one that comes early is
  * kept. A packet whose turn it is may deliver its data in place (struct ski_placement).  A small
@@ -177,7 +177,7 @@ static void *recv_on_alloc(void *owner, size_t bytes)
         return NULL;
     }
     room = ski_pool_alloc(&net->self->pool, bytes);
-    if (!room) /* packets after it would wait for ever */
+    if (!room) /* packets after it would wait forever */
         ski_fatal("no memory for a packet of %zu bytes that has arrived: the arena is full (do "
                   "messages come faster than they are run?); raise SKUA_ARENA_SIZE",
                   bytes);

@@ -27,7 +27,7 @@ struct ski_net_peer {
     union {
         struct {
             bool lost;
-            bool acks; /* acknowledgements may wait for the PE: a packet takes them along */
+            bool acks; /* acknowledgements may wait for the PE: a packet carries them */
         };
         uint16_t unusual; /* one of both: a packet takes the slow path */
     };
@@ -92,7 +92,7 @@ struct ski_net_peer *ski_net_peer_add(struct ski_net_port *net, int pe);
 /** Frees a peer, at the end of the job. */
 void ski_net_peer_free(struct ski_net_peer *peer);
 
-/** Marks a peer as lost, for good, and tells ski_net_set_lost()'s function, once. */
+/** Marks a peer as lost, for good, and calls ski_net_set_lost()'s function, once. */
 void ski_net_peer_lose(struct ski_net_port *net, struct ski_net_peer *peer, const char *why);
 
 #endif

@@ -2,7 +2,7 @@
 /*
  * dead_letter.h - dead letters: messages to single objects that were deleted long ago.
  *
- * The home of an object keeps a tombstone when the object is deleted, but not for ever
+ * The home of an object keeps a tombstone when the object is deleted, but not forever
  * (location.h). A message for an object that its home does not know is kept, as the object may be
  * yet to come.  To tell the two apart the home sends an *inquiry* to the PE that created the
  * object, and that PE sends it back.  Messages between two PEs keep their order, so when the

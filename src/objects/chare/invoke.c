@@ -26,7 +26,7 @@ uint64_t ski_invoke_stamp(int pe)
 void ski_entry_wrong_class(const char *call, const struct ski_collection *all,
                            const struct ski_entry *entry, const skua_index *index)
 {
-    ski_misuse("%s: %s::%s is no entry of %s", call, entry->of->def.name, entry->name,
+    ski_misuse("%s: %s::%s is not an entry of %s", call, entry->of->def.name, entry->name,
                index ? ski_element_text(all, index) : all->class->def.name);
 }
 

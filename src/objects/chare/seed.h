@@ -11,7 +11,7 @@
  * from its own in one bit, that it is idle, and asks no more: a PE that submits seeds gives the
  * oldest to an idle neighbour, and a PE that was given some passes on all but one.  Neighbours
  * make the PEs one connected graph, so work spreads to all PEs, and where there is none no PE asks
- * for ever.
+ * forever.
  *
  * Progress.  A seed leaves the row of a PE in two ways only: the PE creates its object, or the PE
  * gives it away and keeps another one.  (A seed that is being submitted may go to an idle neighbour

@@ -33,7 +33,7 @@
  * one.  The home tells no source of an element that migrates faster than windows succeed, nor
  * while messages wait, which later ones of the source would overtake.
  *
- * No message waits for ever.  Messages wait at the home while a probe is in flight, which is
+ * No message waits forever.  Messages wait at the home while a probe is in flight, which is
  * answered; or after the answer that the element was not where the home believed it to be.
  * Then it has left that PE, or has not arrived there yet, and its next arrival or its deletion is
  * told to the home after that answer, or was told before and is known when the answer comes.

@@ -76,7 +76,7 @@ static void location_test_tombstones(int home)
     CHECK(ski_lookup_pe(all, &index) == 1 && all->tombstones == before);
 }
 
-/* Many tombstones: the records of deleted elements do not outnumber the others for ever. */
+/* Many tombstones: the records of deleted elements do not outnumber the others forever. */
 static void location_test_limit(void)
 {
     struct ski_collection *all = location_test_all();

@@ -69,7 +69,7 @@ static void class_check_balance(const char *call, const struct ski_class *of,
     if (params->flags & ~(unsigned)SKUA_BALANCE_AT_SYNC)
         ski_misuse("%s: class %s: there is no flag %#x", call, of->def.name, params->flags);
     if (params->resume.id && ski_entry_find(call, params->resume)->of != of)
-        ski_misuse("%s: `resume` is no entry of class %s", call, of->def.name);
+        ski_misuse("%s: `resume` is not an entry of class %s", call, of->def.name);
     if (params->flags & SKUA_BALANCE_AT_SYNC && !params->resume.id)
         ski_misuse("%s: class %s waits at sync points, and names no entry `resume`", call,
                    of->def.name);

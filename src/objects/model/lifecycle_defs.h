@@ -46,7 +46,7 @@ EVENT(element_leaving,  (object), struct ski_object *object)
  * are threads that move with it. */
 EVENT(element_delayed,  (object), struct ski_object *object)
 /* An element that shall migrate cannot leave now: a thread of it waits where it does not move, and may do
- * so for ever.  The observer may let it stay. */
+ * so forever.  The observer may let it stay. */
 EVENT(element_blocked,  (object), struct ski_object *object)
 /* An element leaves at its address: @stub, which has no memory of the program, takes its place here, and
  * `object` belongs to PE object->to when the observers return. */

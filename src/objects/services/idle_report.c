@@ -353,7 +353,7 @@ static void idle_print(const struct ski_pe *self)
     snprintf(subject, sizeof subject, self->pes == 1 ? "the only PE is" : "all %d PEs are",
              self->pes);
     ski_log(SKI_LOG_WARN,
-            "%s idle and nothing is in flight: the job waits for ever, as skua_exit() was not "
+            "%s idle and nothing is in flight: the job waits forever, as skua_exit() was not "
             "called",
             subject);
     for (int pe = 0; pe < self->pes && groups <= IDLE_GROUPS_MOST; pe++)

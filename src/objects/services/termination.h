@@ -89,8 +89,8 @@ struct ski_msg_counts ski_termination_msg_counts(const struct ski_pe *self);
  * that ski_termination_own_timer() counts. */
 uint32_t ski_termination_timers(const struct ski_pe *self);
 
-/** Counts a timer of this PE that runs for ever and does nothing for the program: a job that waits
- *  for such timers alone waits for ever. */
+/** Counts a timer of this PE that runs forever and does nothing for the program: a job that waits
+ *  for such timers alone waits forever. */
 void ski_termination_own_timer(struct ski_pe *self);
 
 /** Registers what a module does with waves of @p topic, when a PE begins; SKI_TOPIC_DETECTOR stands

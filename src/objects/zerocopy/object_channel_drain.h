@@ -11,7 +11,7 @@
  *     arrived, so that no PE reads the staging memory of the sender.  The end also waits until the
  *     network has read the buffer of the object.
  * Both ends of a channel may drain at the same time: each answers while it waits itself, so neither
- * waits for ever.
+ * waits forever.
  *
  * An object that stays after all sets its ends up again, in their next epoch.
  */

@@ -62,6 +62,7 @@ struct ski_channel_reduction {
     size_t            element;
 };
 
+/* A channel, at its receiver. */
 struct ski_channel {
     /* What an arrival touches. */
     _Alignas(SKI_CACHE_LINE) uint64_t key; /* 0: the record is free */
@@ -71,7 +72,7 @@ struct ski_channel {
     void                  *arg;
     _Atomic uint64_t       arrived; /* puts; only the receiver writes it */
     uint64_t               reported;
-    bool                   polled; /* the program wants to hear of the next arrival */
+    bool                   polled; /* the next arrival is to be reported */
     bool                   reduces;
     uint32_t               senders;
 
@@ -105,6 +106,7 @@ struct ski_zcopy_desc {
     _Alignas(SKI_CACHE_LINE) skua_notify returned;
 };
 
+/** Returns the channel of a key, which need not exist any more: the caller compares `key`. */
 static inline struct ski_channel *ski_channel_at(const struct ski_arena *arena, uint64_t key)
 {
     uint64_t position = key & ((UINT64_C(1) << SKI_CHANNEL_KEY_BITS) - 1);
@@ -140,6 +142,7 @@ enum ski_channel_kind {
 
 typedef void (*ski_channel_put_fn)(skua_sender *sender, const char *from);
 
+/* The sending end of a channel: the path of its puts, and what that path needs. */
 struct skua_sender {
     /* What a put touches. */
     ski_channel_put_fn     put;
@@ -189,13 +192,13 @@ struct skua_sender {
 void ski_channel_ring(struct ski_pe *self, skua_sender *sender, enum ski_channel_kind kind,
                       void *at);
 
-/** Asks the receiver for help, if there is room for a doorbell. */
+/** Requests the help of the receiver, if there is room for a doorbell. */
 void ski_channel_ask_help(struct ski_pe *self, skua_sender *sender, struct ski_coop *all);
 
-/** Does a put of one block that the sender copies. */
+/** Performs a put of one block that the sender copies. */
 void ski_channel_put_block(skua_sender *sender, const char *from);
 
-/** Does a put that the receiver may help to copy. */
+/** Performs a put that the receiver may help to copy. */
 void ski_channel_put_coop(skua_sender *sender, const char *from);
 
 /** Helps the sender of a coop put to copy, as long as there is something to do. */
@@ -215,7 +218,7 @@ void ski_doorbell_push(struct ski_pe *self, uint64_t key, struct ski_zcopy_desc 
  *  has counted.  May be called within the driver. */
 void ski_doorbell_push_arrived(struct ski_pe *self, uint64_t key);
 
-/** Does a put by message. */
+/** Performs a put by message. */
 void ski_channel_put_message(skua_sender *sender, const char *from);
 
 /** Chooses the path to a channel and prepares it.  SKUA_ERR_INVAL, logged for @p call. */
@@ -237,6 +240,7 @@ skua_sender *ski_sender_new(const char *call, const skua_layout *from);
 
 /* ---- what travels --------------------------------------------------------------- */
 
+/* The header of the messages of channels. */
 struct ski_channel_head {
     uint64_t key;
     uint32_t kind;  /* enum ski_channel_kind */
@@ -259,7 +263,7 @@ void ski_channel_send_head(struct ski_pe *self, int pe, const struct ski_channel
 /** Copies data of one block into the buffer. */
 void ski_channel_unpack(struct ski_channel *channel, const char *from);
 
-/** Counts a put whose data are in the buffer, and reports it if the program wants that. */
+/** Counts a put whose data are in the buffer, and reports it if the program has requested that. */
 void ski_channel_count_arrival(struct ski_pe *self, struct ski_channel *channel);
 
 /** Ends the job: put @p put of PE @p source has @p bytes, and the channel another size. */
@@ -309,7 +313,7 @@ bool ski_channel_local_close(struct ski_pe *self, skua_sender *sender);
 
 /* ---- channels of other hosts (channel_net.c) --------------------------------------- */
 
-/** Tells PE @p pe of another host that its channel @p key was opened for @p bytes. */
+/** Notifies PE @p pe of another host that its channel @p key was opened for @p bytes. */
 void ski_channel_tell_opened(struct ski_pe *self, int pe, uint64_t key, size_t bytes);
 
 /** Handles OPENED; @p channel is NULL if there is none. */
@@ -338,7 +342,7 @@ void ski_sender_use_zcopy(struct ski_pe *self, skua_sender *sender,
 
 /* ---- reductions (channel_reduce.c) ---------------------------------------------------------- */
 
-/** Does a put into a channel that reduces. */
+/** Performs a put into a channel that reduces. */
 void ski_channel_put_reduce(skua_sender *sender, const char *from);
 
 /** Combines the data of a put, in one block, with the buffer. Returns true if the reduction is

@@ -267,7 +267,7 @@ bool ski_region_is_freed(const struct ski_region *region);
 /** Returns whether @p id is a symmetric region that all its members on this host have freed. */
 bool ski_region_all_freed(uint32_t id);
 
-/** Closes a region that counts its operations to new ones, for ever. Returns false if some are in
+/** Closes a region that counts its operations to new ones, forever. Returns false if some are in
  * flight. */
 bool ski_region_close(struct ski_region *region);
 

@@ -21,7 +21,7 @@
  * few calls, since each store may cost a cache line that moves.  That store is the release that
  * pairs with the acquire of a writer: a slot is written again only if all PEs have finished the
  * call that used it before.  A call that finds its slot in use waits in a list; its caller does not
- * wait. It does not wait for ever: a member reads what the calls before it have written, so each PE
+ * wait. It does not wait forever: a member reads what the calls before it have written, so each PE
  * that makes these calls finishes them, and what it has finished but not stored is less than the
  * number of slots.
  *

@@ -190,7 +190,7 @@ static void mpi_on_packet(struct ski_port *port, const void *data, size_t bytes)
 }
 
 /* Receives a large packet.  One that the runtime drops is received as well, or its sender would
- * wait for ever. */
+ * wait forever. */
 static void mpi_on_rts(struct ski_port *port, const struct ski_mpi_rts *a, int rank)
 {
     struct ski_mpi_transfer *t;

@@ -4,14 +4,14 @@
  *
  * How a lost peer is detected.  An operation that ends in an error tells at once.  But rxm, the
  * layer above tcp and verbs, reports nothing in three cases:
- *   - It has no connection, or the peer has closed it.  It then tries to connect for ever, and
+ *   - It has no connection, or the peer has closed it.  It then tries to connect forever, and
  *     refuses what is sent meanwhile just as it does when it is out of room.  `busy` tells the two
  *     apart: with no operation to the peer in flight, and room in the port, a refusal means that
  *     there is no connection.  When that has lasted for net->peer_timeout, or for
  *     OFI_RECONNECT_SECONDS if there was a connection before, the peer is lost; unless it is only
  *     too busy to accept, which the monitor of its process shows (transport/liveness.h).
  *   - Its host has vanished, and the kernel retransmits.  The monitor of the process tells.
- *   - A large packet waits for the other side, which has died: it waits for ever.  So while there
+ *   - A large packet waits for the other side, which has died: it waits forever.  So while there
  *     are large packets, a short probe is sent every OFI_PROBE_SECONDS (ofi_packet.c), and the case
  *     above applies.
  *

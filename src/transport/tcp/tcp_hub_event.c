@@ -8,7 +8,7 @@
 #include "transport/tcp/tcp_hub.h"
 
 /* Returns an event with room for @p bytes of a packet.  A packet that cannot be kept would leave
- * its receiver waiting for ever. */
+ * its receiver waiting forever. */
 static struct ski_tcp_hub_event *hub_event_new(size_t bytes)
 {
     struct ski_tcp_hub_event *event = aligned_alloc(64, sizeof *event + (bytes + 63) / 64 * 64);

@@ -98,7 +98,7 @@ static bool ucx_find_adapter(void)
     return ski_adapter_present() && !(tls && strncmp(tls, "tcp", 3) == 0);
 }
 
-/* Returns whether @p wanted ports of the range are free: UCX would retry for ever. */
+/* Returns whether @p wanted ports of the range are free: UCX would retry forever. */
 bool ski_ucx_check_ports(struct ski_net *net, int wanted)
 {
     return ski_port_range_has_free(net->port_range, wanted, net->last_error(), SKI_REASON_MAX);

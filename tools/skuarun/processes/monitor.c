@@ -141,7 +141,7 @@ static void monitor_on_killed(struct monitor *m, const struct exit_report *repor
 }
 
 /* Records a process that exited outside of a phase.  That is an error only if another process joins
- * the next phase, in which it would wait for ever. */
+ * the next phase, in which it would wait forever. */
 static void monitor_note_unjoined(struct monitor *m, const struct exit_report *report)
 {
     if (m->unjoined >= 0 && m->unjoined_phase <= report->phase)
