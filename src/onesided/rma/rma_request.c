@@ -94,6 +94,7 @@ struct ski_rma_request *ski_rma_request_begin(struct ski_pe *self, const struct 
     req->rma      = ski_rma_pe(self);
     req->call     = op->verb == SKI_RMA_RKEY_QUERY ? NULL : op->call;
     req->remote   = op->remote;
+    req->failed   = op->failed;
     req->protocol = protocol;
     req->on_host  = !target->remote_host;
     if (params) {
@@ -116,6 +117,8 @@ static SKI_COLD void rma_request_refused(const struct ski_rma_request *req)
 {
     char text[SKI_REGION_STR];
 
+    if (req->failed)
+        *req->failed = req->status;
     if (req->call)
         (void)ski_refuse(req->status, "%s: PE %d refused it, at offset %llu of %s: %s", req->call,
                          req->remote.pe, (unsigned long long)req->remote.offset,

@@ -60,6 +60,7 @@ struct ski_rma_request {
     struct ski_rma_atomic  *atomic; /* of the driver (rma_driver.c), else NULL                */
     uint32_t                old_bytes;
     size_t                  resume; /* bytes that have been sent, of one that waits for room  */
+    skua_status            *failed; /* of the operation: NULL, or is set if the request fails */
     struct ski_rma_after   *after;  /* what happens at the target after the driver is done    */
 };
 
