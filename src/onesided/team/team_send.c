@@ -251,8 +251,8 @@ static skua_status team_store_part(struct ski_pe *self, const struct ski_team_ca
 {
     if (!ski_arena_contains(self->job->arena, to) &&
         ski_job_process_of(self->job, pe) != self->process)
-        return ski_cma_write(ski_collective_name(call->kind.collective), call->offer.pid, to, data,
-                             bytes);
+        return ski_cma_write(ski_collective_name(call->kind.collective), ski_job_pid(self->job, pe),
+                             to, data, bytes);
     ski_copy(to, data, bytes);
     return SKUA_OK;
 }
@@ -315,8 +315,7 @@ static void team_send_address(struct ski_pe *self, const struct ski_team_call *c
 {
     struct ski_team_head    head    = team_make_head(call, step->tag, packet);
     const char             *data    = call->buffer[step->at.buffer] + step->at.at;
-    struct ski_team_address address = {(uintptr_t)data, step->bytes,
-                                       ski_onesided_pe(self)->team->pid, 0};
+    struct ski_team_address address = {(uintptr_t)data, step->bytes};
 
     team_send_small(self, ski_team_pe_at(call->team, step->rank), &head, &address, sizeof address);
 }

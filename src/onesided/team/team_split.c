@@ -3,7 +3,6 @@
 #include "onesided/team/team_split.h"
 
 #include <stdlib.h>
-#include <unistd.h>
 
 #include "base/assert.h"
 #include "base/memory.h"
@@ -62,7 +61,6 @@ void ski_teams_begin(struct ski_pe *self)
     teams->numbers = 1; /* of SKUA_TEAM_ALL */
     if (self->index < self->job->local_pes)
         atomic_store(&ski_onesided->storing[self->index], 0); /* of a process that has died */
-    teams->pid = (int32_t)getpid();
     ski_window_init(self, &all->window);
     ski_list_init(&teams->unclaimed);
     ski_team_slots_open(self);
