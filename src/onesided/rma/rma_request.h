@@ -47,6 +47,7 @@ struct ski_rma_request {
     uint32_t                parts;   /* sent and not complete                                 */
     bool                    sealed;  /* the last part has been sent                           */
     bool                    staged;  /* counted so in `on_pe`                                 */
+    bool                    joined;  /* short puts, of which `remote` is the first (am_short.c) */
     bool                    waited;  /* a caller waits and will free it                       */
     bool                    done;
     skua_status             status;
