@@ -23,10 +23,10 @@ struct shared {
     uint64_t    source[WORDS], slot[2][WORDS];
 };
 
-static skua_handler                 signal_handler;
+static skua_handler                 signal_handler, unwanted_handler;
 static _Thread_local skua_region    region; /* the region of the PE on this thread */
 static _Thread_local struct shared *shared;
-static _Thread_local int            signals;
+static _Thread_local int            signals, unwanted;
 
 static int next(int by)
 {
@@ -208,6 +208,37 @@ static void test_refused(void)
           skua_copy_after(&event, nothing, good, 8, NULL) == SKUA_ERR_REGION);
 }
 
+static void on_unwanted(skua_msg *msg)
+{
+    unwanted++;
+    skua_msg_free(msg);
+}
+
+/* The PE of another host refuses the copy: only it knows the size of its piece.  Then the signal
+ * does not run.  One that ran would come before the message that follows. */
+static void test_refused_signal(void)
+{
+    skua_handle     handle = SKUA_HANDLE_INIT;
+    skua_rma_params params = {.handle = &handle, .signal = unwanted_handler};
+    skua_region     varied;
+    skua_gaddr      to, from = at(next(1), shared->source);
+    skua_status     status;
+
+    CHECK(skua_region_create_varied(64, &varied) == SKUA_OK);
+    to     = skua_at(varied, next(2), 64 - 8);
+    status = skua_copy_nb(to, from, 16, &params);
+    CHECK(status == SKUA_ERR_RANGE || status == SKUA_PENDING);
+    skua_handle_wait(&handle);
+    signals            = 0;
+    shared->slot[1][0] = 1; /* on_signal() expects data */
+    skua_sync();
+    skua_send_copy(next(2), signal_handler, "abc", 3);
+    skua_run_until(signal_came, NULL);
+    skua_sync();
+    CHECK(unwanted == 0 && skua_copy(to, from, 16) == SKUA_ERR_RANGE);
+    CHECK(skua_region_destroy(varied) == SKUA_OK);
+}
+
 static void start(int argc, char **argv)
 {
     static const size_t words[] = {0, 1, 100, WORDS};
@@ -229,6 +260,7 @@ static void start(int argc, char **argv)
                 test_after(round, words[i]);
         }
     test_refused();
+    test_refused_signal();
     skua_sync();
     if (skua_pe() == 0)
         skua_exit(0);
@@ -236,6 +268,7 @@ static void start(int argc, char **argv)
 
 int main(int argc, char **argv)
 {
-    signal_handler = skua_handler_register("signal", on_signal);
+    signal_handler   = skua_handler_register("signal", on_signal);
+    unwanted_handler = skua_handler_register("unwanted", on_unwanted);
     return skua_main(argc, argv, start);
 }

@@ -285,4 +285,11 @@ static inline struct ski_process *ski_job_process(struct ski_job *job, int proce
     return &job->process[job->local_index[process]];
 }
 
+/** Returns the id of the process of @p pe, which is on this host. */
+static inline int32_t ski_job_pid(struct ski_job *job, int pe)
+{
+    return atomic_load_explicit(&ski_job_process(job, ski_job_process_of(job, pe))->pid,
+                                memory_order_relaxed);
+}
+
 #endif

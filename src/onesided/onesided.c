@@ -31,6 +31,7 @@
 #include "onesided/sync/sync_pe.h"
 #include "onesided/team/team.h"
 #include "onesided/team/team_packet.h"
+#include "onesided/team/team_send.h"
 #include "onesided/team/team_split.h"
 
 /* Modules that are notified of the end of a region. */
@@ -42,20 +43,21 @@ static const struct ski_region_observer onesided_observers[] = {
 
 skua_status ski_onesided_create(struct ski_job *job)
 {
-    size_t                    stripes = SKI_STRIPES * sizeof(struct ski_stripe);
-    size_t                    head    = (sizeof(struct ski_onesided_root) + 63) & ~(size_t)63;
+    size_t                    stripes  = SKI_STRIPES * sizeof(struct ski_stripe);
+    size_t                    head     = (sizeof(struct ski_onesided_root) + 63) & ~(size_t)63;
+    size_t                    barriers = (size_t)job->local_pes * sizeof(struct ski_barrier);
+    size_t                    storing  = (size_t)job->local_pes * sizeof(_Atomic int32_t);
     struct ski_onesided_root *root;
     void                     *span;
     skua_status               status;
 
-    status = ski_span_alloc(job->arena,
-                            head + stripes + (size_t)job->local_pes * sizeof(struct ski_barrier),
-                            SKI_UNIT_LARGE, &span);
+    status = ski_span_alloc(job->arena, head + stripes + barriers + storing, SKI_UNIT_LARGE, &span);
     if (status != SKUA_OK)
         return status;
     root          = span; /* a fresh arena is all zeros: free locks, counters at 0 */
     root->stripes = (struct ski_stripe *)(void *)((char *)span + head);
     root->barrier = (struct ski_barrier *)(void *)((char *)span + head + stripes);
+    root->storing = (_Atomic int32_t *)(void *)((char *)span + head + stripes + barriers);
     job->onesided = root;
     return ski_regions_create(job, &root->regions);
 }
@@ -129,6 +131,13 @@ void ski_onesided_begin(struct ski_pe *self)
     ski_zcopy_threshold_begin(self);
 }
 
+/* A PE that has no states has begun no operation. */
+static void onesided_before_exit(struct ski_pe *self)
+{
+    if (ski_onesided_pe(self))
+        ski_team_end_offers(self);
+}
+
 bool ski_onesided_is_idle(const struct ski_pe *self)
 {
     const struct ski_rma_pe *rma = ski_rma_pe(self);
@@ -169,5 +178,6 @@ const struct ski_layer ski_onesided_layer = {
     .begin           = ski_onesided_begin,
     .end             = ski_onesided_end,
     .before_sleep    = ski_external_before_sleep,
+    .before_exit     = onesided_before_exit,
     .during_shutdown = ski_external_progress,
 };

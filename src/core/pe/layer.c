@@ -100,6 +100,13 @@ void ski_layers_before_wait(struct ski_pe *self)
             (*layer)->before_wait(self);
 }
 
+void ski_layers_before_exit(struct ski_pe *self)
+{
+    for (const struct ski_layer *const *layer = ski_layers; *layer; layer++)
+        if ((*layer)->before_exit)
+            (*layer)->before_exit(self);
+}
+
 void ski_layers_during_shutdown(void)
 {
     for (const struct ski_layer *const *layer = ski_layers; *layer; layer++)

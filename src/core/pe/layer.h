@@ -58,6 +58,10 @@ struct ski_layer {
      *  self->before_wait is set. */
     void (*before_wait)(struct ski_pe *self);
 
+    /** Called before a call of the program returns because the job ends: then the program may free
+     *  memory that it passed to the runtime. */
+    void (*before_exit)(struct ski_pe *self);
+
     /** Called again and again while PEs of this process wait for the job to end. */
     void (*during_shutdown)(void);
 };
@@ -94,6 +98,9 @@ uint64_t ski_layers_before_sleep(struct ski_pe *self);
 
 /** Calls before_wait() of all layers. */
 void ski_layers_before_wait(struct ski_pe *self);
+
+/** Calls before_exit() of all layers. */
+void ski_layers_before_exit(struct ski_pe *self);
 
 /** Calls during_shutdown() of all layers. */
 void ski_layers_during_shutdown(void);

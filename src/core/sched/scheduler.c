@@ -434,11 +434,18 @@ static SKI_COLD void sched_consider_sleep(struct ski_pe *self)
     self->idle->counted = now;
 }
 
+/* The job ends, and the program is about to learn it.  Returns false. */
+static SKI_COLD bool sched_give_up(struct ski_pe *self)
+{
+    ski_layers_before_exit(self);
+    return false;
+}
+
 /* Called after a pass that ran nothing. Returns false if the job ends. */
 static inline bool sched_idle(struct ski_pe *self)
 {
     if (SKI_UNLIKELY(ski_pe_exiting(self)))
-        return false;
+        return sched_give_up(self);
     if (SKI_UNLIKELY(++self->idle_passes >= self->idle_limit))
         sched_consider_sleep(self);
     return true;

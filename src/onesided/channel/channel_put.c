@@ -206,6 +206,21 @@ void ski_channel_put_block(skua_sender *sender, const char *from)
     ski_channel_ring(self, sender, SKI_CHANNEL_PLACED, NULL);
 }
 
+/* The first put of a sender may be the first to touch the pages of the buffer.  Behind a reserved
+ * cell all messages to the receiver would wait for them, so it copies first.  Checks and zcopy may
+ * have taken the path over. */
+static void channel_put_first_block(skua_sender *sender, const char *from)
+{
+    struct ski_pe      *self    = SKI_SELF();
+    ski_channel_put_fn *paths[] = {&sender->put, &sender->copied, &sender->unchecked};
+
+    for (size_t i = 0; i < sizeof paths / sizeof *paths; i++)
+        if (*paths[i] == channel_put_first_block)
+            *paths[i] = ski_channel_put_block;
+    ski_copy(sender->to, from, sender->bytes);
+    ski_channel_ring(self, sender, SKI_CHANNEL_PLACED, NULL);
+}
+
 /* Copies a few bytes, to a channel of the same PE. */
 static void channel_put_own_small(skua_sender *sender, const char *from)
 {
@@ -347,6 +362,8 @@ static void sender_select_direct(struct ski_pe *self, skua_sender *sender,
     if (sender->put == ski_channel_put_block && sender->inbox && !sender->once &&
         sender->bytes >= COOP_DIRECT_LEAST)
         sender_select_coop(self, sender, sender->to, NULL);
+    if (sender->put == ski_channel_put_block && sender->inbox && sender->bytes <= CELL_FIRST_MOST)
+        sender->put = channel_put_first_block;
 }
 
 /* Selects a path into memory that only the receiver reaches. */

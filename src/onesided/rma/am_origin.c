@@ -194,12 +194,12 @@ skua_status ski_am_query_rkey(struct ski_pe *self, skua_gaddr at, struct ski_rke
     return am_issue(self, &op, &target, NULL, true, NULL);
 }
 
-void ski_am_after_put(struct ski_pe *self, struct ski_rma_request *req, skua_gaddr at,
+void ski_am_after_put(struct ski_pe *self, struct ski_rma_request *req, const struct ski_rma_op *op,
                       const skua_rma_params *params)
 {
-    struct ski_rma_op    op = {.verb = SKI_RMA_PUT, .remote = at};
     struct ski_am_gather g;
 
-    ski_am_gather_begin(&g, self, &op, req);
+    ski_assert(op->verb == SKI_RMA_PUT);
+    ski_am_gather_begin(&g, self, op, req);
     ski_am_request_send(&g, params);
 }

@@ -50,9 +50,9 @@ skua_status ski_am_atomic(const struct ski_rma_op *op, const struct ski_resolved
  */
 skua_status ski_am_query_rkey(struct ski_pe *self, skua_gaddr at, struct ski_rkey_info *to);
 
-/** Requests the notification and the signal of @p params at the target after the driver has put the
- *  data of @p req; the reply ends the operation. */
-void ski_am_after_put(struct ski_pe *self, struct ski_rma_request *req, skua_gaddr at,
+/** Requests the notification and the signal of @p params by @p op, a put without data, at the
+ * target after the driver has put the data of @p req; the reply ends the operation. */
+void ski_am_after_put(struct ski_pe *self, struct ski_rma_request *req, const struct ski_rma_op *op,
                       const skua_rma_params *params);
 
 /** Frees what a PE that ends has noted about its requests. */

@@ -65,7 +65,7 @@ static void am_request_fill(struct ski_am_request *request, const struct ski_am_
 {
     memset(request, 0, sizeof *request);
     request->verb       = g->op->verb;
-    request->source     = ski_caller_pe();
+    request->source     = ski_rma_op_source(g->op);
     request->remote     = g->op->remote;
     request->data_bytes = ski_am_reply_has_data(g->op->verb) ? 0 : g->bytes;
     request->deferrable = g->deferrable;

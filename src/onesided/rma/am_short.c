@@ -63,6 +63,7 @@ static struct ski_rma_request *am_short_begin(struct ski_pe *self, const char *c
     const struct ski_resolved target = {.remote_host = true};
     struct ski_rma_request   *req = ski_rma_request_begin(self, &op, &target, NULL, SKI_RMA_BY_AM);
 
+    req->joined                         = true;
     req->sealed                         = true; /* it ends when no put of it is in flight */
     return ski_rma_pe(self)->short_puts = req;
 }

@@ -37,17 +37,20 @@ static bool am_target_is_valid(const struct ski_am_request *request)
             (request->signal >= SKI_HANDLERS && request->signal < ski_handlers.count));
 }
 
+int32_t ski_am_sender(const skua_msg *msg)
+{
+    return msg->source < ski_self->pes
+               ? msg->source
+               : ski_job_first_pe(ski_self->job, ski_job_process_of(ski_self->job, msg->source));
+}
+
 /* Decodes a request of a message. Returns false if it is invalid.  *@p id is that of the request,
  * or SKI_AM_NO_ID. */
 static bool am_target_decode(const skua_msg *msg, struct ski_am_span span,
                              struct ski_am_request *request, uint32_t *id)
 {
-    int32_t source =
-        msg->source < ski_self->pes
-            ? msg->source
-            : ski_job_first_pe(ski_self->job, ski_job_process_of(ski_self->job, msg->source));
-
-    return ski_am_decode(span, source, ski_self->pe, request, id) && am_target_is_valid(request);
+    return ski_am_decode(span, ski_am_sender(msg), ski_self->pe, request, id) &&
+           am_target_is_valid(request);
 }
 
 static bool am_target_offsets_are_aligned(const struct ski_am_request *request, size_t align)

@@ -12,6 +12,10 @@
 
 struct ski_pe;
 
+/** Returns the PE that sent the request in @p msg; for external threads, the first PE of their
+ *  process. */
+int32_t ski_am_sender(const skua_msg *msg);
+
 /** Copies the data of a put out of the driver's memory into the region.  Returns the remainder to
  *  queue (ski_on_am_placed()), or NULL: nothing was placed, receive the packet as usual. */
 skua_msg *ski_am_target_recv_inline(struct ski_pe *self, const skua_msg *msg, const char *data);

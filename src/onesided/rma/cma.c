@@ -8,6 +8,7 @@
 
 #include "base/assert.h"
 #include "base/log.h"
+#include "onesided/pe/onesided_pe.h"
 #include "onesided/rma/iov.h"
 
 #define BATCH 64             /* blocks in a system call */
@@ -16,7 +17,8 @@
 typedef ssize_t (*attach_fn)(pid_t, const struct iovec *, unsigned long, const struct iovec *,
                              unsigned long, unsigned long);
 
-/* errno stays: it distinguishes memory that is missing from a process that is. */
+/* errno stays: it distinguishes memory that is missing from a process that is.  While the job ends
+ * either may be, which is no error. */
 static skua_status cma_failed(const char *call, int pid)
 {
     int         error = errno;
@@ -24,6 +26,8 @@ static skua_status cma_failed(const char *call, int pid)
 
     if (error == EPERM || error == ENOSYS)
         return SKUA_ERR_UNSUPPORTED;
+    if (ski_job_exiting(ski_onesided_job()))
+        return SKUA_ERR_SYSTEM;
     if (error == EFAULT)
         status = ski_refuse(SKUA_ERR_SYSTEM,
                             "%s: memory of this process or of process id %d is not there any more",

@@ -14,6 +14,7 @@
 #include "core/pe/handler.h"
 #include "core/sched/wait.h"
 #include "onesided/rma/am_sent.h"
+#include "onesided/rma/am_target.h"
 #include "onesided/rma/am_wire.h"
 #include "onesided/rma/rma_request.h"
 
@@ -27,11 +28,12 @@ struct global_copy {
     const skua_rma_params *params; /* or NULL */
 };
 
-/* A request to the PE that has the source. */
+/* A request to the PE that has the source; the data of the signal follow. */
 struct global_copy_request {
     skua_gaddr to, from, notify;
-    uint64_t   bytes, notify_add;
-    uint64_t   id; /* of the reply: 32 bits */
+    uint64_t   bytes, notify_add, signal_bytes;
+    uint32_t   id; /* of the reply */
+    uint32_t   signal;
 };
 
 _Static_assert(sizeof(struct global_copy_request) == SKI_COPY_LEAST, "see global_copy.h");
@@ -55,14 +57,15 @@ static void global_copy_free(void *memory)
 
 /* A put that a request asked for. */
 struct global_copy_served {
-    skua_msg           *msg; /* the request */
+    skua_msg           *msg; /* the request: the data of its signal are in use */
     struct ski_resolved source;
+    skua_status         status; /* of the put */
 };
 
 static void global_copy_reply(skua_msg *msg, enum ski_am_reply_kind kind, uint32_t count)
 {
     const struct global_copy_request *request = skua_msg_data(msg);
-    struct ski_am_reply reply = {(uint16_t)kind, (uint16_t)count, (uint32_t)request->id};
+    struct ski_am_reply               reply   = {(uint16_t)kind, (uint16_t)count, request->id};
 
     ski_msg_post(ski_self, msg->source, SKI_HANDLER_AM_REPLY,
                  ski_msg_copy(ski_self, SKI_HANDLER_AM_REPLY, &reply, sizeof reply));
@@ -74,30 +77,53 @@ static void global_copy_put_done(void *arg, const void *data, size_t bytes)
 
     (void)data, (void)bytes;
     ski_resolved_release(&served->source);
-    global_copy_reply(served->msg, SKI_AM_ACK, 1);
+    if (served->status == SKUA_OK)
+        global_copy_reply(served->msg, SKI_AM_ACK, 1);
+    else
+        global_copy_reply(served->msg, SKI_AM_FAILED, (uint32_t)-served->status);
     skua_msg_free(served->msg);
     global_copy_free(served);
 }
 
-/* Starts the put of a request that has been checked.  If it fails nothing has happened. */
+/* Starts the put of @p served, in the name of the PE that sent the request: that PE is the source
+ * of the signal, which runs only after data that have arrived. */
+static skua_status global_copy_start_put(struct global_copy_served *served)
+{
+    const struct global_copy_request *request = skua_msg_data(served->msg);
+    struct ski_rma_op                 op      = {.call   = "skua_copy",
+                                                 .verb   = SKI_RMA_PUT,
+                                                 .remote = request->to,
+                                                 .datatype =
+                                                     ski_datatype_contiguous(served->source.memory, request->bytes),
+                                                 .signal_for = 1 + ski_am_sender(served->msg),
+                                                 .failed     = &served->status};
+    skua_rma_params                   params  = {.order = SKUA_UNORDERED,
+                                                 .remote = skua_done_call(global_copy_put_done, served),
+                                                 .notify       = request->notify,
+                                                 .notify_add   = request->notify_add,
+                                                 .signal       = {request->signal},
+                                                 .signal_data  = request + 1,
+                                                 .signal_bytes = request->signal_bytes};
+
+    return ski_rma_op_put_nb(&op, &params);
+}
+
+/* Serves a request that has been checked.  If it fails nothing has happened. */
 static skua_status global_copy_put(skua_msg *msg)
 {
     const struct global_copy_request *request = skua_msg_data(msg);
     struct global_copy_served        *served  = global_copy_alloc(sizeof *served);
-    skua_rma_params                   params  = {.order = SKUA_UNORDERED,
-                                                 .remote = skua_done_call(global_copy_put_done, served),
-                                                 .notify     = request->notify,
-                                                 .notify_add = request->notify_add};
     skua_status                       status;
 
-    served->msg = msg;
+    served->msg    = msg;
+    served->status = SKUA_OK;
     status = ski_resolve("skua_copy", request->from, 0, (ptrdiff_t)request->bytes, &served->source);
     if (status != SKUA_OK) {
         global_copy_free(served);
         return status;
     }
     if (ski_resolved_is_direct(&served->source))
-        status = skua_put_nb(request->to, served->source.memory, request->bytes, &params);
+        status = global_copy_start_put(served);
     else
         status = SKUA_ERR_UNREACH;
     if (status >= 0)
@@ -112,7 +138,10 @@ static bool global_copy_is_valid(const skua_msg *msg, const struct global_copy_r
 {
     return request->from.pe == ski_self->pe && request->to.pe >= 0 &&
            request->to.pe < ski_self->pes && request->bytes <= PTRDIFF_MAX &&
-           request->id <= UINT32_MAX && msg->bytes == sizeof *request;
+           request->signal_bytes == msg->bytes - sizeof *request &&
+           (request->signal
+                ? request->signal >= SKI_HANDLERS && request->signal < ski_handlers.count
+                : request->signal_bytes == 0);
 }
 
 void ski_on_copy_request(skua_msg *msg)
@@ -138,46 +167,23 @@ static skua_msg *global_copy_message(struct ski_pe *self, const struct global_co
 {
     struct global_copy_request request = {
         .to = copy->to, .from = copy->from, .bytes = copy->bytes, .id = id};
+    const skua_rma_params *params = copy->params;
+    skua_msg              *msg;
 
-    if (copy->params) {
-        request.notify     = copy->params->notify;
-        request.notify_add = copy->params->notify_add;
+    if (params) {
+        request.notify       = params->notify;
+        request.notify_add   = params->notify_add;
+        request.signal       = params->signal.id;
+        request.signal_bytes = params->signal.id ? params->signal_bytes : 0;
     }
-    return ski_msg_copy(self, SKI_HANDLER_COPY_REQUEST, &request, sizeof request);
-}
-
-/* The signal of a copy that another PE serves.  The caller sends it, whose name it carries, when it
- * learns that the data have arrived.  Its data follow. */
-struct global_copy_signal {
-    const struct ski_rma_request *req;
-    skua_completion               remote; /* what the caller asked for */
-    skua_handler                  handler;
-    size_t                        bytes;
-};
-
-static void global_copy_send_signal(void *arg, const void *data, size_t bytes)
-{
-    struct global_copy_signal *signal = arg;
-    skua_completion            remote = signal->remote;
-
-    (void)data, (void)bytes;
-    ski_assert(signal->req->done);
-    if (signal->req->status == SKUA_OK)
-        skua_send_copy(signal->req->remote.pe, signal->handler, signal + 1, signal->bytes);
-    global_copy_free(signal);
-    skua_complete(remote, NULL, 0);
-}
-
-/* Lets the end of a request send the signal. */
-static void global_copy_add_signal(struct ski_rma_request *req, const skua_rma_params *params)
-{
-    struct global_copy_signal *signal = global_copy_alloc(sizeof *signal + params->signal_bytes);
-
-    *signal =
-        (struct global_copy_signal){req, req->remote_done, params->signal, params->signal_bytes};
-    if (params->signal_bytes > 0)
-        memcpy(signal + 1, params->signal_data, params->signal_bytes);
-    req->remote_done = skua_done_call(global_copy_send_signal, signal);
+    msg = skua_msg_alloc(sizeof request + request.signal_bytes);
+    memcpy(skua_msg_data(msg), &request, sizeof request);
+    if (request.signal_bytes > 0)
+        memcpy((char *)skua_msg_data(msg) + sizeof request, params->signal_data,
+               request.signal_bytes);
+    msg->handler = SKI_HANDLER_COPY_REQUEST;
+    msg->source  = self->pe;
+    return msg;
 }
 
 /* Asks the PE that has the source to put it to the destination, @p target. */
@@ -192,9 +198,7 @@ static skua_status global_copy_ask(struct ski_pe *self, const struct global_copy
     req->waited = wait;
     req->parts  = 1;
     req->sealed = true;
-    if (copy->params && copy->params->signal.id)
-        global_copy_add_signal(req, copy->params);
-    id = ski_am_sent_add(self, &(struct ski_am_sent){.req = req, .pool = SKI_AM_POOL_PUT});
+    id          = ski_am_sent_add(self, &(struct ski_am_sent){.req = req, .pool = SKI_AM_POOL_PUT});
     ski_fence(memory_order_seq_cst); /* what this process stored is visible before */
     ski_msg_post(self, copy->from.pe, SKI_HANDLER_COPY_REQUEST,
                  global_copy_message(self, copy, id));

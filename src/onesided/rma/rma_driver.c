@@ -20,8 +20,8 @@
 
 /* What happens at the target after the data have been put, or fetched. */
 struct ski_rma_after {
-    skua_gaddr      to;
-    skua_rma_params params; /* only what happens at the target; signal_data follows this struct */
+    struct ski_rma_op op;     /* a put without data */
+    skua_rma_params   params; /* only what happens at the target; signal_data follows this struct */
 };
 
 static bool rma_driver_advance_atomic(struct ski_pe *self, struct ski_rma_request *req);
@@ -48,12 +48,13 @@ static struct ski_rma_after *rma_driver_keep_params(const struct ski_rma_op *op,
     if (!params || (skua_gaddr_is_none(params->notify) && !params->signal.id))
         return NULL;
     after  = ski_malloc(sizeof *after + params->signal_bytes);
-    *after = (struct ski_rma_after){.to     = op->remote,
-                                    .params = {.notify       = params->notify,
-                                               .notify_add   = params->notify_add,
-                                               .signal       = params->signal,
-                                               .signal_data  = after + 1,
-                                               .signal_bytes = params->signal_bytes}};
+    *after = (struct ski_rma_after){
+        .op     = {.verb = SKI_RMA_PUT, .remote = op->remote, .signal_for = op->signal_for},
+        .params = {.notify       = params->notify,
+                   .notify_add   = params->notify_add,
+                   .signal       = params->signal,
+                   .signal_data  = after + 1,
+                   .signal_bytes = params->signal_bytes}};
     if (params->signal_bytes)
         memcpy(after + 1, params->signal_data, params->signal_bytes);
     return after;
@@ -70,7 +71,7 @@ static void rma_driver_finish(struct ski_pe *self, struct ski_rma_request *req)
         return;
     req->after = NULL;
     if (after && req->status == SKUA_OK)
-        ski_am_after_put(self, req, after->to, &after->params);
+        ski_am_after_put(self, req, &after->op, &after->params);
     else
         ski_rma_request_end(self, req);
     free(after);

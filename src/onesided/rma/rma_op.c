@@ -12,8 +12,14 @@
 
 #include "base/assert.h"
 #include "core/collective/collective.h"
+#include "onesided/pe/onesided_pe.h"
 #include "onesided/rma/accumulate_list.h"
 #include "onesided/rma/iov.h"
+
+int32_t ski_rma_op_source(const struct ski_rma_op *op)
+{
+    return op->signal_for ? op->signal_for - 1 : ski_caller_pe();
+}
 
 /* ---- accumulate ----------------------------------------------------------------------------- */
 

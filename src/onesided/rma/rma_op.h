@@ -40,7 +40,15 @@ struct ski_rma_op {
     ski_accumulate_fn        fn;         /* ... the function that they select ...             */
     size_t                   element;    /* ... and the bytes of an element                   */
     const struct ski_atomic *atomic;     /* SKI_RMA_ATOMIC                                    */
+    int32_t      signal_for; /* 1 + the PE that is the source of a signal; 0: the caller is   */
+    skua_status *failed;     /* NULL, or is set to the status of a request that fails         */
 };
+
+/** Returns the PE that is the source of the signal of @p op. */
+int32_t ski_rma_op_source(const struct ski_rma_op *op);
+
+/** Begins @p op, a put, as skua_put_nb() does.  Returns as skua_put_nb() does. */
+skua_status ski_rma_op_put_nb(struct ski_rma_op *op, const skua_rma_params *params);
 
 /** Returns whether an operation between hosts has to come after earlier ones on the same PE. */
 static inline bool ski_rma_op_is_ordered(const struct ski_rma_op *op, const skua_rma_params *params)

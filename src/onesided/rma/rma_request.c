@@ -3,6 +3,7 @@
 #include "onesided/rma/rma_request.h"
 
 #include <sched.h>
+#include <stdio.h>
 #include <string.h>
 #include <time.h>
 
@@ -94,6 +95,7 @@ struct ski_rma_request *ski_rma_request_begin(struct ski_pe *self, const struct 
     req->rma      = ski_rma_pe(self);
     req->call     = op->verb == SKI_RMA_RKEY_QUERY ? NULL : op->call;
     req->remote   = op->remote;
+    req->failed   = op->failed;
     req->protocol = protocol;
     req->on_host  = !target->remote_host;
     if (params) {
@@ -114,12 +116,17 @@ struct ski_rma_request *ski_rma_request_begin(struct ski_pe *self, const struct 
 /* The target has logged more about it. */
 static SKI_COLD void rma_request_refused(const struct ski_rma_request *req)
 {
-    char text[SKI_REGION_STR];
+    char text[SKI_REGION_STR], offset[40] = "in";
 
+    if (req->failed)
+        *req->failed = req->status;
+    if (!req->joined) /* else it may be any of several puts; the target has logged its offset */
+        snprintf(offset, sizeof offset, "at offset %llu of",
+                 (unsigned long long)req->remote.offset);
     if (req->call)
-        (void)ski_refuse(req->status, "%s: PE %d refused it, at offset %llu of %s: %s", req->call,
-                         req->remote.pe, (unsigned long long)req->remote.offset,
-                         ski_region_str(req->remote.region.id, text), skua_status_str(req->status));
+        (void)ski_refuse(req->status, "%s: PE %d refused it, %s %s: %s", req->call, req->remote.pe,
+                         offset, ski_region_str(req->remote.region.id, text),
+                         skua_status_str(req->status));
 }
 
 void ski_rma_request_end(struct ski_pe *self, struct ski_rma_request *req)

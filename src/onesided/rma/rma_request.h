@@ -47,6 +47,7 @@ struct ski_rma_request {
     uint32_t                parts;   /* sent and not complete                                 */
     bool                    sealed;  /* the last part has been sent                           */
     bool                    staged;  /* counted so in `on_pe`                                 */
+    bool                    joined;  /* short puts, of which `remote` is the first (am_short.c) */
     bool                    waited;  /* a caller waits and will free it                       */
     bool                    done;
     skua_status             status;
@@ -60,6 +61,7 @@ struct ski_rma_request {
     struct ski_rma_atomic  *atomic; /* of the driver (rma_driver.c), else NULL                */
     uint32_t                old_bytes;
     size_t                  resume; /* bytes that have been sent, of one that waits for room  */
+    skua_status            *failed; /* of the operation: NULL, or is set if the request fails */
     struct ski_rma_after   *after;  /* what happens at the target after the driver is done    */
 };
 

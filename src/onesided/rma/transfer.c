@@ -42,7 +42,7 @@ static void transfer_finish(const struct ski_rma_op *op, const skua_rma_params *
     if (!ski_op_params_notify_is_direct(params) &&
         transfer_notify(op->call, params->notify, ski_op_params_notify_by(params)) == SKUA_OK)
         ski_rma_flush(op->remote.pe); /* it is part of what completes here */
-    ski_op_params_apply(op->call, params, op->remote.pe, ski_caller_pe());
+    ski_op_params_apply(op->call, params, op->remote.pe, ski_rma_op_source(op));
     ski_op_params_complete(params);
 }
 
@@ -300,6 +300,12 @@ static __attribute__((noinline)) skua_status transfer_perform(struct ski_rma_op 
         return SKUA_OK;
     return ski_self || blocking ? transfer_checked(op, params, blocking)
                                 : transfer_outside(op, params);
+}
+
+skua_status ski_rma_op_put_nb(struct ski_rma_op *op, const skua_rma_params *params)
+{
+    ski_assert(op->verb == SKI_RMA_PUT);
+    return transfer_perform(op, params, false);
 }
 
 /* Never waits: after operations that it must not overtake it goes by request, which the target

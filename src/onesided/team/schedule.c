@@ -223,8 +223,7 @@ void ski_schedule_gatherv(struct ski_schedule *s, const struct ski_plan *plan,
  * hosts a tree sends each block up to log2(size) times, one link after the other. */
 static bool schedule_is_flat(const struct ski_plan *plan)
 {
-    return plan->large || plan->offers ||
-           plan->size <= (plan->near ? SCHEDULE_DIRECT : SCHEDULE_FLAT);
+    return plan->large || plan->size <= (plan->near ? SCHEDULE_DIRECT : SCHEDULE_FLAT);
 }
 
 void ski_schedule_gather(struct ski_schedule *s, const struct ski_plan *plan)

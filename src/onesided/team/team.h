@@ -54,7 +54,6 @@ struct ski_team {
 struct ski_team_pe {
     struct ski_team  all;
     struct ski_team *bucket[SKI_TEAM_BUCKETS]; /* teams but `all`, by name            */
-    int32_t          pid;                      /* of this process                     */
     uint32_t         numbers;                  /* numbers given to splits by this PE  */
     uint32_t         gone;                     /* highest number of teams that a restart
                                                   on other PEs has ended               */

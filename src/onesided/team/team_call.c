@@ -38,7 +38,8 @@ static bool team_read_remote(const struct ski_team_call *call, const struct ski_
     char       *to     = call->buffer[step->at.buffer] + step->at.at;
     const char *from   = (const char *)(uintptr_t)lent->address;
     char       *temp   = step->action == SKI_STEP_RECV_COMBINE ? ski_malloc(step->bytes) : NULL;
-    skua_status status = ski_cma_read(ski_collective_name(call->kind.collective), lent->pid,
+    int32_t     pid    = ski_job_pid(ski_self->job, ski_team_pe_at(call->team, step->rank));
+    skua_status status = ski_cma_read(ski_collective_name(call->kind.collective), pid,
                                       temp ? temp : to, from, step->bytes);
 
     if (temp && status == SKUA_OK)

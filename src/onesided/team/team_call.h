@@ -53,8 +53,8 @@ struct ski_team_call *ski_team_call_next(struct ski_pe *self, struct ski_team *t
  *  is full.  The call may be over when this returns. */
 void ski_team_call_make(struct ski_pe *self, struct ski_team_call *call);
 
-/** Stores @p msg, DATA or ADDRESS of a member, for a call that was made.  Ends the job if the call
- *  expects no such message. */
+/** Stores @p msg, DATA, ADDRESS, OFFER or STORED of a member, for a call that was made.  Ends the
+ * job if the call expects no such message; an OFFER that it does not expect is dropped. */
 void ski_team_call_arrive(struct ski_pe *self, struct ski_team_call *call, skua_msg *msg);
 
 /** Executes the schedule of @p call as far as packets have arrived; the call may be over when it

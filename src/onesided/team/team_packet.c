@@ -32,7 +32,8 @@ static void team_check_slots(const struct ski_pe *self, const struct ski_team *t
     ski_team_mismatch(&call, &head->kind, rank);
 }
 
-/* Keeps DATA or ADDRESS for a call that this member has not made.  @p call is its record, or NULL.
+/* Keeps DATA, ADDRESS, OFFER or STORED for a call that this member has not made.  @p call is its
+ * record, or NULL.
  */
 static void team_on_early(struct ski_pe *self, struct ski_team *team, struct ski_team_call *call,
                           skua_msg *msg)
@@ -54,7 +55,7 @@ static void team_on_early(struct ski_pe *self, struct ski_team *team, struct ski
     ski_list_push(&call->early, msg);
 }
 
-/* Takes DATA or ADDRESS for the call that it names. */
+/* Takes DATA, ADDRESS, OFFER or STORED for the call that it names. */
 static void team_on_data(struct ski_pe *self, struct ski_team *team, skua_msg *msg)
 {
     struct ski_team_call *call = ski_team_call_find(team, ski_team_head_of(msg)->call);
@@ -69,7 +70,8 @@ static void team_on_data(struct ski_pe *self, struct ski_team *team, skua_msg *m
     ski_team_call_advance(self, call);
 }
 
-/* Takes an answer to ADDRESS. */
+/* Takes an answer to ADDRESS, or TAKEN of this PE: the driver has sent memory that was lent to it.
+ */
 static void team_on_answer(struct ski_pe *self, struct ski_team *team, skua_msg *msg, int rank)
 {
     const struct ski_team_head *head = ski_team_head_of(msg);

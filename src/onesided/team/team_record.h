@@ -24,8 +24,6 @@ struct ski_arrival {
 struct ski_team_address {
     uint64_t address;
     uint64_t bytes;
-    int32_t  pid;
-    int32_t  unused;
 };
 
 /* A call on this member. */

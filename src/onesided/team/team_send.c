@@ -2,6 +2,10 @@
 /* team_send.c - packets of team collectives that this member sends (see team_call.h). */
 #include "onesided/team/team_send.h"
 
+#include <errno.h>
+#include <sched.h>
+#include <signal.h>
+
 #include "base/arch.h"
 #include "base/assert.h"
 #include "base/config.h"
@@ -20,7 +24,9 @@
 #define TEAM_LEND_GATHER  65536  /* ... in a gather ...                                     */
 #define TEAM_LEND_SCATTER 131072 /* ... and in a scatter                                  */
 #define TEAM_COPIES_MOST                                                                           \
-    ((size_t)4 << 20)       /* bytes of copies for all members, where copies take less time */
+    ((size_t)4 << 20) /* bytes of copies for all members, where copies take less time */
+#define TEAM_STORE_PART                                                                            \
+    ((size_t)4 << 20)       /* bytes stored in offered memory between two checks for the end */
 #define TEAM_UNCOPIED 12288 /* bytes from which DATA to another host are not copied    */
 
 _Static_assert(sizeof(struct ski_team_head) == SKI_TEAM_LEAST, "see handler_defs.h");
@@ -188,28 +194,94 @@ static bool team_lends(const struct ski_pe *self, const struct ski_team_call *ca
            team_lends_cma(call->team, &call->kind, step->bytes);
 }
 
-/* Stores the bytes of a SEND in memory of its receiver.  Returns false if the system does not allow
- * it. */
-static bool team_store_remote(struct ski_pe *self, const struct ski_team_call *call,
-                              const struct ski_step *step)
-{
-    const struct ski_team_address *offer  = &call->offer;
-    const char                    *data   = call->buffer[step->at.buffer] + step->at.at;
-    char                          *to     = (char *)(uintptr_t)offer->address;
-    int                            pe     = ski_team_pe_at(call->team, step->rank);
-    skua_status                    status = SKUA_OK;
+/* ---- stores into offered memory ----------------------------------------------------
+ *
+ * A program that learns that the job ends may free memory that it has offered, while other PEs
+ * store into it.  So a PE that stores names the PE of the memory in its word `storing` of the
+ * arena, and checks only then whether the job ends.  A PE that gives up a wait because the job ends
+ * first waits until no word names it.
+ *
+ * The word is set, job->exit is checked and skua_exit() sets it in one order (seq_cst).  If the
+ * check misses the exit, the word was set before the exit.  The PE that gives up has read the exit,
+ * so its fence comes after that, and it reads the word or a later value.  A later 0 is released
+ * behind the stores, and acquired before the memory is freed. */
 
-    if (ski_arena_contains(self->job->arena, to) ||
-        ski_job_process_of(self->job, pe) == self->process)
-        ski_copy(to, data, step->bytes);
-    else
-        status = ski_cma_write(ski_collective_name(call->kind.collective), offer->pid, to, data,
-                               step->bytes);
-    if (status != SKUA_OK && status != SKUA_ERR_UNSUPPORTED && !ski_job_exiting(self->job))
+static void team_store_end(struct ski_pe *self)
+{
+    /* Pairs with the acquire in ski_team_end_offers(). */
+    atomic_store_explicit(&ski_onesided->storing[self->index], 0, memory_order_release);
+}
+
+/* Begins to store into memory of @p pe.  Returns false if the job ends. */
+static bool team_store_begin(struct ski_pe *self, int pe)
+{
+    ski_assert(self->index < self->job->local_pes);
+    atomic_store(&ski_onesided->storing[self->index], pe + 1);
+    if (SKI_LIKELY(atomic_load(&self->job->exit) == 0))
+        return true;
+    team_store_end(self);
+    return false;
+}
+
+/* Returns whether the process of the PE with local index @p index runs.  Nothing clears the word of
+ * a process that was killed. */
+static bool team_process_runs(struct ski_job *job, int index)
+{
+    int32_t pid = ski_job_pid(job, ski_job_pe_at(job, index));
+
+    return pid > 0 && (kill(pid, 0) == 0 || errno != ESRCH);
+}
+
+void ski_team_end_offers(struct ski_pe *self)
+{
+    if (self->index >= self->job->local_pes) /* a hidden PE is no member */
+        return;
+    ski_fence(memory_order_seq_cst);
+    for (int i = 0; i < self->job->local_pes; i++)
+        /* Pairs with the release in team_store_end(). */
+        while (atomic_load_explicit(&ski_onesided->storing[i], memory_order_acquire) ==
+                   self->pe + 1 &&
+               team_process_runs(self->job, i))
+            sched_yield();
+}
+
+/* Stores a part of the bytes of a SEND in memory of @p pe, its receiver. */
+static skua_status team_store_part(struct ski_pe *self, const struct ski_team_call *call, int pe,
+                                   char *to, const char *data, size_t bytes)
+{
+    if (!ski_arena_contains(self->job->arena, to) &&
+        ski_job_process_of(self->job, pe) != self->process)
+        return ski_cma_write(ski_collective_name(call->kind.collective), ski_job_pid(self->job, pe),
+                             to, data, bytes);
+    ski_copy(to, data, bytes);
+    return SKUA_OK;
+}
+
+/* Stores the bytes of a SEND in memory of its receiver, in parts, so that a receiver that gives up
+ * waits for one part.  Returns SKUA_ERR_UNSUPPORTED if the system does not allow it, SKUA_ERR_EXIT
+ * if the job ends. */
+static skua_status team_store_remote(struct ski_pe *self, const struct ski_team_call *call,
+                                     const struct ski_step *step)
+{
+    const char *data   = call->buffer[step->at.buffer] + step->at.at;
+    char       *to     = (char *)(uintptr_t)call->offer.address;
+    int         pe     = ski_team_pe_at(call->team, step->rank);
+    skua_status status = team_store_begin(self, pe) ? SKUA_OK : SKUA_ERR_EXIT;
+
+    for (size_t at = 0, part; status == SKUA_OK && at < step->bytes; at += part) {
+        part   = step->bytes - at < TEAM_STORE_PART ? step->bytes - at : TEAM_STORE_PART;
+        status = ski_job_exiting(self->job)
+                     ? SKUA_ERR_EXIT
+                     : team_store_part(self, call, pe, to + at, data + at, part);
+    }
+    team_store_end(self);
+    if (status == SKUA_OK || status == SKUA_ERR_UNSUPPORTED)
+        return status;
+    if (!ski_job_exiting(self->job))
         ski_misuse("%s: the memory of rank %d cannot be written; the buffers of a collective stay "
                    "valid until its completion",
                    ski_collective_name(call->kind.collective), step->rank);
-    return status == SKUA_OK;
+    return SKUA_ERR_EXIT;
 }
 
 /* Stores the bytes of a SEND, which are lent, where its receiver has offered memory.  Returns false
@@ -220,13 +292,15 @@ static bool team_send_to_offer(struct ski_pe *self, struct ski_team_call *call,
 {
     struct ski_team_head head = team_make_head(call, step->tag, SKI_PACKET_STORED);
     int                  pe   = ski_team_pe_at(call->team, step->rank);
+    skua_status          status;
 
     if (!call->offered || call->offer.bytes != step->bytes)
         return false;
-    if (ski_job_exiting(self->job))
+    status = team_store_remote(self, call, step);
+    if (status == SKUA_ERR_EXIT)
         return true;
     call->offered = false;
-    if (team_store_remote(self, call, step))
+    if (status == SKUA_OK)
         team_send_small(self, pe, &head, NULL, 0);
     else
         team_send_data(self, call, step, pe);
@@ -241,8 +315,7 @@ static void team_send_address(struct ski_pe *self, const struct ski_team_call *c
 {
     struct ski_team_head    head    = team_make_head(call, step->tag, packet);
     const char             *data    = call->buffer[step->at.buffer] + step->at.at;
-    struct ski_team_address address = {(uintptr_t)data, step->bytes,
-                                       ski_onesided_pe(self)->team->pid, 0};
+    struct ski_team_address address = {(uintptr_t)data, step->bytes};
 
     team_send_small(self, ski_team_pe_at(call->team, step->rank), &head, &address, sizeof address);
 }

@@ -58,6 +58,10 @@ void ski_team_offer(struct ski_pe *self, const struct ski_team_call *call);
  * are not stored. */
 void ski_team_use_offer(struct ski_pe *self, struct ski_team_call *call);
 
+/** Waits until no PE stores into memory that @p self has offered: the job ends, and the program may
+ *  free that memory. */
+void ski_team_end_offers(struct ski_pe *self);
+
 /** Sends the data of the SEND with @p tag to rank @p rank, which could not read them. */
 void ski_team_resend(struct ski_pe *self, struct ski_team_call *call, uint32_t tag, int rank);
 

@@ -3,7 +3,6 @@
 #include "onesided/team/team_split.h"
 
 #include <stdlib.h>
-#include <unistd.h>
 
 #include "base/assert.h"
 #include "base/memory.h"
@@ -13,6 +12,7 @@
 #include "onesided/team/team_call.h"
 #include "onesided/team/team_hosts.h"
 #include "onesided/team/team_packet.h"
+#include "onesided/team/team_send.h"
 #include "onesided/team/team_slot.h"
 
 /* ---- life -------------------------------------------------------------------------- */
@@ -59,7 +59,8 @@ void ski_teams_begin(struct ski_pe *self)
     all->near      = !ski_job_is_distributed(self->job);
     all->hosts     = ski_team_hosts_make(self->job, all);
     teams->numbers = 1; /* of SKUA_TEAM_ALL */
-    teams->pid     = (int32_t)getpid();
+    if (self->index < self->job->local_pes)
+        atomic_store(&ski_onesided->storing[self->index], 0); /* of a process that has died */
     ski_window_init(self, &all->window);
     ski_list_init(&teams->unclaimed);
     ski_team_slots_open(self);
@@ -69,6 +70,7 @@ void ski_teams_end(struct ski_pe *self)
 {
     struct ski_team_pe *teams = ski_onesided_pe(self)->team;
 
+    ski_team_end_offers(self);
     for (int i = 0; i < SKI_TEAM_BUCKETS; i++)
         team_free_list(teams->bucket[i]);
     team_free_list(teams->destroyed);
