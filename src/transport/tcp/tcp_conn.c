@@ -208,20 +208,30 @@ void ski_tcp_peer_lost(struct ski_peer *peer, const char *reason)
     ski_tcp_rails_lost(peer);
 }
 
+/* Ends all connections with the other side of one that broke.  There is no peer if this port has
+ * not sent to it; the other side notices that its connections are closed. */
+static void tcp_other_side_lost(struct ski_tcp_conn *conn, const char *reason)
+{
+    struct ski_peer *peer = ski_tcp_peer_find(conn->port, conn->pe);
+
+    if (peer && !peer->lost)
+        ski_tcp_peer_lost(peer, reason);
+    else
+        tcp_conns_close_to(conn->port, conn->pe);
+}
+
 /* Ends a connection that was open. */
 static void tcp_conn_end(struct ski_tcp_conn *conn, const char *reason)
 {
-    struct ski_peer *main = ski_tcp_peer_find(conn->port, conn->pe), *peer = ski_tcp_peer_of(conn);
+    struct ski_peer *peer  = ski_tcp_peer_of(conn);
     bool             ended = (conn->in.ended && !conn->in.invalid) || conn->end_sent;
     char             text[SKI_REASON_MAX];
 
     reason = ski_tcp_rail_reason(conn, reason, text, sizeof text);
     ski_tcp_conn_close(conn);
-    if (!main || main->lost)
-        return;
     if (!ended) /* by either side */
-        ski_tcp_peer_lost(main, reason);
-    else if (peer && peer->conn == conn) {
+        tcp_other_side_lost(conn, reason);
+    else if (peer && peer->conn == conn && !peer->lost) {
         peer->conn = NULL; /* the peer closed its port; sending to it reports it as lost */
         ski_tcp_settle(conn->port, conn->pe, conn->rail); /* or this connection alone has ended */
         ski_tcp_sendq_list(peer);

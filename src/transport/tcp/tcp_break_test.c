@@ -1,0 +1,192 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * tcp_break_test.c - rails that break in the midst of a packet (tcp_rail.c), between two
+ * ports of this process.  The receiver never sends, so it has no peer for the sender.
+ */
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+
+#include "tests/tap.h"
+#include "transport/tcp/tcp.h"
+
+#define SENDER     0
+#define RECEIVER   1
+#define BYTES      ((size_t)16 << 20) /* more than the sockets hold */
+#define ROUNDS_MAX 1000000            /* polls of both ports until something is there */
+
+/* ---- the job ------------------------------------------------------------------------------ */
+
+static unsigned break_test_arrived, break_test_aborted, break_test_lost;
+static char    *break_test_data;
+
+__attribute__((format(printf, 2, 3))) static void break_test_log(enum ski_log_level level,
+                                                                 const char        *format, ...)
+{
+    (void)level, (void)format;
+}
+
+static char *break_test_last_error(void)
+{
+    static char reason[SKI_REASON_MAX];
+
+    return reason;
+}
+
+static bool break_test_prove(const uint64_t *words, size_t count, uint64_t proof[2])
+{
+    proof[0] = proof[1] = count;
+    for (size_t i = 0; i < count; i++)
+        proof[i % 2] = 31 * proof[i % 2] + words[i];
+    return true;
+}
+
+static struct ski_net break_test_net = {.processes    = 2,
+                                        .ports        = 2,
+                                        .one_host     = true,
+                                        .interfaces   = "auto",
+                                        .port_range   = "any",
+                                        .peer_timeout = 30,
+                                        .rails        = 2,
+                                        .log          = break_test_log,
+                                        .security     = SKI_SECURITY_JOB,
+                                        .prove        = break_test_prove,
+                                        .last_error   = break_test_last_error};
+
+static void *break_test_alloc(void *owner, size_t bytes)
+{
+    (void)owner;
+    return malloc(bytes);
+}
+
+static void break_test_on_arrived(void *owner, void *packet, size_t bytes)
+{
+    (void)owner, (void)bytes;
+    break_test_arrived++;
+    free(packet);
+}
+
+static void break_test_on_abort(void *owner, void *packet)
+{
+    (void)owner;
+    break_test_aborted++;
+    free(packet);
+}
+
+static void break_test_on_sent(void *owner, void *packet)
+{
+    (void)owner, (void)packet;
+}
+
+static void break_test_on_lost(void *owner, int pe, const char *why)
+{
+    (void)owner, (void)pe, (void)why;
+    break_test_lost++;
+}
+
+static const struct ski_upcalls break_test_up = {.alloc   = break_test_alloc,
+                                                 .arrived = break_test_on_arrived,
+                                                 .abort   = break_test_on_abort,
+                                                 .sent    = break_test_on_sent,
+                                                 .lost    = break_test_on_lost};
+
+/* ---- two ports ------------------------------------------------------------------------------ */
+
+struct break_test_ports {
+    struct ski_port     *from, *to;
+    struct ski_peer     *peer;    /* as the sender sees the receiver */
+    struct ski_tcp_conn *rail[2]; /* of the receiver                 */
+};
+
+/* Returns the open connection of the receiver for a rail, or NULL. */
+static struct ski_tcp_conn *break_test_rail(const struct break_test_ports *p, unsigned rail)
+{
+    struct ski_tcp_conn *conn = p->to->conns;
+
+    while (conn && (conn->rail != rail || conn->state != SKI_TCP_OPEN))
+        conn = conn->next;
+    return conn;
+}
+
+static bool break_test_rails_are_open(struct break_test_ports *p)
+{
+    const struct ski_peer *rail = p->peer->rail[1];
+
+    for (unsigned i = 0; i < 2; i++)
+        p->rail[i] = break_test_rail(p, i);
+    return p->rail[0] && p->rail[1] && rail && rail->conn && rail->conn->state == SKI_TCP_OPEN;
+}
+
+/* Opens two ports, and both rails between them with a first packet. */
+static void break_test_open(struct break_test_ports *p)
+{
+    char     address[SKI_PORT_ADDRESS_MAX];
+    size_t   bytes;
+    unsigned polls = 0;
+
+    *p                 = (struct break_test_ports){.from = NULL};
+    break_test_arrived = break_test_aborted = break_test_lost = 0;
+    CHECK(ski_tcp_open(SENDER, &break_test_up, NULL, &p->from) == SKUA_OK &&
+          ski_tcp_open(RECEIVER, &break_test_up, NULL, &p->to) == SKUA_OK);
+    bytes = ski_tcp_address(p->to, address);
+    CHECK(ski_tcp_connect(p->from, RECEIVER, address, bytes, &p->peer) == SKUA_OK);
+    while (p->peer->conn->state != SKI_TCP_OPEN && polls++ < ROUNDS_MAX) {
+        ski_tcp_progress(p->from);
+        ski_tcp_progress(p->to);
+    }
+    CHECK(ski_tcp_send(p->peer, break_test_data, SKI_TCP_RAIL_BYTES) >= 0);
+    while ((!break_test_arrived || !break_test_rails_are_open(p)) && polls++ < ROUNDS_MAX) {
+        ski_tcp_progress(p->from);
+        ski_tcp_progress(p->to);
+    }
+    CHECK(polls < ROUNDS_MAX && break_test_arrived == 1 && break_test_rails_are_open(p));
+}
+
+static void break_test_close(struct break_test_ports *p)
+{
+    ski_tcp_close(p->from);
+    ski_tcp_close(p->to);
+}
+
+/* Polls one connection of the receiver until it receives a part of a packet. */
+static void break_test_begin_part(struct ski_tcp_conn *conn)
+{
+    unsigned polls = 0;
+
+    while (!conn->in.packet && polls++ < ROUNDS_MAX)
+        ski_tcp_on_readable(conn);
+    CHECK(conn->in.packet);
+}
+
+/* ---- tests ------------------------------------------------------------------------------------
+ */
+
+static void test_rail_breaks(void)
+{
+    struct break_test_ports p;
+
+    break_test_open(&p);
+    CHECK(ski_tcp_send(p.peer, break_test_data, BYTES) == SKUA_PENDING);
+    for (int i = 0; i < 2; i++)
+        break_test_begin_part(p.rail[i]);
+    shutdown(p.peer->rail[1]->conn->source.fd, SHUT_RDWR);
+    for (unsigned i = 0; i < ROUNDS_MAX && p.to->conns; i++)
+        ski_tcp_progress(p.to);
+    OK(!p.to->conns && break_test_aborted == 1 && !p.to->multiparts.list,
+       "a rail that breaks ends all connections with a sender that is no peer");
+    for (unsigned i = 0; i < ROUNDS_MAX && !break_test_lost; i++)
+        ski_tcp_progress(p.from);
+    OK(break_test_lost == 1 && p.from->unsent == 0, "and the sender notices it");
+    break_test_close(&p);
+}
+
+int main(void)
+{
+    ski_tcp.net        = &break_test_net;
+    ski_tcp.interfaces = "lo";
+    break_test_data    = calloc(1, BYTES);
+    CHECK(break_test_data);
+    test_rail_breaks();
+    free(break_test_data);
+    return tap_end();
+}
