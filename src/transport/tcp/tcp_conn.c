@@ -2,8 +2,9 @@
 /*
  * tcp_conn.c - connections, and what is received on open ones: see tcp.h.
  *
- * A side that closes its port ends the stream first.  So a connection that breaks without that
- * means that the peer is lost, even if packets are sent on another connection.
+ * A side that closes its port, or leaves a connection for another one, ends its stream first
+ * (tcp_settle.c).  So a connection that breaks without that means that the peer is lost, even if
+ * packets are sent on another connection.
  */
 #include <assert.h>
 #include <errno.h>
@@ -220,16 +221,28 @@ static void tcp_other_side_lost(struct ski_tcp_conn *conn, const char *reason)
         tcp_conns_close_to(conn->port, conn->pe);
 }
 
+/* Returns whether a connection that is closed now carried all that it had to: the table is in
+ * tcp_settle.c. */
+static bool tcp_conn_is_complete(const struct ski_tcp_conn *conn, const struct ski_peer *peer)
+{
+    if (peer && peer->conn == conn && ski_tcp_mid_packet(peer))
+        return false; /* the rest of the packet would be nonsense on another connection */
+    return (conn->in.ended && !conn->in.invalid) ||
+           (conn->end_sent && conn->end_kind == SKI_FRAME_END);
+}
+
 /* Ends a connection that was open. */
 static void tcp_conn_end(struct ski_tcp_conn *conn, const char *reason)
 {
-    struct ski_peer *peer  = ski_tcp_peer_of(conn);
-    bool             ended = (conn->in.ended && !conn->in.invalid) || conn->end_sent;
+    struct ski_peer *peer     = ski_tcp_peer_of(conn);
+    bool             complete = tcp_conn_is_complete(conn, peer);
     char             text[SKI_REASON_MAX];
 
+    if (conn->in.ended && !conn->in.moved && !conn->in.invalid)
+        reason = "it has closed its port";
     reason = ski_tcp_rail_reason(conn, reason, text, sizeof text);
     ski_tcp_conn_close(conn);
-    if (!ended) /* by either side */
+    if (!complete)
         tcp_other_side_lost(conn, reason);
     else if (peer && peer->conn == conn && !peer->lost) {
         peer->conn = NULL; /* the peer closed its port; sending to it reports it as lost */

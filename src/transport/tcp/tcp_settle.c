@@ -12,6 +12,25 @@
  * when it arrives.  Packets on the kept connection may overtake those on the other; the runtime
  * restores their order (driver.h).  The initiator of the kept connection may have sent MOVED before
  * the responder has read its proof: the responder sends on the other one until then.
+ *
+ * A connection may break while it is left.  The side that then lacks data is the one that has not
+ * received an end, as MOVED and END follow all packets of their stream; it finds that the peer is
+ * lost and closes all connections with it, by which the peer finds the same.  So each side
+ * considers what it has received, not what it has sent, unless it closes its port itself:
+ *
+ *      received   sent                     the connection is closed or breaks
+ *      --------   ----                     ----------------------------------
+ *      nothing    nothing, or MOVED        the peer is lost: packets may be missing here
+ *      MOVED      nothing, between packets this side sends on the kept connection; if packets are
+ *                                          missing there, the peer has received no end and finds
+ * out MOVED      nothing, in a packet     the peer is lost: its rest cannot follow elsewhere MOVED
+ * MOVED                    this side has closed it END        nothing, between packets the peer has
+ * closed its port: it is lost when a packet is sent to it END        nothing, in a packet     the
+ * peer is lost, likewise END        MOVED                    the peer has closed its port anything
+ * END                      this side closes its port: nothing is expected any more
+ *
+ * A MOVED that was sent in part counts as sent.  A side that closes its port sends END on each
+ * connection that it has not ended, unless it is in a packet there.
  */
 #include <assert.h>
 
