@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * tcp_break_test.c - rails that break in the midst of a packet (tcp_rail.c), between two
- * ports of this process.  The receiver never sends, so it has no peer for the sender.
+ * tcp_break_test.c - rails that break, stop or end in the midst of a packet (tcp_rail.c), between
+ * two ports of this process.  The receiver never sends, so it has no peer for the sender.
  */
+#include <poll.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
@@ -158,6 +159,20 @@ static void break_test_begin_part(struct ski_tcp_conn *conn)
     CHECK(conn->in.packet);
 }
 
+/* Sends a packet of which rail 1 sends nothing yet, and receives the part of rail 0. */
+static void break_test_pause(struct break_test_ports *p, size_t bytes)
+{
+    unsigned polls = 0;
+
+    p->peer->rail[1]->conn->wants_writable = true; /* as if the socket had no room */
+    CHECK(ski_tcp_send(p->peer, break_test_data, bytes) == SKUA_PENDING);
+    while (!p->rail[0]->in.paused && polls++ < ROUNDS_MAX) {
+        ski_tcp_progress(p->from);
+        ski_tcp_progress(p->to);
+    }
+    CHECK(p->rail[0]->in.paused && p->peer->rail[1]->first);
+}
+
 /* ---- tests ------------------------------------------------------------------------------------
  */
 
@@ -182,6 +197,66 @@ static void test_rail_breaks(void)
     break_test_close(&p);
 }
 
+/* Returns whether the descriptor of a port that is about to sleep is readable. */
+static bool break_test_wakes(struct ski_port *port)
+{
+    struct pollfd fd;
+
+    CHECK(ski_tcp_arm(port));
+    fd = (struct pollfd){ski_tcp_wait_fd(port), POLLIN, 0};
+    return poll(&fd, 1, 0) == 1;
+}
+
+/* Sends a packet behind the one that is paused, and waits until it is in the socket. */
+static void break_test_send_behind(struct break_test_ports *p)
+{
+    struct pollfd fd = {p->rail[0]->source.fd, POLLIN, 0};
+
+    CHECK(ski_tcp_send(p->peer, break_test_data, SKI_PACKET_MIN) == SKUA_OK);
+    CHECK(poll(&fd, 1, 10000) == 1);
+}
+
+static void test_rail_stops(void)
+{
+    struct break_test_ports p;
+    bool                    wakes;
+
+    break_test_open(&p);
+    break_test_pause(&p, 2 * SKI_TCP_RAIL_BYTES);
+    break_test_send_behind(&p);
+    wakes = break_test_wakes(p.to);
+    ski_tcp_want_writable(p.rail[0], true);
+    ski_tcp_want_writable(p.rail[0], false);
+    OK(!wakes && !break_test_wakes(p.to),
+       "data behind an incomplete packet does not wake the port");
+    ski_tcp_want_writable(p.peer->rail[1]->conn, false);
+    for (unsigned i = 0; i < ROUNDS_MAX && break_test_arrived < 3; i++) {
+        ski_tcp_progress(p.from);
+        ski_tcp_progress(p.to);
+    }
+    OK(break_test_arrived == 3, "and arrives when that is complete");
+    break_test_send_behind(&p);
+    OK(break_test_wakes(p.to), "and then wakes it");
+    break_test_close(&p);
+}
+
+static void test_rail_ends(void)
+{
+    struct break_test_ports p;
+
+    break_test_open(&p);
+    break_test_pause(&p, 2 * SKI_TCP_RAIL_BYTES);
+    break_test_send_behind(&p);
+    for (struct ski_tcp_conn *conn = p.from->conns; conn; conn = conn->next)
+        CHECK(ski_tcp_send_end(conn, SKI_FRAME_END));
+    for (unsigned i = 0; i < ROUNDS_MAX && !p.rail[0]->in.ended; i++)
+        ski_tcp_progress(p.to);
+    OK(break_test_aborted == 1 && break_test_arrived == 2 && p.rail[0]->in.ended,
+       "a packet is aborted whose rails have ended without all its parts, and others arrive");
+    ski_tcp_sendq_clear(p.peer->rail[1]);
+    break_test_close(&p);
+}
+
 int main(void)
 {
     ski_tcp.net        = &break_test_net;
@@ -189,6 +264,8 @@ int main(void)
     break_test_data    = calloc(1, BYTES);
     CHECK(break_test_data);
     test_rail_breaks();
+    test_rail_stops();
+    test_rail_ends();
     free(break_test_data);
     return tap_end();
 }

@@ -35,9 +35,18 @@ bool ski_tcp_epoll_add(struct ski_port *port, struct ski_tcp_source *source)
     return epoll_ctl(port->epoll, EPOLL_CTL_ADD, source->fd, &event) == 0;
 }
 
+/* Returns what epoll is to report of a connection. */
+static struct epoll_event tcp_conn_events(struct ski_tcp_conn *conn, bool writable)
+{
+    uint32_t readable = conn->unwatched ? 0 : EPOLLIN;
+
+    return (struct epoll_event){.events   = writable ? readable | EPOLLOUT : readable,
+                                .data.ptr = conn};
+}
+
 void ski_tcp_want_writable(struct ski_tcp_conn *conn, bool ask)
 {
-    struct epoll_event event = {.events = ask ? EPOLLIN | EPOLLOUT : EPOLLIN, .data.ptr = conn};
+    struct epoll_event event = tcp_conn_events(conn, ask);
 
     if (conn->wants_writable != ask && ski_tcp_conn_use_epoll(conn, true) &&
         epoll_ctl(conn->port->epoll, EPOLL_CTL_MOD, conn->source.fd, &event) == 0)
@@ -46,7 +55,7 @@ void ski_tcp_want_writable(struct ski_tcp_conn *conn, bool ask)
 
 bool ski_tcp_conn_use_epoll(struct ski_tcp_conn *conn, bool use)
 {
-    struct epoll_event event = {.events = EPOLLIN, .data.ptr = conn};
+    struct epoll_event event = tcp_conn_events(conn, false);
     int                how   = use ? EPOLL_CTL_ADD : EPOLL_CTL_DEL;
 
     assert(use || (conn == conn->port->hot && !conn->wants_writable));
@@ -221,6 +230,36 @@ static void tcp_other_side_lost(struct ski_tcp_conn *conn, const char *reason)
         tcp_conns_close_to(conn->port, conn->pe);
 }
 
+/* Returns whether a connection is not read until other streams have completed its packet.  One with
+ * records is, as a record may hold more than the part. */
+static bool tcp_conn_is_paused(const struct ski_tcp_conn *conn)
+{
+    return conn->in.paused && !conn->records;
+}
+
+/* Returns whether a part of a packet from @p pe may still arrive on a connection. */
+static bool tcp_conn_brings_parts(const struct ski_tcp_conn *conn, int pe)
+{
+    if (conn->state == SKI_TCP_AWAIT_PROOF)
+        return conn->hello.from == pe;
+    return conn->pe == pe && conn->state == SKI_TCP_OPEN && !conn->in.ended &&
+           !tcp_conn_is_paused(conn);
+}
+
+/* Aborts the packets of a sender whose other parts never arrive, when a stream of it has ended: a
+ * port that is closed may have no time for all its parts. */
+static void tcp_conn_abort_parts(struct ski_tcp_conn *ended)
+{
+    struct ski_tcp_conn *conn = ended->port->conns;
+
+    if (!ended->port->multiparts.list)
+        return;
+    while (conn && !tcp_conn_brings_parts(conn, ended->pe))
+        conn = conn->next;
+    if (!conn)
+        ski_multiparts_abort(&ended->in);
+}
+
 /* Returns whether a connection that is closed now carried all that it had to: the table is in
  * tcp_settle.c. */
 static bool tcp_conn_is_complete(const struct ski_tcp_conn *conn, const struct ski_peer *peer)
@@ -244,7 +283,9 @@ static void tcp_conn_end(struct ski_tcp_conn *conn, const char *reason)
     ski_tcp_conn_close(conn);
     if (!complete)
         tcp_other_side_lost(conn, reason);
-    else if (peer && peer->conn == conn && !peer->lost) {
+    else
+        tcp_conn_abort_parts(conn);
+    if (complete && peer && peer->conn == conn && !peer->lost) {
         peer->conn = NULL; /* the peer closed its port; sending to it reports it as lost */
         ski_tcp_settle(conn->port, conn->pe, conn->rail); /* or this connection alone has ended */
         ski_tcp_sendq_list(peer);
@@ -318,8 +359,10 @@ static void tcp_conn_on_end(struct ski_tcp_conn *conn, const char *nonsense)
         tcp_conn_end(conn, nonsense);
     else if (conn->in.moved)
         ski_tcp_settle(conn->port, conn->pe, conn->rail);
-    else
+    else {
         tcp_conn_ack_end(conn);
+        tcp_conn_abort_parts(conn);
+    }
 }
 
 /* Makes another connection than before the hot one.  The former one is in epoll again, or stays. */
@@ -392,13 +435,40 @@ static bool tcp_conn_on_part(struct ski_tcp_conn *conn)
     return tcp_conn_received(conn, n, !in->invalid, "it sent invalid data");
 }
 
+/* Returns the connection of a stream. */
+static struct ski_tcp_conn *tcp_conn_of(struct ski_framing *in)
+{
+    return (struct ski_tcp_conn *)(void *)((char *)in - offsetof(struct ski_tcp_conn, in));
+}
+
+/* Sets whether epoll reports that a connection is readable. */
+static void tcp_conn_watch(struct ski_tcp_conn *conn, bool watch)
+{
+    struct epoll_event event;
+
+    if (conn->unwatched == !watch)
+        return;
+    conn->unwatched = !watch;
+    event           = tcp_conn_events(conn, conn->wants_writable);
+    if (!conn->outside_epoll)
+        epoll_ctl(conn->port->epoll, EPOLL_CTL_MOD, conn->source.fd, &event);
+}
+
+void ski_tcp_unwatch_paused(struct ski_port *port)
+{
+    for (struct ski_multipart *packet = port->multiparts.list; packet; packet = packet->next)
+        if (packet->first && tcp_conn_is_paused(tcp_conn_of(packet->first)))
+            tcp_conn_watch(tcp_conn_of(packet->first), false);
+}
+
 void ski_tcp_multipart_changed(struct ski_framing *in)
 {
-    struct ski_tcp_conn *conn =
-        (struct ski_tcp_conn *)(void *)((char *)in - offsetof(struct ski_tcp_conn, in));
+    struct ski_tcp_conn *conn = tcp_conn_of(in);
 
     if (conn->state != SKI_TCP_OPEN || conn->records)
         return;
+    if (!in->paused)
+        tcp_conn_watch(conn, true);
     conn->on_readable = in->packet   ? tcp_conn_on_part
                         : in->paused ? tcp_conn_on_nothing
                                      : ski_tcp_on_packets;
