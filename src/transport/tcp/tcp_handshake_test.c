@@ -353,6 +353,43 @@ static void test_handshake_both(void)
     OK(one, "and close the other one");
 }
 
+/* The lower PE has initiated two connections, which open in another order on the other side. */
+static void test_settle_two_preferred(void)
+{
+    unsigned good = 0;
+
+    for (int i = 0; i < ROUNDS; i++) {
+        struct handshake_test_link link[2];
+        struct ski_peer           *high, *low;
+        int                        kept;
+
+        for (int j = 0; j < 2; j++)
+            handshake_test_connect(&link[j], handshake_test_low, handshake_test_high);
+        high = handshake_test_add_peer(handshake_test_low, HIGH, link[0].initiator);
+        low  = handshake_test_add_peer(handshake_test_high, LOW, NULL);
+        for (int j = 0; j < 2; j++) { /* both are open for the initiator ... */
+            handshake_test_relay(&link[j].there, HELLO);
+            ski_tcp_on_readable(link[j].responder);
+            handshake_test_relay(&link[j].back, ANSWER);
+            ski_tcp_on_readable(link[j].initiator);
+        }
+        for (int j = 2; j-- > 0;) /* ... and then for the responder, the other one first */
+            handshake_test_run(&link[j], FORWARD);
+        handshake_test_run(&link[1], FORWARD);
+        kept = handshake_test_is_open(link[1].initiator);
+        good += handshake_test_is_only(link[kept].initiator, link[!kept].initiator) &&
+                handshake_test_is_only(link[kept].responder, link[!kept].responder) &&
+                high->conn == link[kept].initiator;
+        handshake_test_drop_peer(high);
+        handshake_test_drop_peer(low);
+        for (int j = 0; j < 2; j++)
+            handshake_test_close_ends(&link[j]);
+        handshake_test_reap();
+    }
+    OK(good == ROUNDS, "of two connections that it has initiated both keep the same: %u of %d",
+       good, ROUNDS);
+}
+
 /* Ports that connected to each other at the same time, before the connections are settled. */
 struct handshake_test_pair {
     struct handshake_test_link by_low, by_high;
@@ -441,6 +478,7 @@ int main(void)
     test_handshake_replay();
     test_handshake_reflection();
     test_handshake_both();
+    test_settle_two_preferred();
     test_settle_breaks();
     test_settle_breaks_in_packet();
     ski_tcp_close(handshake_test_low);
