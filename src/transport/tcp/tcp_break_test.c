@@ -159,13 +159,19 @@ static void break_test_begin_part(struct ski_tcp_conn *conn)
     CHECK(conn->in.packet);
 }
 
-/* Sends a packet of which rail 1 sends nothing yet, and receives the part of rail 0. */
-static void break_test_pause(struct break_test_ports *p, size_t bytes)
+/* Sends a packet of which rail 1 sends nothing yet. */
+static void break_test_send_first(struct break_test_ports *p)
+{
+    p->peer->rail[1]->conn->wants_writable = true; /* as if the socket had no room */
+    CHECK(ski_tcp_send(p->peer, break_test_data, 2 * SKI_TCP_RAIL_BYTES) == SKUA_PENDING);
+}
+
+/* Sends such a packet, and receives the part of rail 0. */
+static void break_test_pause(struct break_test_ports *p)
 {
     unsigned polls = 0;
 
-    p->peer->rail[1]->conn->wants_writable = true; /* as if the socket had no room */
-    CHECK(ski_tcp_send(p->peer, break_test_data, bytes) == SKUA_PENDING);
+    break_test_send_first(p);
     while (!p->rail[0]->in.paused && polls++ < ROUNDS_MAX) {
         ski_tcp_progress(p->from);
         ski_tcp_progress(p->to);
@@ -222,7 +228,7 @@ static void test_rail_stops(void)
     bool                    wakes;
 
     break_test_open(&p);
-    break_test_pause(&p, 2 * SKI_TCP_RAIL_BYTES);
+    break_test_pause(&p);
     break_test_send_behind(&p);
     wakes = break_test_wakes(p.to);
     ski_tcp_want_writable(p.rail[0], true);
@@ -240,19 +246,36 @@ static void test_rail_stops(void)
     break_test_close(&p);
 }
 
-static void test_rail_ends(void)
+/* Ends the stream of rail 1, and lets the receiver read that. */
+static void break_test_end_rail(struct break_test_ports *p)
+{
+    CHECK(ski_tcp_send_end(p->peer->rail[1]->conn, SKI_FRAME_END));
+    for (unsigned i = 0; i < ROUNDS_MAX && !p->rail[1]->in.ended; i++)
+        ski_tcp_on_readable(p->rail[1]);
+    CHECK(p->rail[1]->in.ended);
+}
+
+/* Rail 1 ends without its part, after the part of rail 0 was received or before. */
+static void break_test_ends(bool after)
 {
     struct break_test_ports p;
 
     break_test_open(&p);
-    break_test_pause(&p, 2 * SKI_TCP_RAIL_BYTES);
-    break_test_send_behind(&p);
-    for (struct ski_tcp_conn *conn = p.from->conns; conn; conn = conn->next)
-        CHECK(ski_tcp_send_end(conn, SKI_FRAME_END));
-    for (unsigned i = 0; i < ROUNDS_MAX && !p.rail[0]->in.ended; i++)
+    if (after)
+        break_test_pause(&p);
+    else
+        break_test_send_first(&p);
+    break_test_end_rail(&p);
+    for (unsigned i = 0; i < ROUNDS_MAX && !break_test_aborted; i++) {
+        ski_tcp_progress(p.from);
         ski_tcp_progress(p.to);
-    OK(break_test_aborted == 1 && break_test_arrived == 2 && p.rail[0]->in.ended,
-       "a packet is aborted whose rails have ended without all its parts, and others arrive");
+    }
+    break_test_send_behind(&p);
+    for (unsigned i = 0; i < ROUNDS_MAX && break_test_arrived < 2; i++)
+        ski_tcp_progress(p.to);
+    OK(break_test_aborted == 1 && break_test_arrived == 2,
+       "a packet is aborted whose rail ends %s the other part, and the next one arrives",
+       after ? "after" : "before");
     ski_tcp_sendq_clear(p.peer->rail[1]);
     break_test_close(&p);
 }
@@ -265,7 +288,8 @@ int main(void)
     CHECK(break_test_data);
     test_rail_breaks();
     test_rail_stops();
-    test_rail_ends();
+    break_test_ends(true);
+    break_test_ends(false);
     free(break_test_data);
     return tap_end();
 }

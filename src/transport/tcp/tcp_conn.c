@@ -46,21 +46,24 @@ static struct epoll_event tcp_conn_events(struct ski_tcp_conn *conn, bool writab
 
 void ski_tcp_want_writable(struct ski_tcp_conn *conn, bool ask)
 {
-    struct epoll_event event = tcp_conn_events(conn, ask);
+    struct epoll_event event;
 
-    if (conn->wants_writable != ask && ski_tcp_conn_use_epoll(conn, true) &&
-        epoll_ctl(conn->port->epoll, EPOLL_CTL_MOD, conn->source.fd, &event) == 0)
+    if (conn->wants_writable == ask || !ski_tcp_conn_use_epoll(conn, true))
+        return;
+    event = tcp_conn_events(conn, ask);
+    if (epoll_ctl(conn->port->epoll, EPOLL_CTL_MOD, conn->source.fd, &event) == 0)
         conn->wants_writable = ask;
 }
 
 bool ski_tcp_conn_use_epoll(struct ski_tcp_conn *conn, bool use)
 {
-    struct epoll_event event = tcp_conn_events(conn, false);
-    int                how   = use ? EPOLL_CTL_ADD : EPOLL_CTL_DEL;
+    struct epoll_event event;
+    int                how = use ? EPOLL_CTL_ADD : EPOLL_CTL_DEL;
 
     assert(use || (conn == conn->port->hot && !conn->wants_writable));
     if (conn->outside_epoll == !use)
         return true;
+    event = tcp_conn_events(conn, false);
     if (epoll_ctl(conn->port->epoll, how, conn->source.fd, &event) != 0)
         return false;
     conn->outside_epoll = !use;
@@ -237,27 +240,29 @@ static bool tcp_conn_is_paused(const struct ski_tcp_conn *conn)
     return conn->in.paused && !conn->records;
 }
 
-/* Returns whether a part of a packet from @p pe may still arrive on a connection. */
-static bool tcp_conn_brings_parts(const struct ski_tcp_conn *conn, int pe)
+/* Returns whether parts of packets from @p pe may still arrive: on an open connection, or on one
+ * whose proof is awaited, as that is open for the other side. */
+static bool tcp_parts_may_arrive(struct ski_port *port, int pe)
 {
-    if (conn->state == SKI_TCP_AWAIT_PROOF)
-        return conn->hello.from == pe;
-    return conn->pe == pe && conn->state == SKI_TCP_OPEN && !conn->in.ended &&
-           !tcp_conn_is_paused(conn);
+    const struct ski_tcp_conn *conn = *ski_tcp_conn_bucket(port, pe);
+
+    while (conn && (conn->pe != pe || conn->state != SKI_TCP_OPEN || conn->in.ended ||
+                    tcp_conn_is_paused(conn)))
+        conn = conn->next_in_bucket;
+    if (conn)
+        return true;
+    conn = port->conns;
+    while (conn && (conn->state != SKI_TCP_AWAIT_PROOF || conn->hello.from != pe))
+        conn = conn->next;
+    return conn != NULL;
 }
 
-/* Aborts the packets of a sender whose other parts never arrive, when a stream of it has ended: a
- * port that is closed may have no time for all its parts. */
-static void tcp_conn_abort_parts(struct ski_tcp_conn *ended)
+/* Aborts the packets of a sender whose other parts never arrive, after a stream of it has ended or
+ * is paused: a port that is closed may have no time for all its parts. */
+static void tcp_conn_abort_parts(struct ski_tcp_conn *conn)
 {
-    struct ski_tcp_conn *conn = ended->port->conns;
-
-    if (!ended->port->multiparts.list)
-        return;
-    while (conn && !tcp_conn_brings_parts(conn, ended->pe))
-        conn = conn->next;
-    if (!conn)
-        ski_multiparts_abort(&ended->in);
+    if (conn->port->multiparts.list && !tcp_parts_may_arrive(conn->port, conn->pe))
+        ski_multiparts_abort(&conn->in);
 }
 
 /* Returns whether a connection that is closed now carried all that it had to: the table is in
@@ -467,6 +472,8 @@ void ski_tcp_multipart_changed(struct ski_framing *in)
 
     if (conn->state != SKI_TCP_OPEN || conn->records)
         return;
+    if (in->paused)
+        tcp_conn_abort_parts(conn); /* then it is not paused any more */
     if (!in->paused)
         tcp_conn_watch(conn, true);
     conn->on_readable = in->packet   ? tcp_conn_on_part

@@ -233,16 +233,18 @@ static bool multipart_begin(struct ski_framing *s)
 static void multipart_end(struct ski_framing *s)
 {
     struct ski_multipart *packet = s->packet;
+    bool                  complete;
 
     assert(packet && (!packet->known || packet->left >= s->part_bytes));
     if (s->early)
         s->early->stream = NULL;
     else
         packet->left -= s->part_bytes;
-    s->paused = s == packet->first && packet->left > 0;
+    complete  = packet->known && packet->left == 0;
+    s->paused = s == packet->first && !complete;
     multipart_leave(s);
-    s->multiparts->changed(s);
-    if (packet->known && packet->left == 0)
+    s->multiparts->changed(s); /* which may abort the packet, if it is not complete */
+    if (complete)
         multipart_deliver(s, packet);
 }
 

@@ -49,7 +49,8 @@ struct ski_multipart {
 /* The packets of a port that arrive in parts. */
 struct ski_multiparts {
     struct ski_multipart *list;
-    /** Called when a stream begins or ends a part, or continues after its packet is complete. */
+    /** Called when a stream begins or ends a part, or continues after its packet is complete or
+     *  aborted.  May call ski_multiparts_abort() if the stream is paused. */
     void (*changed)(struct ski_framing *stream);
 };
 
