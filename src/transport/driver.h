@@ -21,8 +21,8 @@
  * port from within progress(); sent() and done() may also be made from within the call that they
  * belong to.
  *
- * Only start(), stop(), open(), close() and connect() may block.  start() may be collective: all
- * processes try the same drivers in the same order.
+ * Only start(), stop(), open(), close(), connect() and connect_wait() may block.  start() may be
+ * collective: all processes try the same drivers in the same order.
  *
  * A peer is lost when the network does not reach its host or its process is gone; a peer that only
  * computes is not lost.  lost() is called at most once for a connect().  Operations on a lost peer

@@ -108,6 +108,7 @@ struct ski_tcp_conn {
     bool             wants_writable; /* epoll reports when it becomes writable                 */
     bool             end_sent;       /* the end of the outgoing stream was sent                */
     bool             outside_epoll;  /* it is hot, and epoll does not report its events        */
+    bool             unwatched;      /* epoll does not report that it is readable: it is paused */
     unsigned char    end_kind;       /* enum ski_frame_kind of that end; 0: it was not begun   */
     size_t           end_bytes;      /* bytes of it that were sent                             */
     int              pe;             /* the PE of the other side; -1: not authenticated yet    */
@@ -296,6 +297,10 @@ struct ski_peer *ski_tcp_peer_find(const struct ski_port *port, int pe);
 
 /** Returns the peer that is sent to on a connection, a rail for that of one; or NULL. */
 struct ski_peer *ski_tcp_peer_of(const struct ski_tcp_conn *conn);
+
+/** Makes epoll not report, until they continue, that connections are readable whose streams are
+ *  paused: the port would not sleep. */
+void ski_tcp_unwatch_paused(struct ski_port *port);
 
 /** Lets a connection receive as it must after a part of a packet has begun or ended. */
 void ski_tcp_multipart_changed(struct ski_framing *in);

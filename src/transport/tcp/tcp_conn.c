@@ -2,8 +2,9 @@
 /*
  * tcp_conn.c - connections, and what is received on open ones: see tcp.h.
  *
- * A side that closes its port ends the stream first.  So a connection that breaks without that
- * means that the peer is lost, even if packets are sent on another connection.
+ * A side that closes its port, or leaves a connection for another one, ends its stream first
+ * (tcp_settle.c).  So a connection that breaks without that means that the peer is lost, even if
+ * packets are sent on another connection.
  */
 #include <assert.h>
 #include <errno.h>
@@ -34,23 +35,35 @@ bool ski_tcp_epoll_add(struct ski_port *port, struct ski_tcp_source *source)
     return epoll_ctl(port->epoll, EPOLL_CTL_ADD, source->fd, &event) == 0;
 }
 
+/* Returns what epoll is to report of a connection. */
+static struct epoll_event tcp_conn_events(struct ski_tcp_conn *conn, bool writable)
+{
+    uint32_t readable = conn->unwatched ? 0 : EPOLLIN;
+
+    return (struct epoll_event){.events   = writable ? readable | EPOLLOUT : readable,
+                                .data.ptr = conn};
+}
+
 void ski_tcp_want_writable(struct ski_tcp_conn *conn, bool ask)
 {
-    struct epoll_event event = {.events = ask ? EPOLLIN | EPOLLOUT : EPOLLIN, .data.ptr = conn};
+    struct epoll_event event;
 
-    if (conn->wants_writable != ask && ski_tcp_conn_use_epoll(conn, true) &&
-        epoll_ctl(conn->port->epoll, EPOLL_CTL_MOD, conn->source.fd, &event) == 0)
+    if (conn->wants_writable == ask || !ski_tcp_conn_use_epoll(conn, true))
+        return;
+    event = tcp_conn_events(conn, ask);
+    if (epoll_ctl(conn->port->epoll, EPOLL_CTL_MOD, conn->source.fd, &event) == 0)
         conn->wants_writable = ask;
 }
 
 bool ski_tcp_conn_use_epoll(struct ski_tcp_conn *conn, bool use)
 {
-    struct epoll_event event = {.events = EPOLLIN, .data.ptr = conn};
-    int                how   = use ? EPOLL_CTL_ADD : EPOLL_CTL_DEL;
+    struct epoll_event event;
+    int                how = use ? EPOLL_CTL_ADD : EPOLL_CTL_DEL;
 
     assert(use || (conn == conn->port->hot && !conn->wants_writable));
     if (conn->outside_epoll == !use)
         return true;
+    event = tcp_conn_events(conn, false);
     if (epoll_ctl(conn->port->epoll, how, conn->source.fd, &event) != 0)
         return false;
     conn->outside_epoll = !use;
@@ -208,20 +221,76 @@ void ski_tcp_peer_lost(struct ski_peer *peer, const char *reason)
     ski_tcp_rails_lost(peer);
 }
 
+/* Ends all connections with the other side of one that broke.  There is no peer if this port has
+ * not sent to it; the other side notices that its connections are closed. */
+static void tcp_other_side_lost(struct ski_tcp_conn *conn, const char *reason)
+{
+    struct ski_peer *peer = ski_tcp_peer_find(conn->port, conn->pe);
+
+    if (peer && !peer->lost)
+        ski_tcp_peer_lost(peer, reason);
+    else
+        tcp_conns_close_to(conn->port, conn->pe);
+}
+
+/* Returns whether a connection is not read until other streams have completed its packet.  One with
+ * records is, as a record may hold more than the part. */
+static bool tcp_conn_is_paused(const struct ski_tcp_conn *conn)
+{
+    return conn->in.paused && !conn->records;
+}
+
+/* Returns whether parts of packets from @p pe may still arrive: on an open connection, or on one
+ * whose proof is awaited, as that is open for the other side. */
+static bool tcp_parts_may_arrive(struct ski_port *port, int pe)
+{
+    const struct ski_tcp_conn *conn = *ski_tcp_conn_bucket(port, pe);
+
+    while (conn && (conn->pe != pe || conn->state != SKI_TCP_OPEN || conn->in.ended ||
+                    tcp_conn_is_paused(conn)))
+        conn = conn->next_in_bucket;
+    if (conn)
+        return true;
+    conn = port->conns;
+    while (conn && (conn->state != SKI_TCP_AWAIT_PROOF || conn->hello.from != pe))
+        conn = conn->next;
+    return conn != NULL;
+}
+
+/* Aborts the packets of a sender whose other parts never arrive, after a stream of it has ended or
+ * is paused: a port that is closed may have no time for all its parts. */
+static void tcp_conn_abort_parts(struct ski_tcp_conn *conn)
+{
+    if (conn->port->multiparts.list && !tcp_parts_may_arrive(conn->port, conn->pe))
+        ski_multiparts_abort(&conn->in);
+}
+
+/* Returns whether a connection that is closed now carried all that it had to: the table is in
+ * tcp_settle.c. */
+static bool tcp_conn_is_complete(const struct ski_tcp_conn *conn, const struct ski_peer *peer)
+{
+    if (peer && peer->conn == conn && ski_tcp_mid_packet(peer))
+        return false; /* the rest of the packet would be nonsense on another connection */
+    return (conn->in.ended && !conn->in.invalid) ||
+           (conn->end_sent && conn->end_kind == SKI_FRAME_END);
+}
+
 /* Ends a connection that was open. */
 static void tcp_conn_end(struct ski_tcp_conn *conn, const char *reason)
 {
-    struct ski_peer *main = ski_tcp_peer_find(conn->port, conn->pe), *peer = ski_tcp_peer_of(conn);
-    bool             ended = (conn->in.ended && !conn->in.invalid) || conn->end_sent;
+    struct ski_peer *peer     = ski_tcp_peer_of(conn);
+    bool             complete = tcp_conn_is_complete(conn, peer);
     char             text[SKI_REASON_MAX];
 
+    if (conn->in.ended && !conn->in.moved && !conn->in.invalid)
+        reason = "it has closed its port";
     reason = ski_tcp_rail_reason(conn, reason, text, sizeof text);
     ski_tcp_conn_close(conn);
-    if (!main || main->lost)
-        return;
-    if (!ended) /* by either side */
-        ski_tcp_peer_lost(main, reason);
-    else if (peer && peer->conn == conn) {
+    if (!complete)
+        tcp_other_side_lost(conn, reason);
+    else
+        tcp_conn_abort_parts(conn);
+    if (complete && peer && peer->conn == conn && !peer->lost) {
         peer->conn = NULL; /* the peer closed its port; sending to it reports it as lost */
         ski_tcp_settle(conn->port, conn->pe, conn->rail); /* or this connection alone has ended */
         ski_tcp_sendq_list(peer);
@@ -295,8 +364,10 @@ static void tcp_conn_on_end(struct ski_tcp_conn *conn, const char *nonsense)
         tcp_conn_end(conn, nonsense);
     else if (conn->in.moved)
         ski_tcp_settle(conn->port, conn->pe, conn->rail);
-    else
+    else {
         tcp_conn_ack_end(conn);
+        tcp_conn_abort_parts(conn);
+    }
 }
 
 /* Makes another connection than before the hot one.  The former one is in epoll again, or stays. */
@@ -369,13 +440,42 @@ static bool tcp_conn_on_part(struct ski_tcp_conn *conn)
     return tcp_conn_received(conn, n, !in->invalid, "it sent invalid data");
 }
 
+/* Returns the connection of a stream. */
+static struct ski_tcp_conn *tcp_conn_of(struct ski_framing *in)
+{
+    return (struct ski_tcp_conn *)(void *)((char *)in - offsetof(struct ski_tcp_conn, in));
+}
+
+/* Sets whether epoll reports that a connection is readable. */
+static void tcp_conn_watch(struct ski_tcp_conn *conn, bool watch)
+{
+    struct epoll_event event;
+
+    if (conn->unwatched == !watch)
+        return;
+    conn->unwatched = !watch;
+    event           = tcp_conn_events(conn, conn->wants_writable);
+    if (!conn->outside_epoll)
+        epoll_ctl(conn->port->epoll, EPOLL_CTL_MOD, conn->source.fd, &event);
+}
+
+void ski_tcp_unwatch_paused(struct ski_port *port)
+{
+    for (struct ski_multipart *packet = port->multiparts.list; packet; packet = packet->next)
+        if (packet->first && tcp_conn_is_paused(tcp_conn_of(packet->first)))
+            tcp_conn_watch(tcp_conn_of(packet->first), false);
+}
+
 void ski_tcp_multipart_changed(struct ski_framing *in)
 {
-    struct ski_tcp_conn *conn =
-        (struct ski_tcp_conn *)(void *)((char *)in - offsetof(struct ski_tcp_conn, in));
+    struct ski_tcp_conn *conn = tcp_conn_of(in);
 
     if (conn->state != SKI_TCP_OPEN || conn->records)
         return;
+    if (in->paused)
+        tcp_conn_abort_parts(conn); /* then it is not paused any more */
+    if (!in->paused)
+        tcp_conn_watch(conn, true);
     conn->on_readable = in->packet   ? tcp_conn_on_part
                         : in->paused ? tcp_conn_on_nothing
                                      : ski_tcp_on_packets;

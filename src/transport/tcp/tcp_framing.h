@@ -98,7 +98,8 @@ struct ski_framing {
     size_t                    lead_bytes; /* the bytes in the head                             */
     size_t                    part_bytes; /* bytes of the part that is arriving                */
     struct ski_multipart     *packet;     /* the packet of the part that is arriving, or NULL  */
-    struct ski_early_part    *early;      /* that part, if its packet has not begun; or NULL   */
+    struct ski_framing       *next_of_packet; /* another stream that receives a part of it     */
+    struct ski_early_part    *early; /* that part, if its packet has not begun; or NULL   */
     struct ski_multipart_lead lead;
 };
 

@@ -28,7 +28,7 @@
 
 /* ---- the job ---------------------------------------------------------------------------- */
 
-static unsigned         handshake_test_refusals;
+static unsigned         handshake_test_refusals, handshake_test_lost, handshake_test_sent;
 static uint64_t         handshake_test_random;
 static struct ski_port *handshake_test_low, *handshake_test_high;
 
@@ -65,7 +65,20 @@ static struct ski_net handshake_test_net = {.processes    = 2,
                                             .prove        = handshake_test_prove,
                                             .last_error   = handshake_test_last_error};
 
-static const struct ski_upcalls handshake_test_up = {.arrived = NULL};
+static void handshake_test_on_lost(void *owner, int pe, const char *why)
+{
+    (void)owner, (void)pe, (void)why;
+    handshake_test_lost++;
+}
+
+static void handshake_test_on_sent(void *owner, void *packet)
+{
+    (void)owner, (void)packet;
+    handshake_test_sent++;
+}
+
+static const struct ski_upcalls handshake_test_up = {.sent = handshake_test_on_sent,
+                                                     .lost = handshake_test_on_lost};
 
 /* ---- a connection ------------------------------------------------------------------------ */
 
@@ -160,14 +173,24 @@ static void handshake_test_close_conn(struct ski_tcp_conn *conn)
         ski_tcp_conn_close(conn);
 }
 
-static void handshake_test_close(struct handshake_test_link *link)
+static void handshake_test_close_ends(struct handshake_test_link *link)
 {
     handshake_test_close_conn(link->initiator);
     handshake_test_close_conn(link->responder);
     close(link->there.from);
     close(link->there.to);
+}
+
+static void handshake_test_reap(void)
+{
     ski_tcp_conns_reap(handshake_test_low);
     ski_tcp_conns_reap(handshake_test_high);
+}
+
+static void handshake_test_close(struct handshake_test_link *link)
+{
+    handshake_test_close_ends(link);
+    handshake_test_reap();
 }
 
 static bool handshake_test_is_open(const struct ski_tcp_conn *conn)
@@ -330,6 +353,119 @@ static void test_handshake_both(void)
     OK(one, "and close the other one");
 }
 
+/* The lower PE has initiated two connections, which open in another order on the other side. */
+static void test_settle_two_preferred(void)
+{
+    unsigned good = 0;
+
+    for (int i = 0; i < ROUNDS; i++) {
+        struct handshake_test_link link[2];
+        struct ski_peer           *high, *low;
+        int                        kept;
+
+        for (int j = 0; j < 2; j++)
+            handshake_test_connect(&link[j], handshake_test_low, handshake_test_high);
+        high = handshake_test_add_peer(handshake_test_low, HIGH, link[0].initiator);
+        low  = handshake_test_add_peer(handshake_test_high, LOW, NULL);
+        for (int j = 0; j < 2; j++) { /* both are open for the initiator ... */
+            handshake_test_relay(&link[j].there, HELLO);
+            ski_tcp_on_readable(link[j].responder);
+            handshake_test_relay(&link[j].back, ANSWER);
+            ski_tcp_on_readable(link[j].initiator);
+        }
+        for (int j = 2; j-- > 0;) /* ... and then for the responder, the other one first */
+            handshake_test_run(&link[j], FORWARD);
+        handshake_test_run(&link[1], FORWARD);
+        kept = handshake_test_is_open(link[1].initiator);
+        good += handshake_test_is_only(link[kept].initiator, link[!kept].initiator) &&
+                handshake_test_is_only(link[kept].responder, link[!kept].responder) &&
+                high->conn == link[kept].initiator;
+        handshake_test_drop_peer(high);
+        handshake_test_drop_peer(low);
+        for (int j = 0; j < 2; j++)
+            handshake_test_close_ends(&link[j]);
+        handshake_test_reap();
+    }
+    OK(good == ROUNDS, "of two connections that it has initiated both keep the same: %u of %d",
+       good, ROUNDS);
+}
+
+/* Ports that connected to each other at the same time, before the connections are settled. */
+struct handshake_test_pair {
+    struct handshake_test_link by_low, by_high;
+    struct ski_peer           *high, *low;
+};
+
+static void handshake_test_open_pair(struct handshake_test_pair *pair)
+{
+    handshake_test_lost = handshake_test_sent = 0;
+    handshake_test_connect(&pair->by_low, handshake_test_low, handshake_test_high);
+    handshake_test_connect(&pair->by_high, handshake_test_high, handshake_test_low);
+    pair->high = handshake_test_add_peer(handshake_test_low, HIGH, pair->by_low.initiator);
+    pair->low  = handshake_test_add_peer(handshake_test_high, LOW, pair->by_high.initiator);
+    handshake_test_run(&pair->by_high, FORWARD);
+}
+
+/* Breaks the connection that is not kept. */
+static void handshake_test_break(struct handshake_test_pair *pair)
+{
+    shutdown(pair->by_high.there.from, SHUT_RDWR);
+    shutdown(pair->by_high.there.to, SHUT_RDWR);
+}
+
+static void handshake_test_close_pair(struct handshake_test_pair *pair)
+{
+    handshake_test_drop_peer(pair->high);
+    handshake_test_drop_peer(pair->low);
+    handshake_test_close_ends(&pair->by_high);
+    handshake_test_close_ends(&pair->by_low);
+    handshake_test_reap();
+}
+
+/* The connection that is not kept breaks when both sides have sent MOVED and neither has received
+ * it: packets before MOVED would be missing. */
+static void test_settle_breaks(void)
+{
+    struct handshake_test_pair pair;
+    struct ski_tcp_conn       *left;
+
+    handshake_test_open_pair(&pair);
+    left = pair.by_high.responder;
+    handshake_test_run(&pair.by_low, FORWARD);
+    CHECK(left->end_sent && !left->in.ended && pair.by_high.initiator->end_sent);
+    handshake_test_break(&pair);
+    ski_tcp_on_readable(left);
+    OK(handshake_test_lost == 1 && pair.high->lost && !handshake_test_low->conns,
+       "a peer is lost if a connection breaks that was left by this side alone");
+    ski_tcp_on_readable(pair.by_high.initiator);
+    OK(handshake_test_lost == 2 && pair.low->lost, "and so it is for the other side");
+    handshake_test_close_pair(&pair);
+}
+
+/* It breaks when the lower PE has left it, and the other side has sent half a packet. */
+static void test_settle_breaks_in_packet(void)
+{
+    struct handshake_test_pair pair;
+    struct ski_tcp_conn       *left;
+    const size_t               bytes  = 4 << 20;
+    char                      *packet = calloc(1, bytes);
+
+    handshake_test_open_pair(&pair);
+    left = pair.by_high.initiator;
+    CHECK(packet && ski_tcp_send(pair.low, packet, bytes) == SKUA_PENDING);
+    handshake_test_run(&pair.by_low, FORWARD);
+    CHECK(ski_tcp_mid_packet(pair.low) && pair.low->unsettled && pair.low->conn == left);
+    handshake_test_relay(&pair.by_high.back, FORWARD);
+    ski_tcp_on_readable(left);
+    CHECK(left->in.moved && !left->end_kind && !pair.low->lost);
+    handshake_test_break(&pair);
+    ski_tcp_on_readable(left);
+    OK(handshake_test_lost == 1 && pair.low->lost && handshake_test_sent == 1,
+       "a packet that was sent in part on it is not continued on another connection");
+    handshake_test_close_pair(&pair);
+    free(packet);
+}
+
 int main(void)
 {
     handshake_test_random = tap_seed();
@@ -342,6 +478,9 @@ int main(void)
     test_handshake_replay();
     test_handshake_reflection();
     test_handshake_both();
+    test_settle_two_preferred();
+    test_settle_breaks();
+    test_settle_breaks_in_packet();
     ski_tcp_close(handshake_test_low);
     ski_tcp_close(handshake_test_high);
     return tap_end();

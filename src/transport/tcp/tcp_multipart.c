@@ -57,7 +57,7 @@ static void multipart_deliver(struct ski_framing *s, struct ski_multipart *packe
 {
     struct ski_framing *first = packet->first;
 
-    assert(packet->known && packet->left == 0 && packet->streams == 0 && !packet->early);
+    assert(packet->known && packet->left == 0 && !packet->streams && !packet->early);
     multipart_unlink(s->multiparts, packet);
     if (first) {
         first->paused = false;
@@ -71,6 +71,29 @@ static void multipart_deliver(struct ski_framing *s, struct ski_multipart *packe
 }
 
 /* ---- parts ------------------------------------------------------------------------------ */
+
+/* Adds a stream to those that receive a part of a packet. */
+static void multipart_join(struct ski_framing *s, struct ski_multipart *packet, size_t bytes)
+{
+    s->packet         = packet;
+    s->part_bytes     = bytes;
+    s->next_of_packet = packet->streams;
+    packet->streams   = s;
+}
+
+/* Removes a stream from those that receive a part of its packet. */
+static void multipart_leave(struct ski_framing *s)
+{
+    struct ski_framing **at = &s->packet->streams;
+
+    while (*at != s) {
+        assert(*at);
+        at = &(*at)->next_of_packet;
+    }
+    *at       = s->next_of_packet;
+    s->packet = NULL;
+    s->early  = NULL;
+}
 
 /* Lets a stream receive bytes @p at to @p end of a packet. */
 static void multipart_receive(struct ski_framing *s, struct ski_multipart *packet, size_t at,
@@ -155,9 +178,7 @@ static bool multipart_begin_first(struct ski_framing *s, size_t bytes, size_t he
     packet->unclaimed            = bytes - here;
     packet->first                = s;
     multipart_resolve(s, packet);
-    s->packet     = packet;
-    s->part_bytes = here;
-    packet->streams++;
+    multipart_join(s, packet, here);
     multipart_receive(s, packet, SKI_DIRECT_HEAD, here);
     return multipart_place_all_early(packet);
 }
@@ -186,9 +207,7 @@ static bool multipart_begin_part(struct ski_framing *s, size_t bytes)
 
     if (!packet)
         return false;
-    s->packet     = packet;
-    s->part_bytes = bytes;
-    packet->streams++;
+    multipart_join(s, packet, bytes);
     if (!packet->known)
         return multipart_begin_early(s, packet, bytes);
     if (!multipart_claim(packet, offset, bytes))
@@ -214,18 +233,18 @@ static bool multipart_begin(struct ski_framing *s)
 static void multipart_end(struct ski_framing *s)
 {
     struct ski_multipart *packet = s->packet;
+    bool                  complete;
 
-    assert(packet && packet->streams > 0 && (!packet->known || packet->left >= s->part_bytes));
-    packet->streams--;
+    assert(packet && (!packet->known || packet->left >= s->part_bytes));
     if (s->early)
         s->early->stream = NULL;
     else
         packet->left -= s->part_bytes;
-    s->paused = s == packet->first && packet->left > 0;
-    s->packet = NULL;
-    s->early  = NULL;
-    s->multiparts->changed(s);
-    if (packet->known && packet->left == 0)
+    complete  = packet->known && packet->left == 0;
+    s->paused = s == packet->first && !complete;
+    multipart_leave(s);
+    s->multiparts->changed(s); /* which may abort the packet, if it is not complete */
+    if (complete)
         multipart_deliver(s, packet);
 }
 
@@ -241,22 +260,34 @@ static void multipart_check_target(struct ski_framing *s)
 
 /* ---- the end of streams --------------------------------------------------------------------- */
 
+/* Lets a stream skip the rest of its part. */
+static void multipart_drop_target(struct ski_framing *s)
+{
+    multipart_leave(s);
+    s->room = NULL;
+    s->kept = 0;
+    s->multiparts->changed(s);
+}
+
+/* The memory of the packet belongs to the runtime from then on, so no stream may keep a target in
+ * it. */
 static void multipart_abort(struct ski_framing *s, struct ski_multipart *packet)
 {
     multipart_unlink(s->multiparts, packet);
-    packet->aborted = true;
+    while (packet->streams)
+        multipart_drop_target(packet->streams);
     if (packet->known && packet->kept > 0)
         s->up->recv_direct_done(s->owner, packet->begin, packet->bytes, false);
     else if (packet->known && packet->room)
         s->up->abort(s->owner, packet->room);
-    packet->room = NULL;
-    if (packet->first)
+    if (packet->first) {
         packet->first->paused = false;
-    if (packet->streams == 0)
-        multipart_free(packet);
+        s->multiparts->changed(packet->first);
+    }
+    multipart_free(packet);
 }
 
-static void multipart_abort_all(struct ski_framing *s)
+void ski_multiparts_abort(struct ski_framing *s)
 {
     for (struct ski_multipart *packet = s->multiparts->list, *next; packet; packet = next) {
         next = packet->next;
@@ -267,17 +298,12 @@ static void multipart_abort_all(struct ski_framing *s)
 
 static void multipart_close(struct ski_framing *s)
 {
-    struct ski_multipart *packet = s->packet;
-
     if (!s->ended || s->invalid)
-        multipart_abort_all(s);
+        ski_multiparts_abort(s);
     for (struct ski_multipart *other = s->multiparts->list; other; other = other->next)
         if (other->first == s)
             other->first = NULL;
-    s->packet = NULL;
-    s->early  = NULL;
-    if (packet && --packet->streams == 0 && packet->aborted)
-        multipart_free(packet);
+    assert(!s->packet);
 }
 
 void ski_multiparts_free(struct ski_multiparts *multiparts)
@@ -285,7 +311,7 @@ void ski_multiparts_free(struct ski_multiparts *multiparts)
     while (multiparts->list) {
         struct ski_multipart *packet = multiparts->list;
 
-        assert(packet->streams == 0);
+        assert(!packet->streams);
         multiparts->list = packet->next;
         multipart_free(packet);
     }

@@ -12,9 +12,10 @@
  * has not begun yet, an *early* one, is received in memory of its own, and is copied or continued
  * in its place when the first part begins.
  *
- * The id numbers the divided packets of a sender.  Values from the network are checked here: parts
- * lie within the packet and have as many bytes as it has, and none is received in bytes that
- * recv_direct() has left to the driver.
+ * The id numbers the divided packets of a sender.  Values from the network are checked here: each
+ * part lies within the packet, all parts together have as many bytes as it has, and none is
+ * received in bytes that recv_direct() has left to the driver.  Whether parts overlap is not
+ * checked: a packet of such parts is delivered with bytes that were not received.
  */
 #ifndef SKI_TCP_MULTIPART_H
 #define SKI_TCP_MULTIPART_H
@@ -35,8 +36,7 @@ struct ski_multipart {
     int                    from; /* PE of the sender */
     uint64_t               id;
     bool                   known;       /* its first part has begun                            */
-    bool                   aborted;     /* it never will be complete, and is in no list         */
-    unsigned               streams;     /* that receive a part of it                            */
+    struct ski_framing    *streams;     /* that receive a part of it                            */
     size_t                 bytes, left; /* of the packet; those not received yet            */
     size_t                 unclaimed;   /* those of which no part has begun                 */
     size_t                 kept;        /* bytes in `begin`; 0: all are in `room`            */
@@ -49,12 +49,17 @@ struct ski_multipart {
 /* The packets of a port that arrive in parts. */
 struct ski_multiparts {
     struct ski_multipart *list;
-    /** Called when a stream begins or ends a part, or continues after its packet is complete. */
+    /** Called when a stream begins or ends a part, or continues after its packet is complete or
+     *  aborted.  May call ski_multiparts_abort() if the stream is paused. */
     void (*changed)(struct ski_framing *stream);
 };
 
 /** The functions that a stream calls. */
 extern const struct ski_multipart_calls ski_multipart_calls;
+
+/** Aborts the packets of the sender of a stream that are not complete: none of its streams brings
+ *  another part.  A stream that receives a part of one skips the rest of that part. */
+void ski_multiparts_abort(struct ski_framing *stream);
 
 /** Frees the packets that are not complete, when all streams of a port are closed. */
 void ski_multiparts_free(struct ski_multiparts *multiparts);

@@ -248,6 +248,17 @@ static bool multipart_test_feed_all(void)
     return true;
 }
 
+/* Feeds a random number of pieces. */
+static void multipart_test_feed_some(size_t most)
+{
+    for (size_t i = multipart_test_below(most); i > 0; i--) {
+        struct multipart_test_stream *s = &multipart_test_stream[multipart_test_below(STREAMS)];
+
+        if (s->fed < s->bytes && !s->in.paused)
+            multipart_test_feed(s);
+    }
+}
+
 /* ---- tests ---------------------------------------------------------------------------------- */
 
 static void test_multiparts_arrive(void)
@@ -279,18 +290,50 @@ static void test_multiparts_abort(void)
         multipart_test_begin();
         for (unsigned i = 0; i < PACKETS; i++)
             multipart_test_send(i);
-        for (size_t i = multipart_test_below(300); i > 0; i--) {
-            struct multipart_test_stream *s = &multipart_test_stream[multipart_test_below(STREAMS)];
-
-            if (s->fed < s->bytes)
-                multipart_test_feed(s);
-        }
+        multipart_test_feed_some(300);
         for (unsigned i = 0; i < STREAMS; i++)
             ski_framing_close(&multipart_test_stream[i].in);
         wrong += multipart_test_wrong + (multipart_test_list.list != NULL);
         multipart_test_end();
     }
     OK(wrong == 0, "streams that are cut off abort their packets");
+}
+
+/* Returns whether a stream receives a part that began before packets were aborted, and has no
+ * target for it. */
+static bool multipart_test_skips(const struct ski_framing *s)
+{
+    return s->bytes > 0 && !s->leading && !s->packet && !s->early && !s->room && s->kept == 0;
+}
+
+/* Cuts one stream off and reads on from the others: what is left of parts of aborted packets is
+ * skipped. */
+static void test_multiparts_read_on(void)
+{
+    unsigned wrong = 0, skipped = 0;
+
+    for (int round = 0; round < ROUNDS; round++) {
+        struct ski_framing *cut = &multipart_test_stream[1 + round % (STREAMS - 1)].in;
+
+        multipart_test_direct = round % 5;
+        multipart_test_begin();
+        for (unsigned i = 0; i < PACKETS; i++)
+            multipart_test_send(i);
+        multipart_test_feed_some(300);
+        ski_framing_close(cut);
+        wrong += multipart_test_list.list != NULL;
+        for (unsigned i = 0; i < STREAMS; i++) {
+            struct multipart_test_stream *s = &multipart_test_stream[i];
+
+            wrong += s->in.packet || s->in.early || s->in.paused;
+            skipped += multipart_test_skips(&s->in);
+            while (&s->in != cut && multipart_test_skips(&s->in))
+                multipart_test_feed(s);
+        }
+        wrong += multipart_test_wrong;
+        multipart_test_end();
+    }
+    OK(wrong == 0 && skipped > 0, "streams skip the rest of %u parts of aborted packets", skipped);
 }
 
 /* Returns whether a part of @p bytes at @p at, early or not, of a packet of 6000 bytes whose first
@@ -337,6 +380,7 @@ int main(void)
     multipart_test_random = tap_seed();
     test_multiparts_arrive();
     test_multiparts_abort();
+    test_multiparts_read_on();
     test_multiparts_invalid();
     return tap_end();
 }

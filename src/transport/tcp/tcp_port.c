@@ -310,6 +310,7 @@ int ski_tcp_wait_fd(struct ski_port *port)
 bool ski_tcp_arm(struct ski_port *port)
 {
     ski_tcp_want_writable_all(port);
+    ski_tcp_unwatch_paused(port);
     port->hot_stays = 0;
     return !port->hot || ski_tcp_conn_use_epoll(port->hot, true);
 }

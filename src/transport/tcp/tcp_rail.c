@@ -304,6 +304,18 @@ bool ski_tcp_part_sent(struct ski_tcp_divided *divided, struct ski_tcp_send_req 
     return true;
 }
 
+/* Sends the parts that no other packet precedes: progress() sends the others, as it may tell the
+ * runtime of the end of other packets. */
+static void rail_flush(struct ski_tcp_send_req *const *out, unsigned parts)
+{
+    for (unsigned i = 0; i < parts; i++) {
+        struct ski_peer *rail = out[i]->peer;
+
+        if (rail->first == out[i] && !rail->conn->wants_writable)
+            ski_tcp_sendq_flush_peer(rail);
+    }
+}
+
 skua_status ski_tcp_send_divided(struct ski_peer *peer, const struct ski_tcp_send_req *whole)
 {
     struct ski_peer         *rail[SKI_TCP_RAILS_MAX];
@@ -332,8 +344,6 @@ skua_status ski_tcp_send_divided(struct ski_peer *peer, const struct ski_tcp_sen
     divided->left = parts + 1;
     for (unsigned i = 0; i < parts; i++)
         ski_tcp_sendq_append(out[i]);
-    for (size_t i = 0; i < n; i++)
-        if (rail[i]->first && !rail[i]->conn->wants_writable)
-            ski_tcp_sendq_flush_peer(rail[i]);
+    rail_flush(out, parts);
     return ski_tcp_part_sent(divided, &ended) ? SKUA_OK : SKUA_PENDING;
 }

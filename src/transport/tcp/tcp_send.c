@@ -3,8 +3,8 @@
  * tcp_send.c - sending packets: see tcp.h.
  *
  * Only the first packet of a queue may have been sent in part, so a peer changes its connection
- * only between packets (tcp_handshake.c).  A connection that fails is not noticed here but by the
- * receiving side; until then packets wait.
+ * only between packets (tcp_settle.c).  A connection that fails is not noticed here but where it is
+ * read (tcp_conn.c); until then packets wait.
  */
 #include <assert.h>
 #include <stdlib.h>

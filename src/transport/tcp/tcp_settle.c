@@ -3,8 +3,9 @@
  * tcp_settle.c - one connection for each pair of ports, after both have connected to each other.
  *
  * Ports that begin to send to each other at the same time both initiate a connection.  The one that
- * the lower PE initiated is kept.  A side for which both are open sends on the kept one from then
- * on, and ends its stream on the other with a frame of the kind MOVED: nothing follows on this
+ * the lower PE initiated is kept; if it initiated two, at different addresses, that with the
+ * smaller nonce in its hello.  A side for which both are open sends on the kept one from then on,
+ * and ends its stream on the other with a frame of the kind MOVED: nothing follows on this
  * connection, and the peer is not closed.  A connection that has MOVED in both directions is
  * closed.
  *
@@ -12,6 +13,25 @@
  * when it arrives.  Packets on the kept connection may overtake those on the other; the runtime
  * restores their order (driver.h).  The initiator of the kept connection may have sent MOVED before
  * the responder has read its proof: the responder sends on the other one until then.
+ *
+ * A connection may break while it is left.  The side that then lacks data is the one that has not
+ * received an end, as MOVED and END follow all packets of their stream; it finds that the peer is
+ * lost and closes all connections with it, by which the peer finds the same.  So each side
+ * considers what it has received, not what it has sent, unless it closes its port itself:
+ *
+ *      received   sent                     the connection is closed or breaks
+ *      --------   ----                     ----------------------------------
+ *      nothing    nothing, or MOVED        the peer is lost: packets may be missing here
+ *      MOVED      nothing, between packets this side sends on the kept connection; if packets are
+ *                                          missing there, the peer has received no end and finds
+ * out MOVED      nothing, in a packet     the peer is lost: its rest cannot follow elsewhere MOVED
+ * MOVED                    this side has closed it END        nothing, between packets the peer has
+ * closed its port: it is lost when a packet is sent to it END        nothing, in a packet     the
+ * peer is lost, likewise END        MOVED                    the peer has closed its port anything
+ * END                      this side closes its port: nothing is expected any more
+ *
+ * A MOVED that was sent in part counts as sent.  A side that closes its port sends END on each
+ * connection that it has not ended, unless it is in a packet there.
  */
 #include <assert.h>
 
@@ -23,15 +43,25 @@ static bool settle_is_preferred(const struct ski_tcp_conn *conn)
     return conn->initiator ? conn->port->pe < conn->pe : conn->pe < conn->port->pe;
 }
 
+/* Returns whether the first one stays, of two connections with the same initiator. */
+static bool settle_precedes(const struct ski_tcp_conn *a, const struct ski_tcp_conn *b)
+{
+    const uint64_t *x = a->hello.nonce, *y = b->hello.nonce;
+
+    return x[0] < y[0] || (x[0] == y[0] && x[1] < y[1]);
+}
+
 /* Returns the connection to a PE that stays for a rail, if it is open; or NULL. */
 static struct ski_tcp_conn *settle_find_kept(struct ski_port *port, int pe, unsigned rail)
 {
-    struct ski_tcp_conn *conn = *ski_tcp_conn_bucket(port, pe);
+    struct ski_tcp_conn *kept = NULL;
 
-    while (conn && (conn->pe != pe || conn->rail != rail || !ski_tcp_can_send(conn) ||
-                    !settle_is_preferred(conn)))
-        conn = conn->next_in_bucket;
-    return conn;
+    for (struct ski_tcp_conn *conn = *ski_tcp_conn_bucket(port, pe); conn;
+         conn                      = conn->next_in_bucket)
+        if (conn->pe == pe && conn->rail == rail && ski_tcp_can_send(conn) &&
+            settle_is_preferred(conn) && (!kept || settle_precedes(conn, kept)))
+            kept = conn;
+    return kept;
 }
 
 /* Lets a peer send on @p kept from now on.  Returns false if a packet was sent in part on another

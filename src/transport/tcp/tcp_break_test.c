@@ -1,0 +1,295 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * tcp_break_test.c - rails that break, stop or end in the midst of a packet (tcp_rail.c), between
+ * two ports of this process.  The receiver never sends, so it has no peer for the sender.
+ */
+#include <poll.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+
+#include "tests/tap.h"
+#include "transport/tcp/tcp.h"
+
+#define SENDER     0
+#define RECEIVER   1
+#define BYTES      ((size_t)16 << 20) /* more than the sockets hold */
+#define ROUNDS_MAX 1000000            /* polls of both ports until something is there */
+
+/* ---- the job ------------------------------------------------------------------------------ */
+
+static unsigned break_test_arrived, break_test_aborted, break_test_lost;
+static char    *break_test_data;
+
+__attribute__((format(printf, 2, 3))) static void break_test_log(enum ski_log_level level,
+                                                                 const char        *format, ...)
+{
+    (void)level, (void)format;
+}
+
+static char *break_test_last_error(void)
+{
+    static char reason[SKI_REASON_MAX];
+
+    return reason;
+}
+
+static bool break_test_prove(const uint64_t *words, size_t count, uint64_t proof[2])
+{
+    proof[0] = proof[1] = count;
+    for (size_t i = 0; i < count; i++)
+        proof[i % 2] = 31 * proof[i % 2] + words[i];
+    return true;
+}
+
+static struct ski_net break_test_net = {.processes    = 2,
+                                        .ports        = 2,
+                                        .one_host     = true,
+                                        .interfaces   = "auto",
+                                        .port_range   = "any",
+                                        .peer_timeout = 30,
+                                        .rails        = 2,
+                                        .log          = break_test_log,
+                                        .security     = SKI_SECURITY_JOB,
+                                        .prove        = break_test_prove,
+                                        .last_error   = break_test_last_error};
+
+static void *break_test_alloc(void *owner, size_t bytes)
+{
+    (void)owner;
+    return malloc(bytes);
+}
+
+static void break_test_on_arrived(void *owner, void *packet, size_t bytes)
+{
+    (void)owner, (void)bytes;
+    break_test_arrived++;
+    free(packet);
+}
+
+static void break_test_on_abort(void *owner, void *packet)
+{
+    (void)owner;
+    break_test_aborted++;
+    free(packet);
+}
+
+static void break_test_on_sent(void *owner, void *packet)
+{
+    (void)owner, (void)packet;
+}
+
+static void break_test_on_lost(void *owner, int pe, const char *why)
+{
+    (void)owner, (void)pe, (void)why;
+    break_test_lost++;
+}
+
+static const struct ski_upcalls break_test_up = {.alloc   = break_test_alloc,
+                                                 .arrived = break_test_on_arrived,
+                                                 .abort   = break_test_on_abort,
+                                                 .sent    = break_test_on_sent,
+                                                 .lost    = break_test_on_lost};
+
+/* ---- two ports ------------------------------------------------------------------------------ */
+
+struct break_test_ports {
+    struct ski_port     *from, *to;
+    struct ski_peer     *peer;    /* as the sender sees the receiver */
+    struct ski_tcp_conn *rail[2]; /* of the receiver                 */
+};
+
+/* Returns the open connection of the receiver for a rail, or NULL. */
+static struct ski_tcp_conn *break_test_rail(const struct break_test_ports *p, unsigned rail)
+{
+    struct ski_tcp_conn *conn = p->to->conns;
+
+    while (conn && (conn->rail != rail || conn->state != SKI_TCP_OPEN))
+        conn = conn->next;
+    return conn;
+}
+
+static bool break_test_rails_are_open(struct break_test_ports *p)
+{
+    const struct ski_peer *rail = p->peer->rail[1];
+
+    for (unsigned i = 0; i < 2; i++)
+        p->rail[i] = break_test_rail(p, i);
+    return p->rail[0] && p->rail[1] && rail && rail->conn && rail->conn->state == SKI_TCP_OPEN;
+}
+
+/* Opens two ports, and both rails between them with a first packet. */
+static void break_test_open(struct break_test_ports *p)
+{
+    char     address[SKI_PORT_ADDRESS_MAX];
+    size_t   bytes;
+    unsigned polls = 0;
+
+    *p                 = (struct break_test_ports){.from = NULL};
+    break_test_arrived = break_test_aborted = break_test_lost = 0;
+    CHECK(ski_tcp_open(SENDER, &break_test_up, NULL, &p->from) == SKUA_OK &&
+          ski_tcp_open(RECEIVER, &break_test_up, NULL, &p->to) == SKUA_OK);
+    bytes = ski_tcp_address(p->to, address);
+    CHECK(ski_tcp_connect(p->from, RECEIVER, address, bytes, &p->peer) == SKUA_OK);
+    while (p->peer->conn->state != SKI_TCP_OPEN && polls++ < ROUNDS_MAX) {
+        ski_tcp_progress(p->from);
+        ski_tcp_progress(p->to);
+    }
+    CHECK(ski_tcp_send(p->peer, break_test_data, SKI_TCP_RAIL_BYTES) >= 0);
+    while ((!break_test_arrived || !break_test_rails_are_open(p)) && polls++ < ROUNDS_MAX) {
+        ski_tcp_progress(p->from);
+        ski_tcp_progress(p->to);
+    }
+    CHECK(polls < ROUNDS_MAX && break_test_arrived == 1 && break_test_rails_are_open(p));
+}
+
+static void break_test_close(struct break_test_ports *p)
+{
+    ski_tcp_close(p->from);
+    ski_tcp_close(p->to);
+}
+
+/* Polls one connection of the receiver until it receives a part of a packet. */
+static void break_test_begin_part(struct ski_tcp_conn *conn)
+{
+    unsigned polls = 0;
+
+    while (!conn->in.packet && polls++ < ROUNDS_MAX)
+        ski_tcp_on_readable(conn);
+    CHECK(conn->in.packet);
+}
+
+/* Sends a packet of which rail 1 sends nothing yet. */
+static void break_test_send_first(struct break_test_ports *p)
+{
+    p->peer->rail[1]->conn->wants_writable = true; /* as if the socket had no room */
+    CHECK(ski_tcp_send(p->peer, break_test_data, 2 * SKI_TCP_RAIL_BYTES) == SKUA_PENDING);
+}
+
+/* Sends such a packet, and receives the part of rail 0. */
+static void break_test_pause(struct break_test_ports *p)
+{
+    unsigned polls = 0;
+
+    break_test_send_first(p);
+    while (!p->rail[0]->in.paused && polls++ < ROUNDS_MAX) {
+        ski_tcp_progress(p->from);
+        ski_tcp_progress(p->to);
+    }
+    CHECK(p->rail[0]->in.paused && p->peer->rail[1]->first);
+}
+
+/* ---- tests ------------------------------------------------------------------------------------
+ */
+
+static void test_rail_breaks(void)
+{
+    struct break_test_ports p;
+
+    break_test_open(&p);
+    CHECK(ski_tcp_send(p.peer, break_test_data, BYTES) == SKUA_PENDING);
+    for (int i = 0; i < 2; i++)
+        break_test_begin_part(p.rail[i]);
+    shutdown(p.peer->rail[1]->conn->source.fd, SHUT_RDWR);
+    for (unsigned i = 0; i < ROUNDS_MAX && p.rail[1]->state != SKI_TCP_CLOSED; i++)
+        ski_tcp_on_readable(p.rail[1]); /* rail 0 has bytes that it has not read then */
+    for (unsigned i = 0; i < ROUNDS_MAX && p.to->conns; i++)
+        ski_tcp_progress(p.to);
+    OK(!p.to->conns && break_test_aborted == 1 && !p.to->multiparts.list,
+       "a rail that breaks ends all connections with a sender that is no peer");
+    for (unsigned i = 0; i < ROUNDS_MAX && !break_test_lost; i++)
+        ski_tcp_progress(p.from);
+    OK(break_test_lost == 1 && p.from->unsent == 0, "and the sender notices it");
+    break_test_close(&p);
+}
+
+/* Returns whether the descriptor of a port that is about to sleep is readable. */
+static bool break_test_wakes(struct ski_port *port)
+{
+    struct pollfd fd;
+
+    CHECK(ski_tcp_arm(port));
+    fd = (struct pollfd){ski_tcp_wait_fd(port), POLLIN, 0};
+    return poll(&fd, 1, 0) == 1;
+}
+
+/* Sends a packet behind the one that is paused, and waits until it is in the socket. */
+static void break_test_send_behind(struct break_test_ports *p)
+{
+    struct pollfd fd = {p->rail[0]->source.fd, POLLIN, 0};
+
+    CHECK(ski_tcp_send(p->peer, break_test_data, SKI_PACKET_MIN) == SKUA_OK);
+    CHECK(poll(&fd, 1, 10000) == 1);
+}
+
+static void test_rail_stops(void)
+{
+    struct break_test_ports p;
+    bool                    wakes;
+
+    break_test_open(&p);
+    break_test_pause(&p);
+    break_test_send_behind(&p);
+    wakes = break_test_wakes(p.to);
+    ski_tcp_want_writable(p.rail[0], true);
+    ski_tcp_want_writable(p.rail[0], false);
+    OK(!wakes && !break_test_wakes(p.to),
+       "data behind an incomplete packet does not wake the port");
+    ski_tcp_want_writable(p.peer->rail[1]->conn, false);
+    for (unsigned i = 0; i < ROUNDS_MAX && break_test_arrived < 3; i++) {
+        ski_tcp_progress(p.from);
+        ski_tcp_progress(p.to);
+    }
+    OK(break_test_arrived == 3, "and arrives when that is complete");
+    break_test_send_behind(&p);
+    OK(break_test_wakes(p.to), "and then wakes it");
+    break_test_close(&p);
+}
+
+/* Ends the stream of rail 1, and lets the receiver read that. */
+static void break_test_end_rail(struct break_test_ports *p)
+{
+    CHECK(ski_tcp_send_end(p->peer->rail[1]->conn, SKI_FRAME_END));
+    for (unsigned i = 0; i < ROUNDS_MAX && !p->rail[1]->in.ended; i++)
+        ski_tcp_on_readable(p->rail[1]);
+    CHECK(p->rail[1]->in.ended);
+}
+
+/* Rail 1 ends without its part, after the part of rail 0 was received or before. */
+static void break_test_ends(bool after)
+{
+    struct break_test_ports p;
+
+    break_test_open(&p);
+    if (after)
+        break_test_pause(&p);
+    else
+        break_test_send_first(&p);
+    break_test_end_rail(&p);
+    for (unsigned i = 0; i < ROUNDS_MAX && !break_test_aborted; i++) {
+        ski_tcp_progress(p.from);
+        ski_tcp_progress(p.to);
+    }
+    break_test_send_behind(&p);
+    for (unsigned i = 0; i < ROUNDS_MAX && break_test_arrived < 2; i++)
+        ski_tcp_progress(p.to);
+    OK(break_test_aborted == 1 && break_test_arrived == 2,
+       "a packet is aborted whose rail ends %s the other part, and the next one arrives",
+       after ? "after" : "before");
+    ski_tcp_sendq_clear(p.peer->rail[1]);
+    break_test_close(&p);
+}
+
+int main(void)
+{
+    ski_tcp.net        = &break_test_net;
+    ski_tcp.interfaces = "lo";
+    break_test_data    = calloc(1, BYTES);
+    CHECK(break_test_data);
+    test_rail_breaks();
+    test_rail_stops();
+    break_test_ends(true);
+    break_test_ends(false);
+    free(break_test_data);
+    return tap_end();
+}
