@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * tcp_break_test.c - rails that break, stop or end in the midst of a packet (tcp_rail.c), between
+ * tcp_rail_test.c - rails that break, stop or end in the middle of a packet, between
  * two ports of this process.  The receiver never sends, so it has no peer for the sender.
  */
 #include <poll.h>
