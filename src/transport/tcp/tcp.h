@@ -109,6 +109,7 @@ struct ski_tcp_conn {
     bool             end_sent;       /* the end of the outgoing stream was sent                */
     bool             outside_epoll;  /* it is hot, and epoll does not report its events        */
     bool             unwatched;      /* epoll does not report that it is readable: it is paused */
+    bool             left;           /* its packets come before those of the kept one          */
     unsigned char    end_kind;       /* enum ski_frame_kind of that end; 0: it was not begun   */
     size_t           end_bytes;      /* bytes of it that were sent                             */
     int              pe;             /* the PE of the other side; -1: not authenticated yet    */
@@ -194,6 +195,7 @@ struct ski_port {
     struct ski_tcp_conn      *hot_before;  /* `hot` at the last poll of epoll, only to compare  */
     unsigned                  hot_stays;   /* polls of epoll since `hot` was another one         */
     bool                      recv_paused; /* open connections are written, and not read        */
+    unsigned                  left;        /* number of connections with `left`                 */
     struct ski_peer          *peers;
     struct ski_peer          *bucket[SKI_TCP_BUCKETS];      /* peers by their PEs               */
     struct ski_tcp_conn      *conn_bucket[SKI_TCP_BUCKETS]; /* connections whose PE is known    */

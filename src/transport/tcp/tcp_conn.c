@@ -174,6 +174,7 @@ void ski_tcp_conn_close(struct ski_tcp_conn *conn)
     port->closed = conn;
     if (port->hot == conn)
         port->hot = NULL;
+    port->left -= conn->left;
     /* A child of fork() may hold the socket, too; then close() alone would not end it. */
     epoll_ctl(port->epoll, EPOLL_CTL_DEL, conn->source.fd, NULL);
     if (conn->state == SKI_TCP_OPEN)

@@ -433,12 +433,15 @@ static void test_settle_breaks(void)
     left = pair.by_high.responder;
     handshake_test_run(&pair.by_low, FORWARD);
     CHECK(left->end_sent && !left->in.ended && pair.by_high.initiator->end_sent);
+    OK(handshake_test_low->left == 1 && handshake_test_high->left == 1,
+       "while there are two connections, both are polled equally");
     handshake_test_break(&pair);
     ski_tcp_on_readable(left);
     OK(handshake_test_lost == 1 && pair.high->lost && !handshake_test_low->conns,
        "a peer is lost if a connection breaks that was left by this side alone");
     ski_tcp_on_readable(pair.by_high.initiator);
     OK(handshake_test_lost == 2 && pair.low->lost, "and so it is for the other side");
+    OK(!handshake_test_low->left && !handshake_test_high->left, "which is over then");
     handshake_test_close_pair(&pair);
 }
 

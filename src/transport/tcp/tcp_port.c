@@ -261,9 +261,10 @@ static bool tcp_port_only_hot(const struct ski_port *port)
 /* Returns whether epoll is due, after the hot connection had data (@p heard) or not. */
 static bool tcp_port_epoll_is_due(struct ski_port *port, bool heard)
 {
-    bool seldom = heard || tcp_port_only_hot(port);
+    bool     seldom = heard || tcp_port_only_hot(port);
+    unsigned polls  = seldom ? TCP_EPOLL_BUSY_POLLS : TCP_EPOLL_IDLE_POLLS;
 
-    if (++port->polls < (seldom ? TCP_EPOLL_BUSY_POLLS : TCP_EPOLL_IDLE_POLLS) && port->hot)
+    if (++port->polls < polls && port->hot && !port->left)
         return false;
     port->polls = 0;
     return true;

@@ -9,6 +9,9 @@
  * connection, and the peer is not closed.  A connection that has MOVED in both directions is
  * closed.
  *
+ * A receiver polls all connections equally while there are two, because packets on the kept one
+ * wait in memory for earlier ones on the other.
+ *
  * Nothing is lost: MOVED is sent between packets, and whatever was sent before it has been received
  * when it arrives.  Packets on the kept connection may overtake those on the other; the runtime
  * restores their order (driver.h).  The initiator of the kept connection may have sent MOVED before
@@ -96,6 +99,16 @@ bool ski_tcp_send_end(struct ski_tcp_conn *conn, enum ski_frame_kind kind)
     return conn->end_sent;
 }
 
+/* Records whether packets may still arrive on a connection that is not kept. */
+static void settle_note_left(struct ski_tcp_conn *conn)
+{
+    bool left = !conn->in.ended;
+
+    conn->port->left += left;
+    conn->port->left -= conn->left;
+    conn->left = left;
+}
+
 /* Ends the stream of a connection that is not kept, and closes it if the peer has done so, too. */
 static void settle_retire(struct ski_tcp_conn *conn)
 {
@@ -110,11 +123,17 @@ void ski_tcp_settle(struct ski_port *port, int pe, unsigned rail)
     struct ski_tcp_conn *kept = settle_find_kept(port, pe, rail), *next;
     struct ski_peer     *peer = kept ? ski_tcp_peer_of(kept) : NULL;
 
-    if (!kept || (peer && (peer->lost || !settle_switch(peer, kept))))
+    bool switched;
+
+    if (!kept || (peer && peer->lost))
         return;
+    switched = !peer || settle_switch(peer, kept);
     for (struct ski_tcp_conn *conn = *ski_tcp_conn_bucket(port, pe); conn; conn = next) {
         next = conn->next_in_bucket;
-        if (conn->pe == pe && conn->rail == rail && conn != kept && conn->state == SKI_TCP_OPEN)
+        if (conn->pe != pe || conn->rail != rail || conn == kept || conn->state != SKI_TCP_OPEN)
+            continue;
+        settle_note_left(conn);
+        if (switched)
             settle_retire(conn);
     }
 }
