@@ -35,10 +35,7 @@ host()
 remove_hosts()
 {
   for i in c b a 0; do
-    for pid in $(ip netns pids "$(host $i)" 2>/dev/null); do # only those of this test
-      kill -9 "$pid" 2>/dev/null
-    done
-    ip netns del "$(host $i)" 2>/dev/null
+    remove_namespaces "$(host $i)"
   done
   rm -rf "$work"
 }

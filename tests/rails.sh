@@ -20,12 +20,7 @@ fi
 
 remove_hosts()
 {
-  for host in $one $two; do
-    for pid in $(ip netns pids $host 2>/dev/null); do # only those of this test
-      kill -9 "$pid" 2>/dev/null
-    done
-    ip netns del $host 2>/dev/null
-  done
+  remove_namespaces $one $two
   rm -rf "$work"
 }
 trap remove_hosts EXIT

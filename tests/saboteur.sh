@@ -51,12 +51,7 @@ make_memory_group 402653184
 
 clean_up()
 {
-  for host in $a $b; do
-    for pid in $(ip netns pids $host 2>/dev/null); do # only those of this test
-      kill -9 "$pid" 2>/dev/null
-    done
-    ip netns del $host 2>/dev/null
-  done
+  remove_namespaces $a $b
   [ -n "$group" ] && rmdir "$group"
   rm -rf "$work"
 }

@@ -20,10 +20,7 @@ remove_hosts()
   trap '' INT TERM HUP
   [ "$launcher" ] && kill -9 "$launcher" 2>/dev/null
   for i in a b c d z; do
-    for pid in $(ip netns pids "sv$$$i" 2>/dev/null); do # only those of this test
-      kill -9 "$pid" 2>/dev/null
-    done
-    ip netns del "sv$$$i" 2>/dev/null
+    remove_namespaces "sv$$$i"
   done
   rm -rf "$work"
 }

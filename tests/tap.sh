@@ -93,6 +93,17 @@ anchor_links_of()
   sed '/^```/,/^```/d; s/`[^`]*`//g' "$1" | grep -oE '\]\([^):]*#[^):]+\)' | sed 's/](\(.*\))/\1/'
 }
 
+# remove_namespaces NAME...: ends the processes of network namespaces of this test, and removes these
+remove_namespaces()
+{
+  for namespace in "$@"; do
+    for pid in $(ip netns pids "$namespace" 2>/dev/null); do
+      kill -9 "$pid" 2>/dev/null
+    done
+    ip netns del "$namespace" 2>/dev/null
+  done
+}
+
 tap_end()
 {
   echo "1..$count"
