@@ -215,7 +215,7 @@ void solve_diagonal(Block *b)
     int n = (int)options.block;
 
     dense_solve_upper(n, b->at, b->pitch, b->sum);
-    for (int64_t i = 0; i < b->i; i++)
+    for (int64_t i = b->i - 1; i >= 0; i--) /* block (i, i) with the largest i is solved next */
         Block_solution(Block_at(matrix, (int)i, (int)b->j), n, b->sum);
     Main_solved(main_proxy, b->i, n, b->sum);
 }

@@ -358,13 +358,21 @@ static int64_t scheduler_next_column(const Scheduler *s, int64_t j)
     return j;
 }
 
+/* Returns true if a column is that of the next panel, and L of the step before that is here: other
+ * PEs may soon wait for the panel. */
+static bool scheduler_is_urgent(const Scheduler *s, int64_t j)
+{
+    return j == s->next_panel && j > 0 && j < options.blocks && s->step[j - 1].here;
+}
+
 /* Returns true if the same blocks of the next column can be part of a run. */
 static bool scheduler_continues(Scheduler *s, const struct lu_run *run, int64_t next)
 {
     int64_t        i = s->column[run->to].row[run->first];
     struct lu_view a, b;
 
-    if (next > options.blocks || next == s->next_panel || !scheduler_is_beside(s, i, run->to, next))
+    if (next > options.blocks || scheduler_is_urgent(s, next) ||
+        !scheduler_is_beside(s, i, run->to, next))
         return false;
     for (int p = run->first; p < run->end; p++)
         if (s->column[next].ready[p] != run->step)
@@ -378,12 +386,12 @@ static bool scheduler_continues(Scheduler *s, const struct lu_run *run, int64_t 
     return b.at == a.at + options.block && b.pitch == a.pitch;
 }
 
-/* Extends a run by the columns beside it.  The column of the next panel is updated alone. */
+/* Extends a run by the columns beside it.  An urgent column is updated alone. */
 static void scheduler_widen(Scheduler *s, struct lu_run *run)
 {
     int64_t next = scheduler_next_column(s, run->from);
 
-    while (run->from != s->next_panel && scheduler_continues(s, run, next)) {
+    while (!scheduler_is_urgent(s, run->from) && scheduler_continues(s, run, next)) {
         run->to = next;
         next    = scheduler_next_column(s, next);
     }
@@ -505,14 +513,15 @@ static int64_t scheduler_oldest(Scheduler *s, int64_t *step)
     return best;
 }
 
-/* Returns the column to work on, or -1. It is the column of the next panel, unless that is far
- * ahead of the oldest step; otherwise one of the oldest step, which is updated together with
- * adjacent columns. */
+/* Returns the column to work on, or -1. It is the column of the next panel if that is urgent and
+ * not far ahead of the oldest step; otherwise one of the oldest step, which is updated together
+ * with adjacent columns. */
 static int64_t scheduler_choose(Scheduler *s, int64_t *step)
 {
     int64_t oldest = scheduler_oldest(s, step), panel;
 
-    if (oldest < 0 || s->next_panel >= options.blocks || s->next_panel > *step + PANELS_AHEAD)
+    if (oldest < 0 || !scheduler_is_urgent(s, s->next_panel) ||
+        s->next_panel > *step + PANELS_AHEAD)
         return oldest;
     panel = scheduler_column_step(s, s->next_panel);
     if (panel < 0)
