@@ -195,7 +195,14 @@ static Block_element diagonal_of(const Block *b)
 
 void send_right_side(Block *b)
 {
-    Block_part(diagonal_of(b), (int)options.block, b->at);
+    double *part = malloc((size_t)options.block * sizeof *part);
+
+    if (!part)
+        skua_abort("no memory for the backward substitution");
+    for (int64_t r = 0; r < options.block; r++)
+        part[r] = b->at[r * b->pitch];
+    Block_part(diagonal_of(b), (int)options.block, part);
+    free(part);
 }
 
 void send_product(Block *b, const double *x)
