@@ -8,7 +8,6 @@
 
 #define WORK_PRIORITY 1 /* priority after all messages of priority 0 */
 #define PANELS_KEPT   4 /* number of panels for which there is always memory */
-#define PANELS_AHEAD  3 /* how many steps ahead of the oldest step a panel may go first */
 
 Scheduler *scheduler_here(void)
 {
@@ -358,11 +357,13 @@ static int64_t scheduler_next_column(const Scheduler *s, int64_t j)
     return j;
 }
 
-/* Returns true if a column is that of the next panel, and L of the step before that is here: other
- * PEs may soon wait for the panel. */
-static bool scheduler_is_urgent(const Scheduler *s, int64_t j)
+/* Returns true if an update of a column comes first, and alone: other PEs may soon wait for the
+ * panel of the column, since it is the next panel of this PE and L of the step before it is here.
+ */
+static bool scheduler_is_urgent(const Scheduler *s, int64_t j, int64_t step)
 {
-    return j == s->next_panel && j > 0 && j < options.blocks && s->step[j - 1].here;
+    return j == s->next_panel && j > 0 && j < options.blocks && step + options.ahead >= j &&
+           s->step[j - 1].here;
 }
 
 /* Returns true if the same blocks of the next column can be part of a run. */
@@ -371,7 +372,7 @@ static bool scheduler_continues(Scheduler *s, const struct lu_run *run, int64_t 
     int64_t        i = s->column[run->to].row[run->first];
     struct lu_view a, b;
 
-    if (next > options.blocks || scheduler_is_urgent(s, next) ||
+    if (next > options.blocks || scheduler_is_urgent(s, next, run->step) ||
         !scheduler_is_beside(s, i, run->to, next))
         return false;
     for (int p = run->first; p < run->end; p++)
@@ -391,7 +392,7 @@ static void scheduler_widen(Scheduler *s, struct lu_run *run)
 {
     int64_t next = scheduler_next_column(s, run->from);
 
-    while (!scheduler_is_urgent(s, run->from) && scheduler_continues(s, run, next)) {
+    while (!scheduler_is_urgent(s, run->from, run->step) && scheduler_continues(s, run, next)) {
         run->to = next;
         next    = scheduler_next_column(s, next);
     }
@@ -513,15 +514,13 @@ static int64_t scheduler_oldest(Scheduler *s, int64_t *step)
     return best;
 }
 
-/* Returns the column to work on, or -1. It is the column of the next panel if that is urgent and
- * not far ahead of the oldest step; otherwise one of the oldest step, which is updated together
- * with adjacent columns. */
+/* Returns the column to work on, or -1. It is the column of the next panel if that is urgent;
+ * otherwise one of the oldest step, which is updated together with adjacent columns. */
 static int64_t scheduler_choose(Scheduler *s, int64_t *step)
 {
     int64_t oldest = scheduler_oldest(s, step), panel;
 
-    if (oldest < 0 || !scheduler_is_urgent(s, s->next_panel) ||
-        s->next_panel > *step + PANELS_AHEAD)
+    if (oldest < 0 || !scheduler_is_urgent(s, s->next_panel, *step))
         return oldest;
     panel = scheduler_column_step(s, s->next_panel);
     if (panel < 0)
