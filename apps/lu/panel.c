@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "dense.h"
+#include "narrow.h"
 
 bool panel_create(struct panel *p, int width, int64_t rows)
 {
@@ -64,8 +65,9 @@ static void panel_update(struct panel *p)
     dense_solve_lower(from, to, p->top + panel_at(p, end - from, end - from), p->width, upper,
                       p->width);
     if (rows > 0)
-        dense_update(rows, to, from, panel_own(p, p->active, end - from), p->pitch, upper, p->width,
-                     panel_own(p, p->active, end), p->pitch);
+        (from <= NARROW_MOST ? narrow_update : dense_update)(
+            rows, to, from, panel_own(p, p->active, end - from), p->pitch, upper, p->width,
+            panel_own(p, p->active, end), p->pitch);
 }
 
 static void panel_load_strip(struct panel *p)
