@@ -108,9 +108,10 @@ struct Scheduler {
     struct panel      panel;
     int64_t           panel_step;
     struct lu_slot    slot[SLOTS], *panel_slot; /* the slot of the active panel, or NULL */
-    bool              stopped;                  /* the matrix is singular: no further work */
-    skua_section     *section;                  /* section of each panel                   */
-    double            shown;                    /* time of the last progress output        */
+    double           *spare;   /* memory for rows; each begins with the address of the next */
+    bool              stopped; /* the matrix is singular: no further work */
+    skua_section     *section; /* section of each panel                   */
+    double            shown;   /* time of the last progress output        */
 };
 
 /* lu.c */

@@ -143,6 +143,7 @@ void Scheduler_on_create(Scheduler *s, int n, const int32_t *pe)
     s->data = skua_region_local(s->own);
     for (size_t i = 0; i < SLOTS; i++)
         s->slot[i].at = s->data + numbers + i * slot;
+    memset(s->slot[0].at, 0, SLOTS * slot * sizeof(double)); /* takes the page faults */
     s->region[skua_pe()] = s->own;
     scheduler_fill(s);
     s->next_panel = scheduler_find_panel(s, 0);
@@ -153,6 +154,12 @@ void Scheduler_on_destroy(Scheduler *s)
     for (int64_t j = 0; j <= options.blocks; j++) {
         free(s->column[j].row);
         free(s->column[j].ready);
+    }
+    while (s->spare) {
+        double *rows = s->spare;
+
+        memcpy(&s->spare, rows, sizeof s->spare);
+        free(rows);
     }
     panel_destroy(&s->panel);
     skua_region_destroy(s->own);
