@@ -194,6 +194,8 @@ static inline int64_t panel_subtract_from(const struct panel *p, const double *p
     return best;
 }
 
+_Static_assert(PANEL_STRIP == 8, "panel_subtract_at() has a case for each column of a strip");
+
 static int64_t panel_subtract_at(const struct panel *p, const double *pivot, int at)
 {
     switch (at) {
