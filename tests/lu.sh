@@ -35,7 +35,7 @@ sed 5d "$work/map" >"$work/short"
 echo "$pes" >"$work/many"
 
 solves --size=150 --block=16
-solves --size=200 --block=24 --grid="$pes",1 --seed=2
+solves --size=200 --block=24 --map=cyclic --grid="$pes",1 --seed=2 --ahead=2
 solves --size=131 --block=10 --map=snake
 solves --size=131 --block=10 --map=snake --memory=0
 solves --size=144 --block=12 --map=tiling --grid="$pes",1 --memory=0

@@ -152,14 +152,40 @@ static void test_map(const char *name, int rows, int columns, int stride)
         expect(abs(count[pe] - 600 / pes) <= 60, "an equal number of blocks");
 }
 
+/* Returns the work of a PE: its blocks, each times its number of updates. */
+static int64_t work_of(const char *name, int pe)
+{
+    struct lu_options o = {.blocks = 24, .grid = {1, 2}};
+    int32_t           table[24 * 25];
+    int64_t           work = 0;
+
+    snprintf(o.map, sizeof o.map, "%s", name);
+    expect(!map_fill(&o, 2, table), "a map");
+    for (int i = 0; i < 24; i++)
+        for (int j = 0; j < 24; j++)
+            work += table[i * 25 + j] == pe ? (i < j ? i : j) : 0;
+    return work;
+}
+
+static void test_balance(void)
+{
+    int64_t cyclic = work_of("cyclic", 1) - work_of("cyclic", 0);
+
+    expect(cyclic > 0, "the last column has the most work");
+    expect(8 * llabs(work_of("balanced", 1) - work_of("balanced", 0)) < cyclic,
+           "balanced work of PEs");
+}
+
 int main(void)
 {
     test_panel();
     test_singular();
+    test_map("balanced", 2, 3, 1);
     test_map("cyclic", 2, 3, 1);
     test_map("tiling", 2, 4, 2);
     test_map("tiling", 4, 2, 1);
     test_map("snake", 7, 1, 1);
+    test_balance();
     printf(failures ? "%d failures\n" : "all good\n", failures);
     return failures > 0;
 }

@@ -93,15 +93,37 @@ static void send_top(const Block *b, const struct lu_exchange *x, int64_t i)
     Block_rows(block_of_column(b, i), rows);
 }
 
+/* Returns memory for the rows of a block. Memory that has been in use comes first: new memory would
+ * cost page faults in each step. */
+static double *rows_take(void)
+{
+    Scheduler *s    = scheduler_here();
+    double    *rows = s->spare;
+
+    if (rows) {
+        memcpy(&s->spare, rows, sizeof s->spare);
+        return rows;
+    }
+    rows = malloc((size_t)(options.block * options.block) * sizeof *rows + sizeof s->spare);
+    if (!rows)
+        skua_abort("no memory to exchange rows");
+    return rows;
+}
+
+static void rows_give_back(double *rows)
+{
+    Scheduler *s = scheduler_here();
+
+    memcpy(rows, &s->spare, sizeof s->spare);
+    s->spare = rows;
+}
+
 /* Saves the rows of the top block, and moves those that stay in it. */
 static void move_within(Block *b, const struct lu_exchange *x)
 {
     int64_t width = column_width(b->j);
-    size_t  bytes = (size_t)(options.block * width) * sizeof(double);
 
-    b->old = malloc(bytes);
-    if (!b->old)
-        skua_abort("no memory to exchange rows");
+    b->old = rows_take();
     for (int c = 0; c < options.block; c++)
         copy_row(b->old + c * width, b->at + c * b->pitch, width);
     for (int c = 0; c < options.block; c++)
@@ -182,7 +204,8 @@ void receive_rows(Block *b, const Rows *rows)
 
 void end_exchange(Block *b)
 {
-    free(b->old);
+    if (b->old)
+        rows_give_back(b->old);
     b->old = NULL;
 }
 
@@ -195,7 +218,14 @@ static Block_element diagonal_of(const Block *b)
 
 void send_right_side(Block *b)
 {
-    Block_part(diagonal_of(b), (int)options.block, b->at);
+    double *part = malloc((size_t)options.block * sizeof *part);
+
+    if (!part)
+        skua_abort("no memory for the backward substitution");
+    for (int64_t r = 0; r < options.block; r++)
+        part[r] = b->at[r * b->pitch];
+    Block_part(diagonal_of(b), (int)options.block, part);
+    free(part);
 }
 
 void send_product(Block *b, const double *x)
@@ -215,7 +245,7 @@ void solve_diagonal(Block *b)
     int n = (int)options.block;
 
     dense_solve_upper(n, b->at, b->pitch, b->sum);
-    for (int64_t i = 0; i < b->i; i++)
+    for (int64_t i = b->i - 1; i >= 0; i--) /* block (i, i) with the largest i is solved next */
         Block_solution(Block_at(matrix, (int)i, (int)b->j), n, b->sum);
     Main_solved(main_proxy, b->i, n, b->sum);
 }

@@ -6,7 +6,7 @@
 
 /* Numbers of A in one product: OpenBLAS reads its copy of them again for every few columns of C,
  * from the level-2 cache if they fit into it. */
-#define PRODUCT_NUMBERS ((int64_t)128 << 10)
+#define PRODUCT_NUMBERS ((int64_t)64 << 10)
 
 void dense_update(int64_t m, int64_t n, int64_t k, const double *a, int64_t la, const double *b,
                   int64_t lb, double *c, int64_t lc)

@@ -140,6 +140,29 @@ void fetch_lower(Scheduler *s)
     }
 }
 
+void fetch_place(Scheduler *s, int64_t step, int pe, size_t offset, int64_t pitch)
+{
+    for (int64_t i = step; i < options.blocks; i++) {
+        size_t b = block_number(i, step);
+
+        if (s->pe[b] != pe)
+            continue;
+        s->offset[b] = offset;
+        s->pitch[b]  = (int32_t)pitch;
+        offset += (size_t)(options.block * pitch);
+    }
+}
+
+void fetch_release_panel(Scheduler *s, int64_t step)
+{
+    for (int pe = 0; pe < skua_pes(); pe++)
+        for (int64_t i = step; i < options.blocks; i++)
+            if (s->pe[block_number(i, step)] == pe) {
+                Scheduler_released(Scheduler_at(schedulers, pe), step);
+                break;
+            }
+}
+
 void fetch_release(Scheduler *s, int64_t k)
 {
     struct lu_step *step = &s->step[k];
@@ -149,6 +172,7 @@ void fetch_release(Scheduler *s, int64_t k)
     free(step->memory);
     free(step->lower);
     exchange_destroy(&step->exchange);
+    fetch_release_panel(s, k);
     s->used -= step->bytes;
     fetch_lower(s);
 }

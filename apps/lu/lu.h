@@ -28,6 +28,8 @@ struct Block {
     double *sum;   /* of a diagonal block: right-hand side minus products so far */
 };
 
+#define SLOTS 2 /* number of panels of a PE that other PEs may need at the same time */
+
 /* The blocks of a column on this PE. */
 struct lu_column {
     int      count;
@@ -78,10 +80,20 @@ struct lu_upper {
     struct lu_view view;
 };
 
+/* Memory for the part of a panel of one PE. Panels are factored there and read from there, since
+ * that is faster than in a group: rows follow each other without gaps. */
+struct lu_slot {
+    double *at;
+    int64_t step;    /* the step of the panel, if it is in use */
+    int     readers; /* number of PEs that still need the panel; 0: the slot is free */
+};
+
 struct Scheduler {
-    int32_t          *pe;     /* PE of each block */
-    size_t           *offset; /* offset of each block in the memory of its PE, in doubles */
-    int32_t          *pitch;  /* distance between two rows of each block, in doubles */
+    int32_t *pe; /* PE of each block */
+    /* Of each block: its offset in the memory of its PE and the distance between two rows, in
+     * doubles. In a column that has been factored they are those of L. */
+    size_t           *offset;
+    int32_t          *pitch;
     int64_t          *last; /* for each block row: the last column with a block of this PE, or -1 */
     double           *data; /* memory of the blocks of this PE */
     skua_region       own, *region; /* regions of this memory and of that of other PEs */
@@ -95,6 +107,8 @@ struct Scheduler {
     bool              shared;                  /* an active panel is shared with other PEs */
     struct panel      panel;
     int64_t           panel_step;
+    struct lu_slot    slot[SLOTS], *panel_slot; /* the slot of the active panel, or NULL */
+    double           *spare;   /* memory for rows; each begins with the address of the next */
     bool              stopped; /* the matrix is singular: no further work */
     skua_section     *section; /* section of each panel                   */
     double            shown;   /* time of the last progress output        */
@@ -194,6 +208,12 @@ size_t place_blocks(Scheduler *scheduler);
 
 /** Returns block (i, j) of this PE. */
 struct lu_view fetch_own(const Scheduler *scheduler, int64_t i, int64_t j);
+
+/** Records where the part of L of a PE begins, and the distance between its rows. */
+void fetch_place(Scheduler *scheduler, int64_t step, int pe, size_t offset, int64_t pitch);
+
+/** Tells the PEs of a panel that this PE does not need it any longer. */
+void fetch_release_panel(Scheduler *scheduler, int64_t step);
 
 /** Gets L of the next steps from other PEs, as far as memory allows. */
 void fetch_lower(Scheduler *scheduler);

@@ -24,6 +24,23 @@ static int64_t map_tiling(const struct lu_options *o, int pes, int64_t i, int64_
     return row * o->stride + column % part * o->grid[0] * o->stride + column / part;
 }
 
+/* Returns the row or column of the grid of a block row or column.  The work grows with the index,
+ * so that the last of @p count would always have the most.  It grows fastest at the beginning: the
+ * first 1 - sqrt(1/2) of the rounds in reverse order make up for the others. */
+static int64_t map_turn(int64_t index, int64_t count, int64_t blocks)
+{
+    int64_t rounds = (blocks + count - 1) / count, reversed = (rounds * 293 + 500) / 1000;
+
+    return index / count < reversed ? count - 1 - index % count : index % count;
+}
+
+/* 2-D block-cyclic, with the first blocks in reverse order. */
+static int64_t map_balanced(const struct lu_options *o, int pes, int64_t i, int64_t j)
+{
+    (void)pes;
+    return map_turn(i, o->grid[0], o->blocks) * o->grid[1] + map_turn(j, o->grid[1], o->blocks);
+}
+
 /* Returns the position of a block in descending order of its number of updates, min(i, j). */
 static int64_t map_snake(const struct lu_options *o, int pes, int64_t i, int64_t j)
 {
@@ -40,7 +57,10 @@ static int64_t map_snake(const struct lu_options *o, int pes, int64_t i, int64_t
 static const struct {
     const char *name;
     map_fn      fn;
-} map_known[] = {{"cyclic", map_cyclic}, {"tiling", map_tiling}, {"snake", map_snake}};
+} map_known[] = {{"balanced", map_balanced},
+                 {"cyclic", map_cyclic},
+                 {"tiling", map_tiling},
+                 {"snake", map_snake}};
 
 const char *map_fill(const struct lu_options *o, int pes, int32_t *table)
 {
@@ -52,7 +72,7 @@ const char *map_fill(const struct lu_options *o, int pes, int32_t *table)
                 table[i * (o->blocks + 1) + j] = (int32_t)map_known[m].fn(o, pes, i, j);
         return NULL;
     }
-    return "--map: not one of cyclic, tiling, snake";
+    return "--map: not one of balanced, cyclic, tiling, snake";
 }
 
 static bool map_read_rows(FILE *file, const struct lu_options *o, int pes, int32_t *table,

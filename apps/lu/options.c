@@ -48,6 +48,8 @@ static bool options_complete(struct lu_options *o, const struct argument_list *g
     if ((grid->count && grid->count != 2) || o->grid[0] * o->grid[1] != skua_pes())
         return arguments_refuse("lu",
                                 "--grid needs two numbers whose product is the number of PEs");
+    if (!o->ahead)
+        o->ahead = o->grid[1] <= 2 ? 1 : 3;
     if (o->grid[1] % o->stride)
         return arguments_refuse("lu", "--stride must divide the columns of --grid");
     *table = malloc((size_t)(o->blocks * (o->blocks + 1)) * sizeof **table);
@@ -66,12 +68,13 @@ bool lu_options_read(struct lu_options *o, int32_t **table, int argc, char **arg
         {"block", ARGUMENT_NUMBER, &o->block, 1, 4096, "B",
          "rows and columns of a block (default: 64 to 256, by the size)"},
         {"map", ARGUMENT_WORD, o->map, 0, 0, "NAME",
-         "which PE has which block: cyclic, 2-D block-cyclic; tiling, tiles\n"
-         "of PEs that are rotated; snake, by decreasing work (default: cyclic)"},
+         "which PE has which block: cyclic, 2-D block-cyclic; balanced, the\n"
+         "same with the first blocks in reverse order; tiling, tiles of PEs\n"
+         "that are rotated; snake, by decreasing work (default: balanced)"},
         {"map-file", ARGUMENT_TEXT, &path, 0, 0, "FILE",
          "the PE of each block from a file, a line for each block row"},
         {"grid", ARGUMENT_LIST, &grid, 1, 1 << 20, "P,Q",
-         "rows and columns of the grid of PEs, for cyclic and tiling"},
+         "rows and columns of the grid of PEs, for all maps but snake"},
         {"rotate", ARGUMENT_NUMBER, &o->rotate, 0, 1 << 20, "R",
          "tiling: rows by which the next tile to the right is rotated\n(default: 1)"},
         {"stride", ARGUMENT_NUMBER, &o->stride, 1, 1 << 20, "S",
@@ -80,6 +83,9 @@ bool lu_options_read(struct lu_options *o, int32_t **table, int argc, char **arg
          "memory of a PE for copies of blocks of other PEs, which bounds how\n"
          "far it looks ahead; one panel is always kept (default: blocks of\n"
          "the same host are not copied; for others, a tenth of the matrix)"},
+        {"ahead", ARGUMENT_NUMBER, &o->ahead, 1, 1 << 20, "N",
+         "steps before its panel from which a column is updated first, and\n"
+         "alone (default: 1 on one or two columns of PEs, otherwise 3)"},
         {"seed", ARGUMENT_NUMBER, &o->seed, 0, INT32_MAX, "N", "of the random matrix (default: 1)"},
         {"zero-column", ARGUMENT_NUMBER, &o->zero, 0, SIZE_MAX_ROWS, "C",
          "make column C zero: the matrix is singular"},
@@ -95,6 +101,6 @@ bool lu_options_read(struct lu_options *o, int32_t **table, int argc, char **arg
         list};
 
     *o = (struct lu_options){
-        .size = 1024, .rotate = 1, .stride = 1, .memory = -1, .seed = 1, .map = "cyclic"};
+        .size = 1024, .rotate = 1, .stride = 1, .memory = -1, .seed = 1, .map = "balanced"};
     return arguments_read(&arguments, argc, argv) && options_complete(o, &grid, path, table);
 }

@@ -15,6 +15,7 @@ struct lu_options {
     int64_t grid[2];                  /* rows and columns of the grid of PEs          */
     int64_t rotate, stride;           /* parameters of a tiling (map.h)               */
     int64_t memory;                   /* MiB per PE for remote blocks                 */
+    int64_t ahead;                    /* steps before its panel in which a column is urgent */
     int64_t seed;                     /* seed of the random numbers                   */
     int64_t zero;                     /* number of a column of zeros, from 1; 0: none */
     bool    dgemm;                    /* also measure matrix products                 */

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "dense.h"
+#include "narrow.h"
 
 bool panel_create(struct panel *p, int width, int64_t rows)
 {
@@ -64,20 +65,30 @@ static void panel_update(struct panel *p)
     dense_solve_lower(from, to, p->top + panel_at(p, end - from, end - from), p->width, upper,
                       p->width);
     if (rows > 0)
-        dense_update(rows, to, from, panel_own(p, p->active, end - from), p->pitch, upper, p->width,
-                     panel_own(p, p->active, end), p->pitch);
+        (from <= NARROW_MOST ? narrow_update : dense_update)(
+            rows, to, from, panel_own(p, p->active, end - from), p->pitch, upper, p->width,
+            panel_own(p, p->active, end), p->pitch);
+}
+
+/* Copies the numbers of a row in a strip; most strips have PANEL_STRIP of them. */
+static inline void panel_copy_strip(double *to, const double *from, int width)
+{
+    if (width == PANEL_STRIP)
+        memcpy(to, from, PANEL_STRIP * sizeof *to);
+    else
+        memcpy(to, from, (size_t)width * sizeof *to);
 }
 
 static void panel_load_strip(struct panel *p)
 {
-    size_t bytes = (size_t)panel_strip_width(p) * sizeof(double);
+    int    width = panel_strip_width(p);
     double most  = -1;
 
     p->best = -1;
     for (int64_t r = p->active; r < p->count; r++) {
         double *strip = p->strip + r * PANEL_STRIP;
 
-        memcpy(strip, panel_own(p, r, p->begin), bytes);
+        panel_copy_strip(strip, panel_own(p, r, p->begin), width);
         if (fabs(strip[0]) > most) {
             most    = fabs(strip[0]);
             p->best = r;
@@ -87,10 +98,10 @@ static void panel_load_strip(struct panel *p)
 
 static void panel_store_strip(struct panel *p)
 {
-    size_t bytes = (size_t)panel_strip_width(p) * sizeof(double);
+    int width = panel_strip_width(p);
 
     for (int64_t r = p->active; r < p->count; r++)
-        memcpy(panel_own(p, r, p->begin), p->strip + r * PANEL_STRIP, bytes);
+        panel_copy_strip(panel_own(p, r, p->begin), p->strip + r * PANEL_STRIP, width);
 }
 
 /* ---- a column ----------------------------------------------------------------------------- */
@@ -161,27 +172,51 @@ void panel_choose(double *into, const double *from, int width)
     }
 }
 
-/* Subtracts the pivot row from the active rows, in the current strip from column @p at on, and
- * finds the largest number in the next column. */
-static void panel_subtract(struct panel *p, const double *pivot, int at)
+/* Subtracts multiples of the pivot row from the active rows, in the current strip after column
+ * @p at, and finds the largest number in the next column.  `at` is a constant where this is called,
+ * so that a row is in registers. */
+static inline int64_t panel_subtract_from(const struct panel *p, const double *pivot, int at)
 {
-    double inverse = 1 / pivot[at], most = -1, factor[PANEL_STRIP] = {0};
+    double  inverse = 1 / pivot[at], most = -1, *strip = p->strip + p->active * PANEL_STRIP;
+    int64_t best = -1;
 
-    for (int x = at + 1; x < panel_strip_width(p); x++)
-        factor[x] = pivot[x];
-    p->best = -1;
-    for (int64_t r = p->active; r < p->count; r++) {
-        double *strip = p->strip + r * PANEL_STRIP, l = strip[at] * inverse, next;
+    for (int64_t r = p->active; r < p->count; r++, strip += PANEL_STRIP) {
+        double l = strip[at] * inverse;
 
-        for (int x = 0; x < PANEL_STRIP; x++)
-            strip[x] -= l * factor[x];
         strip[at] = l;
-        next      = fabs(strip[(at + 1) % PANEL_STRIP]);
-        if (next > most) {
-            most    = next;
-            p->best = r;
+        for (int x = at + 1; x < PANEL_STRIP; x++)
+            strip[x] -= l * pivot[x];
+        if (at + 1 < PANEL_STRIP && fabs(strip[at + 1]) > most) {
+            most = fabs(strip[at + 1]);
+            best = r;
         }
     }
+    return best;
+}
+
+_Static_assert(PANEL_STRIP == 8, "panel_subtract_at() has a case for each column of a strip");
+
+static int64_t panel_subtract_at(const struct panel *p, const double *pivot, int at)
+{
+    switch (at) {
+    case 0: return panel_subtract_from(p, pivot, 0);
+    case 1: return panel_subtract_from(p, pivot, 1);
+    case 2: return panel_subtract_from(p, pivot, 2);
+    case 3: return panel_subtract_from(p, pivot, 3);
+    case 4: return panel_subtract_from(p, pivot, 4);
+    case 5: return panel_subtract_from(p, pivot, 5);
+    case 6: return panel_subtract_from(p, pivot, 6);
+    default: return panel_subtract_from(p, pivot, PANEL_STRIP - 1);
+    }
+}
+
+/* Eliminates column @p at of the current strip; the pivot row may have fewer numbers than that. */
+static void panel_subtract(struct panel *p, const double *top, int at)
+{
+    double pivot[PANEL_STRIP] = {0};
+
+    panel_copy_strip(pivot, top, panel_strip_width(p));
+    p->best = panel_subtract_at(p, pivot, at);
 }
 
 /* The diagonal row takes the place of the pivot row, if that is a row of this PE. */

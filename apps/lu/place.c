@@ -3,9 +3,10 @@
  * place.c - the positions of the blocks of each PE in its memory; see lu.h.
  *
  * All PEs compute the positions of all blocks.  Columns of a PE form a group if their blocks lie in
- * the same block rows, up to place_group_size() of them.  The first pass finds the index of each
- * column in its group.  The second one goes through the columns from the last to the first, so that
- * it meets the last column of a group, whose index tells the size of the group, first.
+ * the same block rows, up to place_group_size() of them, and the right-hand side.  The first pass
+ * finds the index of each column in its group.  The second one goes through the columns from the
+ * last to the first, so that it meets the last column of a group, whose index tells the size of the
+ * group, first.
  */
 #include <skua/skua.h>
 
@@ -51,7 +52,7 @@ static void place_look(const Scheduler *s, struct place_pe *pes, int64_t j)
             at->rows_previous = at->rows;
             at->column        = j;
             at->rows          = 0;
-            at->alike         = at->previous >= 0 && j < options.blocks;
+            at->alike         = at->previous >= 0;
         }
         at->rows++;
         at->alike = at->alike && s->pe[block_number(i, at->previous)] == pe;
@@ -66,8 +67,8 @@ static void place_index(Scheduler *s, struct place_pe *pes, int64_t j)
         struct place_pe *at = &pes[s->pe[b]];
 
         if (at->indexed != j) { /* the first block of this PE in this column */
-            bool joins =
-                at->alike && at->rows == at->rows_previous && at->index + 1 < place_group_size();
+            bool fits  = at->index + 1 < place_group_size() || j == options.blocks;
+            bool joins = at->alike && at->rows == at->rows_previous && fits;
 
             at->index   = joins ? at->index + 1 : 0;
             at->indexed = j;
@@ -76,10 +77,14 @@ static void place_index(Scheduler *s, struct place_pe *pes, int64_t j)
     }
 }
 
-static void place_begin_group(struct place_pe *at, int columns, int64_t width)
+/* Places a group whose last column is @p j. The right-hand side of a group is in its gap. */
+static void place_begin_group(struct place_pe *at, int columns, int64_t j)
 {
+    int64_t before = (columns - 1) * options.block;
+
     at->open  = columns;
-    at->pitch = columns * width + (columns > 1 ? GROUP_GAP : 0);
+    at->pitch = columns == 1 ? column_width(j)
+                             : before + (j < options.blocks ? options.block : 0) + GROUP_GAP;
     at->base  = at->end;
     at->end += (size_t)(at->rows * options.block * at->pitch);
 }
@@ -93,7 +98,7 @@ static void place_column(Scheduler *s, struct place_pe *pes, int64_t j)
         int              index = s->pitch[b];
 
         if (at->open == 0)
-            place_begin_group(at, index + 1, column_width(j));
+            place_begin_group(at, index + 1, j);
         s->pitch[b] = (int32_t)at->pitch;
         s->offset[b] =
             at->base + (size_t)(--at->rows * options.block * at->pitch + index * options.block);

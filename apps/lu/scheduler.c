@@ -8,7 +8,6 @@
 
 #define WORK_PRIORITY 1 /* priority after all messages of priority 0 */
 #define PANELS_KEPT   4 /* number of panels for which there is always memory */
-#define PANELS_AHEAD  3 /* how many steps ahead of the oldest step a panel may go first */
 
 Scheduler *scheduler_here(void)
 {
@@ -129,18 +128,22 @@ static int64_t scheduler_find_panel(const Scheduler *s, int64_t j)
 
 void Scheduler_on_create(Scheduler *s, int n, const int32_t *pe)
 {
-    size_t numbers;
+    size_t numbers, slot;
 
     s->pe = scheduler_alloc(n, sizeof *pe);
     memcpy(s->pe, pe, (size_t)n * sizeof *pe);
     scheduler_make_tables(s);
     numbers  = place_blocks(s);
+    slot     = (size_t)(options.block * scheduler_most_rows(s));
     s->bound = scheduler_bound(s, numbers);
-    if (skua_region_create_local((numbers + 1) * sizeof(double), &s->own) ||
+    if (skua_region_create_local((numbers + SLOTS * slot + 1) * sizeof(double), &s->own) ||
         !panel_create(&s->panel, (int)options.block, scheduler_most_rows(s)))
         skua_abort("PE %d has no memory for its %zu MiB of the matrix; use a smaller --size",
                    skua_pe(), numbers >> 17);
-    s->data              = skua_region_local(s->own);
+    s->data = skua_region_local(s->own);
+    for (size_t i = 0; i < SLOTS; i++)
+        s->slot[i].at = s->data + numbers + i * slot;
+    memset(s->slot[0].at, 0, SLOTS * slot * sizeof(double)); /* takes the page faults */
     s->region[skua_pe()] = s->own;
     scheduler_fill(s);
     s->next_panel = scheduler_find_panel(s, 0);
@@ -151,6 +154,12 @@ void Scheduler_on_destroy(Scheduler *s)
     for (int64_t j = 0; j <= options.blocks; j++) {
         free(s->column[j].row);
         free(s->column[j].ready);
+    }
+    while (s->spare) {
+        double *rows = s->spare;
+
+        memcpy(&s->spare, rows, sizeof s->spare);
+        free(rows);
     }
     panel_destroy(&s->panel);
     skua_region_destroy(s->own);
@@ -185,6 +194,37 @@ void scheduler_join_panel(Block *b)
         Scheduler_factor_panel(Scheduler_self(s), b->j);
 }
 
+static void scheduler_copy_rows(double *to, int64_t to_pitch, const double *from,
+                                int64_t from_pitch, int64_t rows)
+{
+    for (int64_t r = 0; r < rows; r++)
+        memcpy(to + r * to_pitch, from + r * from_pitch, (size_t)options.block * sizeof *to);
+}
+
+/* Moves the panel to a free slot. */
+static void scheduler_take_slot(Scheduler *s)
+{
+    struct panel *panel = &s->panel;
+
+    s->panel_slot = NULL;
+    for (int i = 0; i < SLOTS && !s->panel_slot; i++)
+        s->panel_slot = s->slot[i].readers ? NULL : &s->slot[i];
+    if (!s->panel_slot)
+        return;
+    s->panel_slot->step    = s->panel_step;
+    s->panel_slot->readers = skua_pes();
+    scheduler_copy_rows(s->panel_slot->at, options.block, panel->row, panel->pitch, panel->count);
+    panel->row   = s->panel_slot->at;
+    panel->pitch = options.block;
+}
+
+void Scheduler_on_released(Scheduler *s, int64_t step)
+{
+    for (int i = 0; i < SLOTS; i++)
+        if (s->slot[i].readers && s->slot[i].step == step)
+            s->slot[i].readers--;
+}
+
 void begin_panel(Scheduler *s, int64_t step)
 {
     const struct lu_column *column = &s->column[step];
@@ -202,6 +242,7 @@ void begin_panel(Scheduler *s, int64_t step)
         for (int64_t r = 0; r < options.block; r++)
             panel->number[panel->count++] = column->row[p] * options.block + r;
     s->panel_step = step;
+    scheduler_take_slot(s);
     panel_begin(panel);
 }
 
@@ -234,10 +275,16 @@ void factor_alone(Scheduler *s)
 
 void end_panel(Scheduler *s)
 {
+    size_t diagonal = block_number(s->panel_step, s->panel_step);
+
     panel_end(&s->panel);
+    if (s->panel_slot && s->panel.diagonal)
+        scheduler_copy_rows(s->data + s->offset[diagonal], s->pitch[diagonal], s->panel.row,
+                            s->panel.pitch, options.block);
     s->shared     = false;
     s->next_panel = scheduler_find_panel(s, s->panel_step + 1);
-    Scheduler_panel_all(schedulers, s->panel_step, skua_pe(), s->own, s->panel.width,
+    Scheduler_panel_all(schedulers, s->panel_step, skua_pe(), s->own,
+                        (uint64_t)(s->panel.row - s->data), s->panel.pitch, s->panel.width,
                         s->panel.pivot);
     scheduler_post(s);
     if (s->panel.diagonal)
@@ -253,13 +300,16 @@ static void scheduler_tell_pivots(Scheduler *s, int64_t step)
                 Block_pivots(Block_at(matrix, (int)s->column[j].row[p], (int)j), step);
 }
 
-void Scheduler_on_panel(Scheduler *s, int64_t step, int from, skua_region region, int n,
-                        const int64_t *pivot)
+void Scheduler_on_panel(Scheduler *s, int64_t step, int from, skua_region region, uint64_t offset,
+                        int64_t pitch, int n, const int64_t *pivot)
 {
     struct lu_step *at = &s->step[step];
 
     s->region[from] = region;
+    fetch_place(s, step, from, offset, pitch);
     if (++at->announced < at->parts || at->left == 0) {
+        if (at->announced == at->parts)
+            fetch_release_panel(s, step);
         fetch_lower(s);
         return;
     }
@@ -358,13 +408,23 @@ static int64_t scheduler_next_column(const Scheduler *s, int64_t j)
     return j;
 }
 
+/* Returns true if an update of a column comes first, and alone: other PEs may soon wait for the
+ * panel of the column, since it is the next panel of this PE and L of the step before it is here.
+ */
+static bool scheduler_is_urgent(const Scheduler *s, int64_t j, int64_t step)
+{
+    return j == s->next_panel && j > 0 && j < options.blocks && step + options.ahead >= j &&
+           s->step[j - 1].here;
+}
+
 /* Returns true if the same blocks of the next column can be part of a run. */
 static bool scheduler_continues(Scheduler *s, const struct lu_run *run, int64_t next)
 {
     int64_t        i = s->column[run->to].row[run->first];
     struct lu_view a, b;
 
-    if (next > options.blocks || next == s->next_panel || !scheduler_is_beside(s, i, run->to, next))
+    if (next > options.blocks || scheduler_is_urgent(s, next, run->step) ||
+        !scheduler_is_beside(s, i, run->to, next))
         return false;
     for (int p = run->first; p < run->end; p++)
         if (s->column[next].ready[p] != run->step)
@@ -378,12 +438,12 @@ static bool scheduler_continues(Scheduler *s, const struct lu_run *run, int64_t 
     return b.at == a.at + options.block && b.pitch == a.pitch;
 }
 
-/* Extends a run by the columns beside it.  The column of the next panel is updated alone. */
+/* Extends a run by the columns beside it.  An urgent column is updated alone. */
 static void scheduler_widen(Scheduler *s, struct lu_run *run)
 {
     int64_t next = scheduler_next_column(s, run->from);
 
-    while (run->from != s->next_panel && scheduler_continues(s, run, next)) {
+    while (!scheduler_is_urgent(s, run->from, run->step) && scheduler_continues(s, run, next)) {
         run->to = next;
         next    = scheduler_next_column(s, next);
     }
@@ -505,14 +565,13 @@ static int64_t scheduler_oldest(Scheduler *s, int64_t *step)
     return best;
 }
 
-/* Returns the column to work on, or -1. It is the column of the next panel, unless that is far
- * ahead of the oldest step; otherwise one of the oldest step, which is updated together with
- * adjacent columns. */
+/* Returns the column to work on, or -1. It is the column of the next panel if that is urgent;
+ * otherwise one of the oldest step, which is updated together with adjacent columns. */
 static int64_t scheduler_choose(Scheduler *s, int64_t *step)
 {
     int64_t oldest = scheduler_oldest(s, step), panel;
 
-    if (oldest < 0 || s->next_panel >= options.blocks || s->next_panel > *step + PANELS_AHEAD)
+    if (oldest < 0 || !scheduler_is_urgent(s, s->next_panel, *step))
         return oldest;
     panel = scheduler_column_step(s, s->next_panel);
     if (panel < 0)
