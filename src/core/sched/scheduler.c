@@ -43,12 +43,14 @@ struct ski_idle_callback {
 
 /* What a PE does while there is nothing to run. */
 struct ski_idle {
-    uint64_t since;          /* ticks; 0: not known                                    */
-    uint64_t delivered;      /* queue.popped at that moment                            */
-    uint64_t counted;        /* ticks until which `total` is counted                   */
-    uint64_t total;          /* ticks that the PE was idle so far                      */
-    uint64_t spin_ticks;     /* spin until idle for this long ...                      */
-    uint64_t yield_ticks;    /* ... spin and yield until idle for this long; then sleep */
+    uint64_t since;       /* ticks; 0: not known                                    */
+    uint64_t delivered;   /* queue.popped at that moment                            */
+    uint64_t counted;     /* ticks until which `total` is counted                   */
+    uint64_t total;       /* ticks that the PE was idle so far                      */
+    uint64_t spin_ticks;  /* spin until idle for this long ...                      */
+    uint64_t yield_ticks; /* ... spin and yield until idle for this long; then sleep */
+    uint64_t patience;    /* ticks of spinning in addition: see sched_learn()       */
+    uint64_t patience_most;
     uint64_t look_ticks;     /* of polling between two yields                          */
     uint64_t rests;          /* times that all callbacks had nothing to do             */
     uint32_t yields;         /* since `since`                                          */
@@ -343,9 +345,23 @@ static bool sched_idle_work(struct ski_idle *idle)
     return more;
 }
 
+/* Learns from a sleep of @p slept ticks, which was to end after @p ns.  If something arrived soon,
+ * being woken has delayed it by more than the CPU time was worth: the PE spins longer the next
+ * times, until a long sleep shows that nothing arrives. */
+static void sched_learn(struct ski_idle *idle, uint64_t slept, uint64_t ns)
+{
+    if (slept > idle->patience_most)
+        idle->patience /= 2;
+    else if (ski_ticks_to_ns(slept) < ns)
+        idle->patience = 2 * idle->patience + idle->yield_ticks;
+    if (idle->patience > idle->patience_most)
+        idle->patience = idle->patience_most;
+}
+
 /* Sleeps until something arrives, or until a timer, a layer or a deferred send needs the PE. */
 static void sched_sleep(struct ski_pe *self)
 {
+    uint64_t since;
     uint64_t ns = ski_timers_wait(self), most = ski_layers_before_sleep(self);
 
     if (most == 0)
@@ -357,12 +373,14 @@ static void sched_sleep(struct ski_pe *self)
     ns = ns < most ? ns : most;
     ns = ski_backpressure_rest(self, ns);
     self->stats.sleeps++;
+    since = ski_ticks();
     if (sched_has_source(self)) {
         self->progress.source->sleep(self, ns);
         ski_progress_expect(&self->progress); /* it may have ended the sleep */
     } else {
         ski_host_sleep(self->host, self->job, self->index, &self->reader, ns);
     }
+    sched_learn(self->idle, ski_ticks() - since, ns);
     self->idle->since = 0;
 }
 
@@ -395,11 +413,13 @@ static void sched_step_aside(struct ski_pe *self)
 /* Spins, yields or sleeps, by how long the PE has been idle at @p now. */
 static void sched_rest(struct ski_pe *self, uint64_t now)
 {
+    const struct ski_idle *idle = self->idle;
+
     if (ski_host_crowded(self->host, self->index))
         sched_step_aside(self);
-    else if (now - self->idle->since >= self->idle->yield_ticks)
+    else if (now - idle->since >= idle->yield_ticks + idle->patience)
         sched_sleep(self);
-    else if (now - self->idle->since >= self->idle->spin_ticks)
+    else if (now - idle->since >= idle->spin_ticks + idle->patience)
         sched_yield();
 }
 
@@ -617,7 +637,9 @@ void ski_scheduler_init(struct ski_pe *self)
     idle->spin_ticks  = ski_ns_to_ticks((uint64_t)(ski_config.idle_spin * 1e3));
     idle->yield_ticks = idle->spin_ticks + ski_ns_to_ticks((uint64_t)(ski_config.idle_yield * 1e3));
     idle->look_ticks  = ski_ns_to_ticks(LOOK_NS);
-    self->idle        = idle;
+
+    idle->patience_most = ski_ns_to_ticks((uint64_t)(ski_config.idle_patience * 1e3));
+    self->idle          = idle;
     ski_progress_init(&self->progress);
     self->idle_limit = ski_host_shared(self->host, self->index) ? IDLE_SHARED : IDLE_PASSES;
     ski_queue_init(&self->queue);

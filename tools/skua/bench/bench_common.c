@@ -123,6 +123,24 @@ bool bench_launcher(const char *launcher, char path[PROGRAM_PATH_BYTES])
     return program_in_path(name, path) || program_in_path("mpirun", path);
 }
 
+/* Says once for each peer that cannot be run why its rows stay empty. */
+static void bench_say_missing(const char *program)
+{
+    static char said[16][64];
+    size_t      i = 0;
+
+    while (i < 16 && said[i][0] && strcmp(said[i], program) != 0)
+        i++;
+    if (i == 16 || said[i][0])
+        return;
+    snprintf(said[i], sizeof said[i], "%s", program);
+    bench_progress(NULL);
+    fprintf(stderr,
+            "skua bench: %s is not measured: it was not built, or its launcher is missing "
+            "(scripts/setup.sh bench installs the peers; then configure and build again)\n",
+            program);
+}
+
 /* Runs a peer on @p ranks processes; @p bind: "none", or what each of them is bound to.  Unless @p
  * limit is NULL, the peer is stopped after so many seconds. */
 static void bench_run_peer_bound(struct results *results, const struct bench_peer *peer, int ranks,
@@ -133,8 +151,10 @@ static void bench_run_peer_bound(struct results *results, const struct bench_pee
     char *argv[16] = {"/usr/bin/timeout", limit};
     int   i        = limit ? 2 : 0;
 
-    if (!program_find(peer->program, path) || !bench_launcher(peer->launcher, launcher))
+    if (!program_find(peer->program, path) || !bench_launcher(peer->launcher, launcher)) {
+        bench_say_missing(peer->program);
         return;
+    }
     snprintf(n, sizeof n, "%d", ranks);
     setenv("OMPI_ALLOW_RUN_AS_ROOT", "1", 0);
     setenv("OMPI_ALLOW_RUN_AS_ROOT_CONFIRM", "1", 0);
