@@ -39,6 +39,8 @@ struct iso_layout {
 
 static struct iso_layout iso;
 
+struct ski_isomalloc_range ski_isomalloc_range;
+
 /* The blocks of one size that a PE owns. */
 struct iso_zone {
     size_t            fresh; /* blocks from here on were never used */
@@ -93,14 +95,17 @@ bool ski_isomalloc_open(const struct ski_job *job, size_t slot_bytes)
     iso.pes        = job->pes;
     iso.slot_bytes = slot_bytes;
     spare          = iso.bytes / ISO_SHARE_MOST;
-    iso.base =
-        iso_divide(&iso, spare > (size_t)job->pes ? spare : (size_t)job->pes) ? (uintptr_t)base : 0;
-    return iso.base != 0;
+    if (!iso_divide(&iso, spare > (size_t)job->pes ? spare : (size_t)job->pes))
+        return false;
+    iso.base            = (uintptr_t)base;
+    ski_isomalloc_range = (struct ski_isomalloc_range){iso.base, iso.share * iso.shares};
+    return true;
 }
 
 void ski_isomalloc_close(void)
 {
-    iso.base = 0; /* the arena unmaps it */
+    iso.base            = 0; /* the arena unmaps it */
+    ski_isomalloc_range = (struct ski_isomalloc_range){0, 0};
 }
 
 /* Returns the number of a layout, for ski_isomalloc_layout(). */
@@ -128,11 +133,6 @@ size_t ski_isomalloc_guard(void)
 size_t ski_isomalloc_slot_bytes(void)
 {
     return iso.slot - iso.guard;
-}
-
-bool ski_isomalloc_contains(const void *at)
-{
-    return iso.base && (uintptr_t)at - iso.base < iso.share * iso.shares;
 }
 
 static size_t iso_share_of(uintptr_t at)

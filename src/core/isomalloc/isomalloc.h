@@ -65,8 +65,20 @@ void ski_isomalloc_begin(struct ski_pe *self);
 /** Frees the records of a PE.  Other PEs may still use blocks of its shares. */
 void ski_isomalloc_end(struct ski_pe *self);
 
+/* The addresses of the range; none while it is not mapped. */
+struct ski_isomalloc_range {
+    uintptr_t base;
+    size_t    bytes;
+};
+
+/** The range; set by ski_isomalloc_open() and ski_isomalloc_close(). */
+extern struct ski_isomalloc_range ski_isomalloc_range;
+
 /** Returns whether the address @p at lies in the range. */
-bool ski_isomalloc_contains(const void *at);
+static inline bool ski_isomalloc_contains(const void *at)
+{
+    return (uintptr_t)at - ski_isomalloc_range.base < ski_isomalloc_range.bytes;
+}
 
 /** Returns a number of the layout of the range, the same in all processes that can exchange
  *  blocks. */

@@ -568,11 +568,6 @@ static bool array_broadcast_discard(skua_msg *msg)
     return true;
 }
 
-static size_t array_broadcast_packed_bytes(const struct ski_object *object)
-{
-    return sizeof object->last_broadcast;
-}
-
 static void array_broadcast_pack(struct ski_object *object, void *to)
 {
     memcpy(to, &object->last_broadcast, sizeof object->last_broadcast);
@@ -592,7 +587,6 @@ static void array_broadcast_unpack(struct ski_object *object, const void *from, 
 }
 
 static const struct ski_baggage array_broadcast_baggage = {.least  = sizeof(uint32_t),
-                                                           .bytes  = array_broadcast_packed_bytes,
                                                            .pack   = array_broadcast_pack,
                                                            .valid  = array_broadcast_packed_valid,
                                                            .unpack = array_broadcast_unpack};

@@ -188,7 +188,6 @@ static void array_reduction_unpack(struct ski_object *object, const void *from, 
 }
 
 static const struct ski_baggage array_reduction_baggage = {.least  = sizeof(uint32_t),
-                                                           .bytes  = array_reduction_packed_bytes,
                                                            .pack   = array_reduction_pack,
                                                            .valid  = array_reduction_packed_valid,
                                                            .unpack = array_reduction_unpack};

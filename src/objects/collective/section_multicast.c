@@ -34,6 +34,8 @@ _Static_assert(sizeof(struct section_multicast_head) == SKI_SECTION_MULTICAST_LE
 #define SECTION_MULTICAST_ENROLL (UINT32_MAX - 1)
 #define SECTION_MULTICAST_END    UINT32_MAX
 
+#define SECTION_MULTICAST_LINES 4 /* of an object that are fetched ahead */
+
 static struct section_multicast_head *section_multicast_head_of(skua_msg *msg)
 {
     return skua_msg_data(msg);
@@ -341,13 +343,35 @@ static bool section_multicast_deliver_or_send(struct ski_section            *sec
     return true;
 }
 
+/* Fetches what the next members of the list need: their records, then the first lines of their
+ * objects.  A section's members are far apart in memory, and most have had no message for a while.
+ */
+static inline void section_multicast_fetch(const struct ski_section *section, size_t i)
+{
+    const struct ski_section_member *member;
+    const char                      *object;
+
+    if (i + 4 < section->own_count) {
+        ski_prefetch_write(&section->own[i + 4]->object);
+        ski_prefetch_write(section->own[i + 4]);
+    }
+    if (i + 2 >= section->own_count)
+        return;
+    member = section->own[i + 2];
+    object = (const char *)member->object;
+    for (size_t line = 0; object && line < SECTION_MULTICAST_LINES; line++)
+        ski_prefetch_write(object + line * SKI_CACHE_LINE);
+}
+
 static void section_multicast_deliver_all(struct ski_section *section, skua_msg *msg)
 {
     struct section_multicast_head *head  = skua_msg_data(msg);
     size_t                         bytes = msg->bytes - sizeof *head, away = 0;
 
-    for (size_t i = 0; i < section->own_count && !section->over; i++)
+    for (size_t i = 0; i < section->own_count && !section->over; i++) {
+        section_multicast_fetch(section, i);
         away += section_multicast_deliver_or_send(section, section->own[i], head, bytes);
+    }
     if (SKI_UNLIKELY(away > 0) && !section->over && !section_multicast_is_order(head))
         section_multicast_ops(section)->members_away(section, away);
 }

@@ -191,8 +191,10 @@ static void location_absence_ended(struct ski_collection *all, struct ski_absent
 {
     ski_assert(absent->pe != SKI_ABSENT_DELETED || all->tombstones > 0);
     all->tombstones -= absent->pe == SKI_ABSENT_DELETED;
-    ski_forward_window_arrived(all, absent);
-    ski_forward_window_free(absent);
+    if (SKI_UNLIKELY(absent->forward || absent->held.first)) {
+        ski_forward_window_arrived(all, absent);
+        ski_forward_window_free(absent);
+    }
     ski_absent_free(all, absent);
 }
 

@@ -7,6 +7,7 @@
 #include "base/assert.h"
 #include "base/config.h"
 #include "core/message/message.h"
+#include "core/message/msg_alloc.h"
 #include "core/net/net.h"
 #include "core/pe/handler.h"
 #include "objects/location/location.h"
@@ -19,10 +20,17 @@ enum { MIGRATION_CHECKED = 1, MIGRATION_BY_POINTER = 2, MIGRATION_WITHIN = 4 };
 
 /* What an element and its baggage are, as they travel. */
 struct migration_head {
-    struct ski_iso_move block; /* the block that the element lies in; at 0: none    */
-    uint32_t            moves; /* the element's number of migrations, with this one */
-    uint32_t            flags;
-    uint32_t bytes[SKI_BAGGAGES_MOST + 1]; /* of the baggage of each module, then of the class */
+    union {
+        struct ski_iso_move block; /* packed: the block that the element lies in; at 0: none */
+        struct {
+            uint64_t object;   /* its address                                             */
+            uint32_t gaps, no; /* MIGRATION_WITHIN: gaps that follow the baggage; 0       */
+        } pointer;             /* MIGRATION_BY_POINTER */
+    };
+    uint32_t moves; /* the element's number of migrations, with this one */
+    uint16_t flags;
+    uint16_t present;                      /* bit i: it has baggage i */
+    uint32_t bytes[SKI_BAGGAGES_MOST + 1]; /* of each baggage; 0: there is none */
 };
 
 _Static_assert(sizeof(struct migration_head) == SKI_MIGRATE_LEAST, "see migration.h");
@@ -69,29 +77,25 @@ void skua_migrate(void *self, int pe)
 
 /* ---- baggage ------------------------------------------------------------------------ */
 
-/* The baggage of an element, in turn: that of the modules, then that of its class. */
-struct migration_baggage {
-    const struct ski_baggage *const *of_modules; /* the next one; NULL ends the list */
-    const struct ski_baggage        *of_class;   /* NULL: none                       */
-};
+/* Baggage i is that of module i; the one after the last module's is that of the class, which only
+ * elements by pointer have. */
 
-/* Returns the baggage of an element that migrates with @p flags. */
-static inline struct migration_baggage migration_baggage(const struct ski_collection *all,
-                                                         unsigned                     flags)
+/* Returns baggage @p i, of which there is one. */
+static inline const struct ski_baggage *migration_baggage(const struct ski_collection *all,
+                                                          uint32_t                     i)
 {
-    return (struct migration_baggage){all->self->objects->lifecycle.baggage,
-                                      flags & MIGRATION_BY_POINTER ? all->class->baggage : NULL};
+    const struct ski_lifecycle_table *table = &all->self->objects->lifecycle;
+
+    return SKI_LIKELY(i < table->baggages) ? table->baggage[i] : all->class->baggage;
 }
 
-/* Returns the next one, or NULL. */
-static inline const struct ski_baggage *migration_next(struct migration_baggage *list)
+/* Returns the lowest bit of *present, which is not 0, and clears it there. */
+static inline uint32_t migration_next(uint32_t *present)
 {
-    const struct ski_baggage *of_class = list->of_class;
+    uint32_t i = (uint32_t)__builtin_ctz(*present);
 
-    if (*list->of_modules)
-        return *list->of_modules++;
-    list->of_class = NULL;
-    return of_class;
+    *present &= *present - 1;
+    return i;
 }
 
 /* ---- departure ---------------------------------------------------------------------- */
@@ -133,53 +137,67 @@ static unsigned migration_by_pointer(struct ski_object *object, struct ski_pup_g
 }
 
 /* Returns the bytes to reserve for the packed element. */
-static size_t migration_room(struct ski_object *object, unsigned flags)
+static size_t migration_room(struct ski_object *object)
 {
     size_t guess = object->of->packed_bytes;
 
-    if (flags & MIGRATION_BY_POINTER)
-        return sizeof(void *) + (flags & MIGRATION_WITHIN ? sizeof(struct ski_pup_gaps) : 0);
     if (guess == 0 || guess > MIGRATION_GUESS)
         return ski_pup_measure(object->of->class, object + 1);
     return guess;
 }
 
-/* Returns a message with the baggage of an element and room for the element after it, at *used. */
-static skua_msg *migration_pack_baggage(struct ski_object *object, unsigned flags, size_t *used)
+/* Returns a message with *head, the baggage of an element and @p room for the element after it, at
+ * *used. */
+static inline skua_msg *migration_pack_baggage(struct ski_object     *object,
+                                               struct migration_head *head, size_t room,
+                                               size_t *used)
 {
-    const struct ski_baggage *baggage;
-    struct migration_baggage  list  = migration_baggage(object->of, flags);
-    struct migration_head     head  = {.moves = object->moves + 1, .flags = flags};
-    size_t                    bytes = 0;
-    skua_msg                 *msg;
-    char                     *at;
+    const struct ski_collection      *all     = object->of;
+    const struct ski_lifecycle_table *table   = &all->self->objects->lifecycle;
+    uint32_t                          count   = table->baggages;
+    uint32_t                          present = 0;
+    size_t                            bytes   = 0;
+    skua_msg                         *msg;
+    char                             *at;
 
-    for (int i = 0; (baggage = migration_next(&list)); i++) {
-        bytes += head.bytes[i] = (uint32_t)baggage->bytes(object);
-        ski_assert(head.bytes[i] >= baggage->least);
+    for (uint32_t i = 0; i < count; i++) {
+        const struct ski_baggage *baggage = table->baggage[i];
+        uint32_t own = (uint32_t)(baggage->bytes ? baggage->bytes(object) : baggage->least);
+
+        ski_assert(own >= baggage->least);
+        bytes += head->bytes[i] = own;
+        present |= own ? 1u << i : 0;
     }
-    msg = skua_msg_alloc(sizeof head + bytes + migration_room(object, flags));
-    at  = skua_msg_data(msg);
-    memcpy(at, &head, sizeof head);
-    at += sizeof head;
-    list = migration_baggage(object->of, flags);
-    for (int i = 0; (baggage = migration_next(&list)); at += head.bytes[i++])
-        if (head.bytes[i])
-            baggage->pack(object, at);
-    *used = sizeof head + bytes;
+    if (head->flags & MIGRATION_BY_POINTER && all->class->baggage) {
+        bytes += head->bytes[count] = (uint32_t)all->class->baggage->bytes(object);
+        present |= head->bytes[count] ? 1u << count : 0;
+    }
+    head->present = (uint16_t)present;
+    msg           = ski_msg_new(all->self, sizeof *head + bytes + room);
+    at            = skua_msg_data(msg);
+    memcpy(at, head, sizeof *head);
+    at += sizeof *head;
+    while (present) {
+        uint32_t i = migration_next(&present);
+
+        migration_baggage(all, i)->pack(object, at);
+        at += head->bytes[i];
+    }
+    *used = sizeof *head + bytes;
     return msg;
 }
 
 /* Packs an element into a message, and lets its class free what it holds here. */
 static skua_msg *migration_pack(struct ski_object *object)
 {
-    struct ski_collection *all   = object->of;
-    unsigned               flags = ski_config.checked_pup ? MIGRATION_CHECKED : 0;
+    struct ski_collection *all  = object->of;
+    struct migration_head  head = {.moves = object->moves + 1,
+                                   .flags = ski_config.checked_pup ? MIGRATION_CHECKED : 0};
     struct ski_iso_move    block;
     size_t                 used;
-    skua_msg              *msg = migration_pack_baggage(object, flags, &used);
+    skua_msg *msg = migration_pack_baggage(object, &head, migration_room(object), &used);
 
-    if (flags & MIGRATION_CHECKED)
+    if (head.flags & MIGRATION_CHECKED)
         msg = ski_pup_pack_checked(all->class, object + 1, msg, used);
     else
         msg = ski_pup_pack(all->class, object + 1, msg, used);
@@ -192,33 +210,32 @@ static skua_msg *migration_pack(struct ski_object *object)
     return msg;
 }
 
-/* Writes the address of an element into a message, after its gaps if @p flags have
- * MIGRATION_WITHIN. *object becomes the stub that stays here. */
+/* Writes the address of an element into a message, and its gaps if @p flags have MIGRATION_WITHIN.
+ * *object becomes the stub that stays here, in @p room if it can. */
 static skua_msg *migration_pack_pointer(struct ski_object **object, unsigned flags,
-                                        const struct ski_pup_gaps *gaps)
+                                        const struct ski_pup_gaps *gaps, struct ski_stub *room)
 {
-    size_t    used;
-    skua_msg *msg;
-    char     *at;
+    uint32_t              count = flags & MIGRATION_WITHIN ? gaps->count : 0;
+    struct migration_head head  = {.pointer = {(uintptr_t)*object, count, 0},
+                                   .moves   = (*object)->moves + 1,
+                                   .flags   = (uint16_t)flags};
+    size_t                used;
+    skua_msg             *msg;
 
     if (ski_config.checked_pup)
         ski_pup_check_shared((*object)->of->class, *object + 1);
-    msg = migration_pack_baggage(*object, flags, &used);
-    at  = (char *)skua_msg_data(msg) + used;
-    if (flags & MIGRATION_WITHIN) {
-        memcpy(at, gaps, sizeof *gaps);
-        at += sizeof *gaps;
-    }
-    memcpy(at, object, sizeof *object);
-    *object = ski_element_replace(*object);
+    msg = migration_pack_baggage(*object, &head, count * sizeof *gaps->gap, &used);
+    if (count)
+        memcpy((char *)skua_msg_data(msg) + used, gaps->gap, count * sizeof *gaps->gap);
+    *object = ski_element_replace(*object, room);
     return msg;
 }
 
-/* Puts a stub in the place of an element whose block has left. */
-static struct ski_object *migration_replace_block(struct ski_object *object)
+/* Puts a stub, in @p room if it can, in the place of an element whose block has left. */
+static struct ski_object *migration_replace_block(struct ski_object *object, struct ski_stub *room)
 {
     unsigned char     *index = ski_object_long_index(object);
-    struct ski_object *stub  = ski_element_replace(object); /* which has the index, too */
+    struct ski_object *stub  = ski_element_replace(object, room); /* which has the index, too */
 
     free(index);
     return stub;
@@ -229,6 +246,7 @@ static void migration_depart(struct ski_object *object)
     struct ski_collection            *all       = object->of;
     const struct ski_lifecycle_table *lifecycle = &all->self->objects->lifecycle;
     skua_index                        index     = ski_object_index_get(object);
+    struct ski_stub                   room;
     struct ski_pup_gaps               gaps;
     unsigned                          flags;
     skua_msg                         *msg;
@@ -239,11 +257,11 @@ static void migration_depart(struct ski_object *object)
     ski_notify_element_detached(lifecycle, object);
     flags = migration_by_pointer(object, &gaps);
     if (flags) {
-        msg = migration_pack_pointer(&object, flags, &gaps);
+        msg = migration_pack_pointer(&object, flags, &gaps, &room);
     } else {
         msg = migration_pack(object);
         if (ski_object_block(object))
-            object = migration_replace_block(object);
+            object = migration_replace_block(object, &room);
     }
     ski_location_left(all, &index, &(struct ski_location_update){object->to, object->moves + 1});
     msg->handler = SKI_HANDLER_MIGRATE;
@@ -251,22 +269,26 @@ static void migration_depart(struct ski_object *object)
     ski_msg_post(all->self, object->to, SKI_HANDLER_MIGRATE,
                  ski_msg_set_target(msg, all->id, &index));
     ski_notify_element_departed(lifecycle, object);
-    ski_element_remove(object, SKI_LEFT);
+    ski_element_remove(object, SKI_LEFT, &room);
 }
 
 /* ---- arrival ------------------------------------------------------------------------ */
 
 const void *ski_migration_baggage(const skua_msg *msg, const struct ski_baggage *of, size_t *bytes)
 {
-    const struct ski_baggage *const *baggage = ski_self->objects->lifecycle.baggage;
-    const struct migration_head     *head    = skua_msg_data((skua_msg *)msg);
-    size_t                           at      = sizeof *head;
+    const struct ski_lifecycle_table *table = &ski_self->objects->lifecycle;
+    const struct migration_head      *head  = skua_msg_data((skua_msg *)msg);
+    size_t                            at    = sizeof *head;
 
-    for (int i = 0; msg->bytes >= sizeof *head && baggage[i]; at += head->bytes[i++])
-        if (baggage[i] == of && at <= msg->bytes && head->bytes[i] <= msg->bytes - at) {
-            *bytes = head->bytes[i];
+    for (uint32_t i = 0; msg->bytes >= sizeof *head && i < table->baggages; i++) {
+        uint32_t own = head->present >> i & 1 ? head->bytes[i] : 0;
+
+        if (table->baggage[i] == of && at <= msg->bytes && own <= msg->bytes - at) {
+            *bytes = own;
             return (const char *)head + at;
         }
+        at += own;
+    }
     return NULL;
 }
 
@@ -282,35 +304,41 @@ struct migration_arrival {
     struct ski_pup_gaps    gaps;   /* MIGRATION_WITHIN: of it */
 };
 
-/* Returns the element whose address is at @p from, or NULL: no element that is on its way to this
- * PE begins there. */
-static struct ski_object *migration_pointer(const struct migration_arrival *came, const void *from,
-                                            size_t bytes)
+/* Returns whether an object has an index of as many bytes.  Both end in zeros. */
+static inline bool migration_index_is(const struct ski_object *object, const skua_index *index)
 {
-    struct ski_pe     *self = came->all->self;
-    struct ski_object *object;
+    return SKI_LIKELY(object->index_bytes <= sizeof object->index.raw)
+               ? memcmp(object->index.raw, &index->at, sizeof object->index.raw) == 0
+               : ski_object_is(object, index);
+}
 
-    if (bytes != sizeof object || !ski_class_shared(came->all->class) ||
-        ski_job_index(self->job, came->source) < 0)
+/* Returns the element that came by pointer, or NULL: no element that is on its way to this PE
+ * begins there. */
+static struct ski_object *migration_pointer(const struct migration_arrival *came)
+{
+    struct ski_pe     *self   = came->all->self;
+    struct ski_object *object = (struct ski_object *)(uintptr_t)came->head.pointer.object;
+
+    if (!ski_class_shared(came->all->class) || ski_job_index(self->job, came->source) < 0)
         return NULL;
-    memcpy(&object, from, sizeof object);
     if (!ski_arena_contains(self->pool.arena, object) ||
         !ski_block_begins(self->pool.arena, object) || object->to != self->pe ||
-        !ski_object_is(object, &came->index))
+        object->index_bytes != came->index.bytes || !migration_index_is(object, &came->index))
         return NULL;
     return object;
 }
 
-/* Reads the gaps of an element that moves with its memory from the front of *bytes at *from.
- * Returns false if they are not those of an object of its class. */
-static bool migration_read_gaps(struct migration_arrival *came, const char **from, size_t *bytes)
+/* Reads the gaps of an element that moves with its memory, which are all of the @p bytes at
+ * @p from.  Returns false if they are not those of an object of its class. */
+static bool migration_read_gaps(struct migration_arrival *came, const char *from, size_t bytes)
 {
-    if (*bytes < sizeof came->gaps)
+    if (came->head.pointer.gaps > SKI_PUP_GAPS ||
+        bytes != came->head.pointer.gaps * sizeof *came->gaps.gap)
         return false;
-    memcpy(&came->gaps, *from, sizeof came->gaps);
-    *from += sizeof came->gaps;
-    *bytes -= sizeof came->gaps;
-    return ski_pup_gaps_valid(came->all->class, &came->gaps);
+    came->gaps.count = came->head.pointer.gaps;
+    if (bytes)
+        memcpy(came->gaps.gap, from, bytes);
+    return ski_pup_gaps_set(came->all->class, &came->gaps);
 }
 
 /* Returns whether @p flags, which another PE has sent, are those of an element of the class: only
@@ -322,51 +350,67 @@ static bool migration_flags_valid(const struct ski_class *class, uint32_t flags)
     return !(flags & MIGRATION_WITHIN) || (flags & MIGRATION_BY_POINTER && class->def.pup);
 }
 
+/* Returns whether the baggage at the front of *bytes at *from, which advance over it, is that of an
+ * element. */
+static inline bool migration_baggage_valid(const struct migration_arrival *came, const char **from,
+                                           size_t *bytes)
+{
+    const struct ski_lifecycle_table *table    = &came->all->self->objects->lifecycle;
+    const struct ski_baggage         *of_class = came->all->class->baggage;
+    uint32_t                          present  = came->head.present;
+    uint32_t                          count    = table->baggages;
+    uint32_t                          required = table->baggage_required;
+
+    if (of_class && came->head.flags & MIGRATION_BY_POINTER)
+        required |= (uint32_t)(of_class->least > 0) << count++;
+    if (present >> count || required & ~present)
+        return false;
+    while (present) {
+        uint32_t                  i       = migration_next(&present);
+        uint32_t                  own     = came->head.bytes[i];
+        const struct ski_baggage *baggage = migration_baggage(came->all, i);
+
+        if (own == 0 || own > *bytes || own < baggage->least ||
+            !baggage->valid(came->all, *from, own))
+            return false;
+        *from += own;
+        *bytes -= own;
+    }
+    return true;
+}
+
 /* Returns whether an element that came from another PE can arrive: it is of a kind that migrates,
  * and not here, each module takes its baggage, and an element that comes by pointer, came->object,
  * is there. */
 static bool migration_valid(struct migration_arrival *came)
 {
-    const struct ski_baggage *baggage;
-    struct migration_baggage  list  = migration_baggage(came->all, came->head.flags);
-    const char               *from  = came->from;
-    size_t                    bytes = came->bytes;
+    const char *from  = came->from;
+    size_t      bytes = came->bytes;
 
     if ((came->all->kind != SKI_ARRAY && came->all->kind != SKI_CHARES) ||
         ski_element_here(came->all, &came->index) ||
-        !migration_flags_valid(came->all->class, came->head.flags) ||
-        !ski_thread_migration_valid(came->all, &came->head.block))
+        !migration_flags_valid(came->all->class, came->head.flags))
         return false;
-    for (int i = 0; (baggage = migration_next(&list)); i++) {
-        uint32_t own = came->head.bytes[i];
-
-        if (own > bytes || own < baggage->least)
-            return false;
-        if (own && !baggage->valid(came->all, from, own))
-            return false;
-        from += own;
-        bytes -= own;
-    }
+    if (!migration_baggage_valid(came, &from, &bytes))
+        return false;
     if (!(came->head.flags & MIGRATION_BY_POINTER))
-        return true;
-    if (came->head.flags & MIGRATION_WITHIN && !migration_read_gaps(came, &from, &bytes))
+        return ski_thread_migration_valid(came->all, &came->head.block);
+    if (came->head.flags & MIGRATION_WITHIN ? !migration_read_gaps(came, from, bytes) : bytes != 0)
         return false;
-    came->object = migration_pointer(came, from, bytes);
+    came->object = migration_pointer(came);
     return came->object != NULL;
 }
 
 /* Unpacks the baggage of an element. */
 static void migration_unpack_baggage(struct ski_object *object, struct migration_arrival *came)
 {
-    const struct ski_baggage *baggage;
-    struct migration_baggage  list = migration_baggage(came->all, came->head.flags);
+    uint32_t present = came->head.present;
 
-    for (int i = 0; (baggage = migration_next(&list)); i++) {
-        uint32_t own = came->head.bytes[i];
+    while (present) {
+        uint32_t i = migration_next(&present), own = came->head.bytes[i];
 
         ski_assert(own <= came->bytes);
-        if (own)
-            baggage->unpack(object, came->from, own);
+        migration_baggage(came->all, i)->unpack(object, came->from, own);
         came->from += own;
         came->bytes -= own;
     }
@@ -422,16 +466,35 @@ static void migration_arrived(struct ski_object *object, int from)
                           &(struct ski_location_update){all->self->pe, object->moves});
 }
 
+/* Fetches what the elements need that arrive next: the messages of a batch are in the queue, and
+ * their data and objects in the cache of the core that has sent them.  An address that is not valid
+ * is fetched without harm. */
+static inline void migration_prefetch(const struct ski_pe *self)
+{
+    skua_msg                    *next = self->queue.plain.first;
+    const struct migration_head *head;
+
+    if (!next || next->handler != SKI_HANDLER_MIGRATE || next->bytes < sizeof *head)
+        return;
+    head = skua_msg_data(next);
+    if (head->flags & MIGRATION_BY_POINTER)
+        ski_prefetch_write((const void *)(uintptr_t)head->pointer.object);
+    if (next->link)
+        __builtin_prefetch(next->link + 1);
+}
+
 void ski_on_migrate(skua_msg *msg)
 {
-    struct migration_arrival came = {.source = msg->source};
+    struct migration_arrival came; /* not zeroed: what it is read for is set */
     struct ski_object       *object;
 
     if (!ski_element_msg(msg, sizeof came.head, &came.all, &came.index))
         return;
+    migration_prefetch(came.all->self);
     memcpy(&came.head, skua_msg_data(msg), sizeof came.head);
-    came.from  = (const char *)skua_msg_data(msg) + sizeof came.head;
-    came.bytes = msg->bytes - sizeof came.head;
+    came.source = msg->source;
+    came.from   = (const char *)skua_msg_data(msg) + sizeof came.head;
+    came.bytes  = msg->bytes - sizeof came.head;
     if (!migration_valid(&came)) {
         ski_net_drop(came.all->self, msg);
         return;
@@ -448,8 +511,7 @@ void ski_on_migrate(skua_msg *msg)
  * it. */
 static void migration_discard_object(struct migration_arrival *came)
 {
-    size_t             tail   = sizeof came->object;
-    struct ski_object *object = migration_pointer(came, came->from + came->bytes - tail, tail);
+    struct ski_object *object = migration_pointer(came);
 
     if (!object)
         return;
@@ -477,8 +539,10 @@ static bool migration_discard(skua_msg *msg)
     memcpy(&came.head, came.from, sizeof came.head);
     if (!came.all || !came.all->class)
         return false;
-    if (came.head.flags & MIGRATION_BY_POINTER)
+    if (came.head.flags & MIGRATION_BY_POINTER) {
         migration_discard_object(&came);
+        return false; /* no thread comes by pointer */
+    }
     threads = ski_migration_baggage(msg, ski_thread_migration_lifecycle.baggage, &bytes);
     ski_thread_migration_discard(came.all, &came.head.block, threads, bytes);
     return false;

@@ -179,6 +179,15 @@ bool ski_element_msg(skua_msg *msg, size_t least, struct ski_collection **all, s
         ski_fatal("PE %d sent a message about an element that names none, or is too short (%zu "
                   "bytes)",
                   msg->source, msg->bytes);
+    *all = ski_self->objects->last;
+    if (SKI_LIKELY((*all)->id == msg->target >> 8 && (*all)->quick_bytes &&
+                   (*all)->quick_bytes == ski_target_bytes(msg->target) &&
+                   (*all)->kind == SKI_ARRAY)) { /* it exists, and such indices are all valid */
+        index->bytes = (*all)->quick_bytes;
+        memset(&index->at, 0, sizeof index->at);
+        memcpy(&index->at, msg->index, sizeof msg->index);
+        return true;
+    }
     if (ski_collection_awaited(ski_self->objects, msg->target >> 8, msg, all))
         return false;
     *index = ski_msg_index(msg);

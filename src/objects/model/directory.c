@@ -89,7 +89,8 @@ static void directory_remove(struct ski_directory *directory, uint64_t hole)
     directory->count--;
 }
 
-void ski_directory_set(struct ski_directory *directory, const skua_index *index, uintptr_t value)
+uintptr_t ski_directory_set(struct ski_directory *directory, const skua_index *index,
+                            uintptr_t value)
 {
     uint64_t                   key  = ski_directory_key(directory, index);
     uint64_t                   at   = ski_directory_begin(directory, key);
@@ -100,14 +101,16 @@ void ski_directory_set(struct ski_directory *directory, const skua_index *index,
     for (; slot[at].value; at = (at + 1) & directory->mask)
         if (slot[at].key == key &&
             (directory->exact || ski_directory_value_is(slot[at].value, index))) {
+            uintptr_t former = slot[at].value;
+
             if (value)
                 slot[at].value = value;
             else
                 directory_remove(directory, at);
-            return;
+            return former;
         }
     if (!value)
-        return;
+        return 0;
     if ((directory->count + 1) * 4 > (directory->mask + 1) * 3) {
         directory_resize(directory, 2 * (directory->mask + 1));
         directory_insert(directory, key, value);
@@ -115,4 +118,5 @@ void ski_directory_set(struct ski_directory *directory, const skua_index *index,
         slot[at] = (struct ski_directory_slot){key, value};
     }
     directory->count++;
+    return 0;
 }

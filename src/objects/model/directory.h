@@ -134,7 +134,9 @@ static inline uintptr_t ski_directory_find(const struct ski_directory *directory
     return 0;
 }
 
-/** Sets the value of @p index, which may be new; 0 removes its entry. */
-void ski_directory_set(struct ski_directory *directory, const skua_index *index, uintptr_t value);
+/** Sets the value of @p index, which may be new; 0 removes its entry.  Returns the former value, or
+ *  0. */
+uintptr_t ski_directory_set(struct ski_directory *directory, const skua_index *index,
+                            uintptr_t value);
 
 #endif

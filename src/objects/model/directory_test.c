@@ -48,11 +48,12 @@ static void directory_test_random(uint32_t bytes, uint32_t of_directory)
     ski_directory_init(&directory, of_directory);
     version = directory.version;
     for (int step = 0; step < 4000; step++) {
-        int i = (int)(tap_random(&seed) % DIRECTORY_TEST_KEYS);
+        int       i      = (int)(tap_random(&seed) % DIRECTORY_TEST_KEYS);
+        uintptr_t former = in[i] ? directory_test_value(i) : 0;
 
-        in[i] = tap_random(&seed) % 3 != 0;
-        ski_directory_set(&directory, &directory_test_record[i].index,
-                          in[i] ? directory_test_value(i) : 0);
+        in[i]   = tap_random(&seed) % 3 != 0;
+        right   = right && ski_directory_set(&directory, &directory_test_record[i].index,
+                                           in[i] ? directory_test_value(i) : 0) == former;
         right   = right && directory.version > version;
         version = directory.version;
         if (step % 100 == 0)

@@ -17,12 +17,11 @@ static const struct ski_lifecycle_table *element_lifecycle(const struct ski_coll
 static void element_enter_directory(struct ski_object *object, const skua_index *index)
 {
     struct ski_collection *all    = object->of;
-    uintptr_t              value  = ski_directory_find(&all->directory, index);
-    struct ski_absent     *absent = ski_directory_absent(value);
+    uintptr_t              former = ski_directory_set(&all->directory, index, (uintptr_t)object);
+    struct ski_absent     *absent = ski_directory_absent(former);
 
-    if (value && !absent)
+    if (former && !absent)
         ski_misuse("%s exists already on PE %d", ski_element_text(all, index), all->self->pe);
-    ski_directory_set(&all->directory, index, (uintptr_t)object);
     if (absent)
         ski_notify_absence_ended(element_lifecycle(all), all, absent);
 }
@@ -93,14 +92,14 @@ void ski_element_destroy(struct ski_object *object)
         object->of->class->def.destroy(object + 1);
 }
 
-void ski_element_remove(struct ski_object *object, int state)
+void ski_element_remove(struct ski_object *object, int state, const struct ski_stub *room)
 {
     struct ski_collection *all = object->of;
 
     ski_assert(state == SKI_DEAD || state == SKI_LEFT);
     ski_object_change(object, state);
     ski_elements_remove(all, object);
-    if (!ski_object_queued(object))
+    if (!ski_object_queued(object) && (!room || object != &room->object))
         ski_object_free(object, ski_collection_pool(all));
     if (all->state != SKI_ENDED)
         ski_notify_element_removed(element_lifecycle(all), all);
@@ -110,7 +109,7 @@ void ski_element_end(struct ski_object *object)
 {
     ski_object_change(object, SKI_DEAD); /* first: the class's function may look */
     ski_element_destroy(object);
-    ski_element_remove(object, SKI_DEAD);
+    ski_element_remove(object, SKI_DEAD, NULL);
 }
 
 static void element_die(struct ski_object *object)
@@ -202,10 +201,12 @@ bool ski_element_can_replace(const struct ski_object *object)
     return element_rename(object, NULL) == (uint32_t)object->life;
 }
 
-struct ski_object *ski_element_replace(struct ski_object *object)
+struct ski_object *ski_element_replace(struct ski_object *object, struct ski_stub *room)
 {
     struct ski_collection *all  = object->of;
-    struct ski_object     *stub = ski_object_stub(object, ski_collection_pool(all));
+    struct ski_object     *stub = ski_object_queued(object)
+                                      ? ski_object_stub(object, ski_collection_pool(all))
+                                      : ski_object_stub_in(room, object);
 
     ski_assert(ski_element_can_replace(object));
     ski_assert(all->object[object->position] == object);

@@ -39,8 +39,9 @@ bool ski_element_can_replace(const struct ski_object *object);
 /** Puts a stub, which is returned, in the place of an element that is about to leave and keeps its
  *  address: in the list of its collection and in the tables of all modules.  @p object belongs to
  *  another PE as soon as it is sent, and whatever remains to be done here is done with the stub.
- *  Messages in the queue that name the object name the stub from now on. */
-struct ski_object *ski_element_replace(struct ski_object *object);
+ *  Messages in the queue that name the object name the stub from now on; without such messages the
+ *  stub is in @p room, and the caller takes it off the list before @p room ends. */
+struct ski_object *ski_element_replace(struct ski_object *object, struct ski_stub *room);
 
 /** Runs the constructor of an element. */
 void ski_element_construct(struct ski_object *object, const void *data, size_t bytes);
@@ -75,8 +76,8 @@ void ski_element_delete(struct ski_object *object);
 void ski_element_destroy(struct ski_object *object);
 
 /** Takes an element off the list of its collection, and frees its memory when no message in the
- * queue names it; @p state is what those messages will see. */
-void ski_element_remove(struct ski_object *object, int state);
+ * queue names it, unless it is a stub in @p room; @p state is what those messages will see. */
+void ski_element_remove(struct ski_object *object, int state, const struct ski_stub *room);
 
 /** Deletes an element whose collection is deleted. */
 void ski_element_end(struct ski_object *object);

@@ -22,8 +22,10 @@ void ski_lifecycle_add(struct ski_lifecycle_table *table, const struct ski_lifec
 #include "objects/model/lifecycle_defs.h"
 #undef EVENT
     LIFECYCLE_ADD(table->module, observer);
-    if (observer->baggage)
+    if (observer->baggage) {
         LIFECYCLE_ADD(table->baggage, observer->baggage);
+        table->baggage_required |= (uint32_t)(observer->baggage->least > 0) << table->baggages++;
+    }
     if (observer->saved)
         LIFECYCLE_ADD(table->saved, observer->saved);
     for (const uint32_t *handler = observer->late; handler && *handler; handler++)

@@ -34,7 +34,7 @@ struct ski_baggage {
      * is not unpacked. */
     size_t least;
 
-    /* The bytes that pack() writes for an element. */
+    /* The bytes that pack() writes for an element; NULL: `least`. */
     size_t (*bytes)(const struct ski_object *object);
 
     /* Write the data that migrate with the element, also when it moves by pointer. */
@@ -104,6 +104,8 @@ struct ski_lifecycle_table {
 #undef EVENT
     const struct ski_lifecycle  *module[SKI_MODULES_MOST + 1]; /* all observers */
     const struct ski_baggage    *baggage[SKI_BAGGAGES_MOST + 1];
+    uint32_t                     baggages;         /* their number                       */
+    uint32_t                     baggage_required; /* bit i: each element has baggage[i] */
     const struct ski_saved_part *saved[SKI_SAVED_MOST + 1];
     bool                         late[SKI_HANDLERS];
 };

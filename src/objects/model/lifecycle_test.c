@@ -33,10 +33,11 @@ static void lifecycle_test_arrived(struct ski_object *object, int from)
 
 int main(void)
 {
-    static const struct ski_baggage   baggage;
+    static const struct ski_baggage   baggage, always = {.least = 4};
     static const struct ski_lifecycle one   = {.element_deleted = lifecycle_test_first,
                                                .baggage         = &baggage},
                                       two   = {.element_arrived = lifecycle_test_arrived,
+                                               .baggage         = &always,
                                                .late            = lifecycle_test_late},
                                       three = {.element_deleted = lifecycle_test_third};
     struct ski_lifecycle_table table        = {0};
@@ -52,8 +53,9 @@ int main(void)
     ski_notify_element_removed(&table, NULL);
     OK(lifecycle_test_count == 3, "an event without observers reaches none");
     OK(table.module[1] == &two && !table.module[3] && table.baggage[0] == &baggage &&
-           !table.baggage[1],
+           table.baggage[1] == &always && !table.baggage[2],
        "modules and baggage are listed");
+    OK(table.baggages == 2 && table.baggage_required == 2, "baggage of all elements is known");
     OK(table.late[SKI_HANDLER_INSERTION_CHECK] && !table.late[SKI_HANDLER_INSERT],
        "handlers whose messages may be late are known");
     return tap_end();

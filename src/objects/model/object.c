@@ -45,13 +45,32 @@ struct ski_object *ski_object_alloc(struct ski_pool *pool, size_t bytes, const s
     return object_init(object, bytes, index, (unsigned char *)object + bytes);
 }
 
+/* Makes @p stub a copy of what precedes the program's memory in @p object.  A long index goes to
+ * @p long_index; NULL: to memory of malloc(). */
+static struct ski_object *object_copy_head(struct ski_object *stub, const struct ski_object *object,
+                                           unsigned char *long_index)
+{
+    *stub = *object;
+    if (SKI_UNLIKELY(ski_object_long_index(object) != NULL)) {
+        stub->index.long_one = long_index ? long_index : ski_malloc(object->index_bytes);
+        memcpy(stub->index.long_one, object->index.long_one, object->index_bytes);
+    }
+    return stub;
+}
+
 struct ski_object *ski_object_stub(const struct ski_object *object, struct ski_pool *pool)
 {
-    skua_index         index = ski_object_index_get(object);
-    struct ski_object *stub  = ski_object_alloc(pool, 0, &index);
+    struct ski_object *stub;
 
-    memcpy(stub, object, offsetof(struct ski_object, index));
-    return stub;
+    if (!pool)
+        return object_copy_head(ski_malloc(sizeof *stub), object, NULL);
+    stub = object_alloc_shared(pool, sizeof *stub + SKUA_INDEX_MAX);
+    return object_copy_head(stub, object, (unsigned char *)(stub + 1));
+}
+
+struct ski_object *ski_object_stub_in(struct ski_stub *room, const struct ski_object *object)
+{
+    return object_copy_head(&room->object, object, room->index);
 }
 
 void ski_object_free(struct ski_object *object, struct ski_pool *pool)
@@ -59,7 +78,8 @@ void ski_object_free(struct ski_object *object, struct ski_pool *pool)
     struct ski_object_threads *block = ski_object_block(object);
 
     if (pool && !block) {
-        ski_pool_give(pool, object);
+        if (!ski_pool_put(pool, object))
+            ski_pool_give(pool, object);
         return;
     }
     free(ski_object_long_index(object));
@@ -70,12 +90,6 @@ void ski_object_free(struct ski_object *object, struct ski_pool *pool)
 }
 
 /* ---- objects that keep their addresses ------------------------------------------------------ */
-
-struct ski_object_threads *ski_object_block(const struct ski_object *object)
-{
-    return ski_isomalloc_contains(object) ? (struct ski_object_threads *)(uintptr_t)object - 1
-                                          : NULL;
-}
 
 struct ski_object *ski_object_place(struct ski_object_threads *block, size_t bytes,
                                     const skua_index *index)

@@ -22,6 +22,7 @@
 
 #include "base/assert.h"
 #include "base/pool.h"
+#include "core/isomalloc/isomalloc.h"
 #include "objects/model/index.h"
 
 struct ski_collection;
@@ -139,12 +140,27 @@ struct ski_object *ski_object_alloc(struct ski_pool *pool, size_t bytes, const s
  * memory. */
 struct ski_object *ski_object_stub(const struct ski_object *object, struct ski_pool *pool);
 
+/* Room for a stub outside of a pool. */
+struct ski_stub {
+    struct ski_object object;
+    unsigned char     index[SKUA_INDEX_MAX]; /* a long one */
+};
+
+/** Returns a copy, in @p room, of what precedes the program's memory in @p object, without that
+ * memory. */
+struct ski_object *ski_object_stub_in(struct ski_stub *room, const struct ski_object *object);
+
 /** Frees an object that no message in the queue names; its memory is of @p pool or, NULL, of
  * malloc(). */
 void ski_object_free(struct ski_object *object, struct ski_pool *pool);
 
 /** Returns the block of the isomalloc range that @p object lies in; NULL: it lies elsewhere. */
-struct ski_object_threads *ski_object_block(const struct ski_object *object);
+static inline struct ski_object_threads *ski_object_block(const struct ski_object *object)
+{
+    return SKI_UNLIKELY(ski_isomalloc_contains(object))
+               ? (struct ski_object_threads *)(uintptr_t)object - 1
+               : NULL;
+}
 
 /** Returns a new object of @p bytes of the program's memory, zeroed, with an index, in @p block of
  * the isomalloc range. */

@@ -26,8 +26,9 @@
 
 /* What a pass over an object that moves with its memory has seen. */
 struct pup_within {
-    struct ski_pup_gaps *gaps;  /* measuring: those found so far */
-    size_t               next;  /* the end of the last field */
+    struct ski_pup_gaps *gaps;  /* those found so far */
+    const char          *next;  /* the end of the last field, in the object */
+    const char          *end;   /* of the object */
     bool                 moves; /* all fields so far allow the move */
 };
 
@@ -58,9 +59,9 @@ static void pup_bytes_grow(skua_pup *p, void *data, const struct ski_pup_field *
     p->left = ski_pup_room(p);
 }
 
-/* Records the bytes from the last field to offset @p at, which no field has. Returns false if there
- * is no room. */
-static bool pup_within_gap(struct pup_within *within, size_t at)
+/* Records the bytes of the object @p self from the last field to @p at, which no field has. Returns
+ * false if there is no room. */
+static bool pup_within_gap(struct pup_within *within, const char *self, const char *at)
 {
     struct ski_pup_gaps *gaps = within->gaps;
 
@@ -69,7 +70,7 @@ static bool pup_within_gap(struct pup_within *within, size_t at)
     if (gaps->count == SKI_PUP_GAPS)
         return false;
     gaps->gap[gaps->count++] =
-        (struct ski_pup_gap){(uint32_t)within->next, (uint32_t)(at - within->next)};
+        (struct ski_pup_gap){(uint32_t)(within->next - self), (uint32_t)(at - within->next)};
     return true;
 }
 
@@ -81,8 +82,8 @@ static void pup_within_refuse(const skua_pup *p)
         p->within->moves = false;
 }
 
-/* A field of an object that moves with its memory, or may. */
-static void pup_within_field(skua_pup *p, const void *data, size_t bytes, const char *name)
+/* A field that does not follow the last one at once, or lies outside of the object. */
+static SKI_COLD void pup_within_apart(skua_pup *p, const char *data, size_t bytes, const char *name)
 {
     struct pup_within *within = p->within;
     size_t             at     = (uintptr_t)data - (uintptr_t)p->self;
@@ -95,23 +96,31 @@ static void pup_within_field(skua_pup *p, const void *data, size_t bytes, const 
 
         ski_pup_beyond(p, &field);
     }
-    if (p->mode == SKI_PUP_MEASURE) {
-        within->moves = within->moves && inside && at >= within->next && pup_within_gap(within, at);
-        within->next  = at + bytes;
-    }
+    within->moves =
+        within->moves && inside && data >= within->next && pup_within_gap(within, p->self, data);
+    within->next = inside ? data + bytes : within->end;
     p->bytes += bytes;
 }
 
-/* Processes a field that is larger than `left`: see pup_state.h. */
+/* A field of an object that moves with its memory, or may. */
+static inline void pup_within_field(skua_pup *p, const char *data, size_t bytes, const char *name)
+{
+    struct pup_within *within = p->within;
+
+    if (SKI_UNLIKELY(data != within->next || bytes > (size_t)(within->end - data))) {
+        pup_within_apart(p, data, bytes, name);
+        return;
+    }
+    within->next = data + bytes;
+    p->bytes += bytes;
+}
+
+/* Processes a field that is neither copied at once nor stays in its place. */
 static SKI_COLD void pup_bytes_slow(skua_pup *p, void *data, size_t bytes, const char *name,
                                     enum ski_pup_kind kind)
 {
     struct ski_pup_field field;
 
-    if (p->within) {
-        pup_within_field(p, data, bytes, name);
-        return;
-    }
     p->bytes += bytes;
     if (p->mode == SKI_PUP_MEASURE && !p->log)
         return;
@@ -126,11 +135,21 @@ static SKI_COLD void pup_bytes_slow(skua_pup *p, void *data, size_t bytes, const
         ski_pup_beyond(p, &field);
 }
 
+/* Processes a field that is larger than `left`: see pup_state.h. */
+static __attribute__((noinline)) void pup_bytes_uncopied(skua_pup *p, void *data, size_t bytes,
+                                                         const char *name, enum ski_pup_kind kind)
+{
+    if (p->within)
+        pup_within_field(p, data, bytes, name);
+    else
+        pup_bytes_slow(p, data, bytes, name, kind);
+}
+
 static inline void pup_bytes(skua_pup *p, void *data, size_t bytes, const char *name,
                              enum ski_pup_kind kind)
 {
     if (SKI_UNLIKELY(bytes - 1 >= p->left)) { /* also of 0 bytes */
-        pup_bytes_slow(p, data, bytes, name, kind);
+        pup_bytes_uncopied(p, data, bytes, name, kind);
         return;
     }
     if (p->mode == SKI_PUP_PACK)
@@ -421,37 +440,42 @@ void ski_pup_check_shared(const struct ski_class *of, void *self)
 
 bool ski_pup_within(const struct ski_class *of, void *self, struct ski_pup_gaps *gaps)
 {
-    struct pup_within within = {.gaps = gaps, .moves = of->def.bytes <= UINT32_MAX};
-    skua_pup          p      = {.mode = SKI_PUP_MEASURE, .self = self, .of = of, .within = &within};
+    const char       *end    = (const char *)self + of->def.bytes;
+    struct pup_within within = {
+        .gaps = gaps, .next = self, .end = end, .moves = of->def.bytes <= UINT32_MAX};
+    skua_pup p = {.mode = SKI_PUP_MEASURE, .self = self, .of = of, .within = &within};
 
     gaps->count = 0;
     pup_run(&p);
     gaps->packed = (uint32_t)p.bytes;
-    return within.moves && pup_within_gap(&within, of->def.bytes);
+    return within.moves && pup_within_gap(&within, self, end);
 }
 
-bool ski_pup_gaps_valid(const struct ski_class *of, const struct ski_pup_gaps *gaps)
+bool ski_pup_gaps_set(const struct ski_class *of, struct ski_pup_gaps *gaps)
 {
-    uint64_t sum = gaps->packed;
+    size_t next = 0, sum = 0;
 
-    if (gaps->count > SKI_PUP_GAPS)
-        return false;
+    ski_assert(gaps->count <= SKI_PUP_GAPS);
     for (uint32_t i = 0; i < gaps->count; i++) {
-        if (gaps->gap[i].at > of->def.bytes || gaps->gap[i].bytes > of->def.bytes - gaps->gap[i].at)
+        const struct ski_pup_gap *gap = &gaps->gap[i];
+
+        if (gap->at < next || gap->at > of->def.bytes || gap->bytes > of->def.bytes - gap->at)
             return false;
-        sum += gaps->gap[i].bytes;
+        next = (size_t)gap->at + gap->bytes;
+        sum += gap->bytes;
     }
-    return sum == of->def.bytes;
+    gaps->packed = (uint32_t)(of->def.bytes - sum);
+    return of->def.bytes <= UINT32_MAX;
 }
 
 void ski_pup_unpack_within(const struct ski_class *of, void *self, const struct ski_pup_gaps *gaps,
                            int source)
 {
-    struct pup_within within = {0};
+    struct pup_within within = {.next = self, .end = (const char *)self + of->def.bytes};
     skua_pup          p      = {
                       .mode = SKI_PUP_UNPACK, .source = source, .self = self, .of = of, .within = &within};
 
-    ski_assert(ski_pup_gaps_valid(of, gaps));
+    ski_assert(gaps->count <= SKI_PUP_GAPS && gaps->packed <= of->def.bytes);
     for (uint32_t i = 0; i < gaps->count; i++)
         memset((char *)self + gaps->gap[i].at, 0, gaps->gap[i].bytes);
     pup_run(&p);

@@ -63,9 +63,10 @@ struct ski_pup_gaps {
  *  *@p gaps is then set. */
 bool ski_pup_within(const struct ski_class *of, void *self, struct ski_pup_gaps *gaps);
 
-/** Returns whether @p gaps, which another PE has sent, lie within an object of the class @p of, and
- *  make up its size together with the fields. */
-bool ski_pup_gaps_valid(const struct ski_class *of, const struct ski_pup_gaps *gaps);
+/** Sets `packed` of @p gaps, at most SKI_PUP_GAPS that another PE has sent, to the bytes of the
+ *  fields: those of an object of the class @p of that no gap has.  Returns false if the gaps do not
+ *  lie within the object in ascending order. */
+bool ski_pup_gaps_set(const struct ski_class *of, struct ski_pup_gaps *gaps);
 
 /** Zeroes the gaps of an object that has moved with its memory from PE @p source, and runs the
  *  function of its class as if it unpacked it; ends the job if that processes other bytes than it

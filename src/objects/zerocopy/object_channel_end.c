@@ -39,11 +39,10 @@ static uint64_t object_end_hash(uint64_t id, bool sends)
     return id << 1 | sends;
 }
 
-struct ski_object_ends *ski_object_ends_find(const struct ski_object *object)
+struct ski_object_ends *ski_object_ends_search(const struct ski_hash_table *table,
+                                               const struct ski_object     *object)
 {
-    const struct ski_hash_table *table =
-        &ski_object_channels_of(object->of->self->objects)->by_object;
-    struct ski_hash_link *link = table->count ? ski_hash_first(table, (uintptr_t)object) : NULL;
+    struct ski_hash_link *link = ski_hash_first(table, (uintptr_t)object);
 
     while (link && link->hash != (uintptr_t)object)
         link = link->next;

@@ -81,8 +81,18 @@ static inline struct ski_object_channels *ski_object_channels_of(const struct sk
 /** Returns the registered kind of end @p id, or NULL. */
 const skua_channel_end_def *ski_channel_end_find(uint32_t id);
 
+/** Returns the ends of @p object in a table that is not empty, or NULL. */
+struct ski_object_ends *ski_object_ends_search(const struct ski_hash_table *table,
+                                               const struct ski_object     *object);
+
 /** Returns the ends of @p object, or NULL. */
-struct ski_object_ends *ski_object_ends_find(const struct ski_object *object);
+static inline struct ski_object_ends *ski_object_ends_find(const struct ski_object *object)
+{
+    const struct ski_hash_table *table =
+        &ski_object_channels_of(object->of->self->objects)->by_object;
+
+    return SKI_LIKELY(table->count == 0) ? NULL : ski_object_ends_search(table, object);
+}
 
 /** Returns one side of channel @p id if it is on this PE, or NULL. */
 struct ski_object_end *ski_object_end_find(const struct ski_objects *objects, uint64_t id,
