@@ -222,7 +222,7 @@ struct ski_port {
     /* What the progress thread sends (tcp_assist.c). */
     bool             assisted;    /* it sends for this port                                  */
     bool             offered;     /* the send queues were offered, and not taken back        */
-    bool             in_progress; /* the thread of the port is in progress()                 */
+    bool             in_progress; /* its thread is in a call that makes upcalls               */
     _Atomic unsigned queue_owner; /* enum assist_owner                                       */
     _Atomic unsigned offers;      /* so far                                                  */
     unsigned         offers_seen; /* by the progress thread                                  */

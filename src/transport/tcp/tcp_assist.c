@@ -67,6 +67,7 @@ static void assist_close_timer(void)
 static bool assist_open_timer(struct ski_port *port)
 {
     assert(assist.timer.fd < 0);
+    atomic_store(&assist.asked, false);
     assist.timer.fd = timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK);
     if (assist.timer.fd >= 0 && ski_tcp_epoll_add(port, &assist.timer))
         return true;

@@ -334,6 +334,7 @@ void ski_tcp_connect_wait(struct ski_peer *peer, double seconds)
     double           deadline = ski_tcp_now() + seconds;
 
     ski_tcp_assist_take(port);
+    port->in_progress = true;
     while (peer->conn && peer->conn->state < SKI_TCP_OPEN && ski_tcp_now() < deadline) {
         struct pollfd fd = {peer->conn->source.fd,
                             peer->conn->state == SKI_TCP_CONNECTING ? POLLOUT : POLLIN, 0};
@@ -341,6 +342,7 @@ void ski_tcp_connect_wait(struct ski_peer *peer, double seconds)
         if (poll(&fd, 1, TCP_CONNECT_POLL_MS) == 1)
             ski_tcp_on_readable(peer->conn);
     }
+    port->in_progress = false;
     ski_tcp_assist_offer(port);
 }
 
