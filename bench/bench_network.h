@@ -39,8 +39,11 @@ static const size_t network_floods[]  = {4096, 65536, 1048576, 4194304};
 static const size_t network_patches[] = {2, 8, 32, 128, 512}; /* sides */
 static const size_t network_behinds[] = {8, 64, 1024, 4096, 16384, 65536};
 
+static const size_t network_rails[] = {1048576, 4194304, 16777216};
+
 static const size_t network_inflights[] = {10, 100, 1000, 10000, 100000};
 
+#define NETWORK_RAILS     (sizeof network_rails / sizeof *network_rails)
 #define NETWORK_INFLIGHTS (sizeof network_inflights / sizeof *network_inflights)
 #define NETWORK_SIZES     (sizeof network_sizes / sizeof *network_sizes)
 #define NETWORK_FLOODS    (sizeof network_floods / sizeof *network_floods)

@@ -3,7 +3,9 @@
  * network.c - messages and one-sided operations of Skua between two PEs that share no memory: the
  * metrics of bench_network.h, and signal_us, a put whose arrival runs a handler, one way.
  *
- * usage: network SERIES, on two PEs of different hosts, or of one with SKUA_SHARED_MEMORY=0
+ * usage: network SERIES [rails], on two PEs of different hosts, or of one with SKUA_SHARED_MEMORY=0
+ *
+ * With `rails' it measures messages of 1 to 16 MB alone, which several connections carry together.
  *
  * Messages go by pointer, from handler to handler: the received message is sent back.
  * The target of one-sided operations waits in a barrier, that is, in the scheduler.
@@ -268,14 +270,16 @@ static void make_memory(int me)
     skua_sync();
 }
 
-static void start(int argc, char **argv)
+static void measure_rails(const char *series, int me)
 {
-    const char *series = argc > 1 ? argv[1] : "skua";
-    int         me     = skua_pe();
+    for (size_t i = 0; i < NETWORK_RAILS; i++) {
+        measure_messages(series, me, network_rails[i]);
+        measure_flood(series, me, network_rails[i]);
+    }
+}
 
-    if (skua_pes() != 2 || skua_shares_memory(1 - me))
-        skua_abort(
-            "bench-network needs two PEs that share no memory: two hosts, or SKUA_SHARED_MEMORY=0");
+static void measure_all(const char *series, int me)
+{
     make_memory(me);
     for (size_t i = 0; i < NETWORK_SIZES; i++)
         measure_messages(series, me, network_sizes[i]);
@@ -284,6 +288,20 @@ static void start(int argc, char **argv)
     for (size_t i = 0; i < NETWORK_SIZES; i++)
         measure_signal(series, me, network_sizes[i]);
     network_onesided(&skua, behind, series, me);
+}
+
+static void start(int argc, char **argv)
+{
+    const char *series = argc > 1 ? argv[1] : "skua";
+    int         me     = skua_pe();
+
+    if (skua_pes() != 2 || skua_shares_memory(1 - me))
+        skua_abort(
+            "bench-network needs two PEs that share no memory: two hosts, or SKUA_SHARED_MEMORY=0");
+    if (argc > 2 && strcmp(argv[2], "rails") == 0)
+        measure_rails(series, me);
+    else
+        measure_all(series, me);
     if (me == 0)
         skua_exit(0);
 }

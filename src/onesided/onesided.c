@@ -43,22 +43,23 @@ static const struct ski_region_observer onesided_observers[] = {
 
 skua_status ski_onesided_create(struct ski_job *job)
 {
-    size_t                    stripes  = SKI_STRIPES * sizeof(struct ski_stripe);
-    size_t                    head     = (sizeof(struct ski_onesided_root) + 63) & ~(size_t)63;
-    size_t                    barriers = (size_t)job->local_pes * sizeof(struct ski_barrier);
-    size_t                    storing  = (size_t)job->local_pes * sizeof(_Atomic int32_t);
+    size_t                    stripes   = SKI_STRIPES * sizeof(struct ski_stripe);
+    size_t                    head      = (sizeof(struct ski_onesided_root) + 63) & ~(size_t)63;
+    size_t                    barriers  = (size_t)job->local_pes * sizeof(struct ski_barrier);
+    size_t                    accessing = (size_t)job->local_pes * sizeof(_Atomic int32_t);
     struct ski_onesided_root *root;
     void                     *span;
     skua_status               status;
 
-    status = ski_span_alloc(job->arena, head + stripes + barriers + storing, SKI_UNIT_LARGE, &span);
+    status =
+        ski_span_alloc(job->arena, head + stripes + barriers + accessing, SKI_UNIT_LARGE, &span);
     if (status != SKUA_OK)
         return status;
-    root          = span; /* a fresh arena is all zeros: free locks, counters at 0 */
-    root->stripes = (struct ski_stripe *)(void *)((char *)span + head);
-    root->barrier = (struct ski_barrier *)(void *)((char *)span + head + stripes);
-    root->storing = (_Atomic int32_t *)(void *)((char *)span + head + stripes + barriers);
-    job->onesided = root;
+    root            = span; /* a fresh arena is all zeros: free locks, counters at 0 */
+    root->stripes   = (struct ski_stripe *)(void *)((char *)span + head);
+    root->barrier   = (struct ski_barrier *)(void *)((char *)span + head + stripes);
+    root->accessing = (_Atomic int32_t *)(void *)((char *)span + head + stripes + barriers);
+    job->onesided   = root;
     return ski_regions_create(job, &root->regions);
 }
 
@@ -135,7 +136,7 @@ void ski_onesided_begin(struct ski_pe *self)
 static void onesided_before_exit(struct ski_pe *self)
 {
     if (ski_onesided_pe(self))
-        ski_team_end_offers(self);
+        ski_team_end_accesses(self);
 }
 
 bool ski_onesided_is_idle(const struct ski_pe *self)

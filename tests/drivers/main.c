@@ -5,9 +5,10 @@
  * usage: drivers NAME [PART...]
  *
  * Parts: sizes split flood refusal absence waiting onesided threads busy watch silent crossing
- * closing port strangers tampering silence process; without an argument, all of them, absence,
- * watch and silent only if ports share connections.  `bench' measures and must be the only part.  A
- * driver that is not built, or cannot start here, is skipped (77).
+ * closing port strangers tampering silence process assist; without an argument, all of them,
+ * absence, watch and silent only if ports share connections, assist only with a progress thread.
+ * `bench' measures and must be the only part.  A driver that is not built, or cannot start here, is
+ * skipped (77).
  */
 #include "world.h"
 
@@ -90,6 +91,8 @@ static void test_all(void)
     test_together();
     if (is_asked("threads"))
         test_threads(scaled(20000)), ended("a thread for each port");
+    if (net.progress_pe && is_asked("assist"))
+        test_assist(scaled(3000)), ended("a progress thread that sends for a PE that computes");
     if (is_asked("busy"))
         test_busy(), ended("a connection that is busier than the others");
     if (net.share && is_asked("watch")) {
@@ -120,13 +123,14 @@ int main(int argc, char **argv)
 {
     if (argc < 2 || ski_config_load() != SKUA_OK)
         return 2;
-    parts          = argv + 2;
-    part_count     = argc - 2;
-    net.interfaces = ski_config.net_interfaces;
-    net.port_range = ski_config.ports;
-    net.security   = (enum ski_security)ski_config.security;
-    net.share      = ski_config.shared_connections > 0;
-    net.rails      = (unsigned)ski_config.rails;
+    parts           = argv + 2;
+    part_count      = argc - 2;
+    net.interfaces  = ski_config.net_interfaces;
+    net.port_range  = ski_config.ports;
+    net.security    = (enum ski_security)ski_config.security;
+    net.share       = ski_config.shared_connections > 0;
+    net.rails       = (unsigned)ski_config.rails;
+    net.progress_pe = ski_config.progress_thread; /* PE 1, or none */
     if (net.share)
         net.ports = HUB_PORTS;
     if (ski_secret_begin(net.security, secret, &net.crypto) != SKUA_OK) {

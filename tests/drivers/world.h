@@ -124,6 +124,7 @@ void test_waiting(struct end *ends);
 void test_watch(void);
 void test_busy(void);
 void test_threads(uint64_t packets);
+void test_assist(uint64_t packets);
 void test_silent_peer(void);
 void test_crossing(int rounds);
 void test_closing(void);

@@ -126,20 +126,22 @@ static void net_describe_job(const struct ski_boot *boot)
 {
     const struct ski_job *job = boot->job;
 
-    ski_net_here.net = (struct ski_net){.process      = boot->process,
-                                        .processes    = job->processes,
-                                        .ports        = ski_net_here.count,
-                                        .one_host     = job->one_host,
-                                        .interfaces   = ski_config.net_interfaces,
-                                        .port_range   = ski_config.ports,
-                                        .peer_timeout = ski_config.peer_timeout,
-                                        .share        = net_shares(job),
-                                        .rails        = (unsigned)ski_config.rails,
-                                        .log          = net_log,
-                                        .security     = (enum ski_security)ski_config.security,
-                                        .prove        = ski_secret_prove,
-                                        .derive       = ski_secret_derive,
-                                        .last_error   = ski_driver_last_error};
+    ski_net_here.net = (struct ski_net){
+        .process      = boot->process,
+        .processes    = job->processes,
+        .ports        = ski_net_here.count,
+        .one_host     = job->one_host,
+        .interfaces   = ski_config.net_interfaces,
+        .port_range   = ski_config.ports,
+        .peer_timeout = ski_config.peer_timeout,
+        .share        = net_shares(job),
+        .rails        = (unsigned)ski_config.rails,
+        .progress_pe  = ski_config.progress_thread ? ski_job_progress_pe(job, boot->process) : 0,
+        .log          = net_log,
+        .security     = (enum ski_security)ski_config.security,
+        .prove        = ski_secret_prove,
+        .derive       = ski_secret_derive,
+        .last_error   = ski_driver_last_error};
 }
 
 static skua_status net_open(const struct ski_boot *boot)

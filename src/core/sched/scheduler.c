@@ -16,6 +16,7 @@
 #include "base/config.h"
 #include "base/memory.h"
 #include "base/params_check.h"
+#include "base/topology.h"
 #include "core/message/backpressure.h"
 #include "core/message/inbox_recv.h"
 #include "core/message/send_backlog.h"
@@ -25,14 +26,17 @@
 #include "core/sched/blocked.h"
 #include "core/sched/timer.h"
 
-#define ARRIVALS         32    /* inbox cells queued per pass: a later one may be more urgent */
-#define IDLE_PASSES      64    /* empty passes between two reads of the clock            */
-#define IDLE_SHARED      4     /* ... where PEs share a CPU                              */
-#define LOOK_NS          500   /* polling before each yield but the first: a quarter of its cost */
-#define PRESSED_MESSAGES 1024  /* messages between two polls while memory is short       */
-#define YIELDS           3     /* of a PE on a crowded CPU before it sleeps            */
-#define SPINS            4000  /* empty passes while a call waits for a notification     */
-#define RETRY_NS         50000 /* a PE with deferred sends sleeps no longer            */
+#define ARRIVALS         32     /* inbox cells queued per pass: a later one may be more urgent */
+#define IDLE_PASSES      64     /* empty passes between two reads of the clock            */
+#define IDLE_SHARED      4      /* ... where PEs share a CPU                              */
+#define QUICK_NS         1000   /* of a yield during which no other thread has run        */
+#define ALONE_NS         100000 /* after which such a yield is repeated                  */
+#define LONG_NS          50000  /* of a yield after which a PE sleeps: the other computes */
+#define LOOK_NS          500    /* polling before each yield but the first: a quarter of its cost */
+#define PRESSED_MESSAGES 1024   /* messages between two polls while memory is short       */
+#define YIELDS           3      /* of a PE on a crowded CPU before it sleeps            */
+#define SPINS            4000   /* empty passes while a call waits for a notification     */
+#define RETRY_NS         50000  /* a PE with deferred sends sleeps no longer            */
 
 /* A callback of skua_idle_add(). */
 struct ski_idle_callback {
@@ -53,6 +57,11 @@ struct ski_idle {
     uint64_t patience_most;
     uint64_t look_ticks;     /* of polling between two yields                          */
     uint64_t rests;          /* times that all callbacks had nothing to do             */
+    uint64_t alone_until;    /* ticks until which foreign PEs are taken to be asleep   */
+    uint64_t alone_ticks;    /* how long that is assumed after a quick yield           */
+    uint64_t quick_ticks;    /* a yield that took less time: no other thread has run   */
+    uint64_t long_ticks;     /* a yield that took longer: it has much to do            */
+    bool     foreign;        /* PEs that do not share the arena are bound to this CPU  */
     uint32_t yields;         /* since `since`                                          */
     uint32_t depth;          /* nested walks of the list of callbacks                  */
     bool     callbacks_done; /* they ran, and had nothing more to do                */
@@ -396,6 +405,42 @@ static bool sched_poll_inbox(struct ski_pe *self)
     return false;
 }
 
+/* Returns whether other PEs want the CPU of this one.  Foreign PEs are counted as one that is
+ * always awake (host.c), since this PE cannot know when they sleep; after a yield that has returned
+ * at once they do. */
+static bool sched_is_crowded(const struct ski_pe *self, uint64_t now)
+{
+    const struct ski_host   *host   = self->host;
+    const struct ski_domain *domain = &host->domains[host->domain[self->index]];
+
+    if (!ski_host_crowded(host, self->index))
+        return false;
+    return !self->idle->foreign || now >= self->idle->alone_until ||
+           atomic_load_explicit(&domain->awake, memory_order_relaxed) - 1 > domain->cpus;
+}
+
+/* Yields the CPU, and finds out whether foreign PEs wanted it. */
+static void sched_yield_to_others(struct ski_pe *self)
+{
+    struct ski_idle *idle   = self->idle;
+    uint64_t         before = ski_ticks(), took;
+
+    sched_yield();
+    if (!idle->foreign)
+        return;
+    took = ski_ticks() - before;
+    if (took < idle->quick_ticks) {
+        idle->alone_until = before + idle->alone_ticks;
+        idle->yields      = 0;
+        self->idle_limit  = IDLE_PASSES;
+    } else {
+        idle->alone_until = 0;
+        self->idle_limit  = IDLE_SHARED;
+        if (took > idle->long_ticks)
+            idle->yields = YIELDS;
+    }
+}
+
 /* An idle PE whose CPU other PEs share.  Yielding costs half of sleeping and being woken, so a few
  * yields come first: the first immediately, because this PE has probably given the others work, the
  * next ones after polling again, because the others may be idle as well
@@ -405,7 +450,7 @@ static void sched_step_aside(struct ski_pe *self)
     if (self->idle->yields > 0 && sched_poll_inbox(self))
         return;
     if (self->idle->yields++ < YIELDS)
-        sched_yield();
+        sched_yield_to_others(self);
     else
         sched_sleep(self);
 }
@@ -415,7 +460,7 @@ static void sched_rest(struct ski_pe *self, uint64_t now)
 {
     const struct ski_idle *idle = self->idle;
 
-    if (ski_host_crowded(self->host, self->index))
+    if (sched_is_crowded(self, now))
         sched_step_aside(self);
     else if (now - idle->since >= idle->yield_ticks + idle->patience)
         sched_sleep(self);
@@ -637,9 +682,14 @@ void ski_scheduler_init(struct ski_pe *self)
     idle->spin_ticks  = ski_ns_to_ticks((uint64_t)(ski_config.idle_spin * 1e3));
     idle->yield_ticks = idle->spin_ticks + ski_ns_to_ticks((uint64_t)(ski_config.idle_yield * 1e3));
     idle->look_ticks  = ski_ns_to_ticks(LOOK_NS);
-
-    idle->patience_most = ski_ns_to_ticks((uint64_t)(ski_config.idle_patience * 1e3));
-    self->idle          = idle;
+    idle->alone_ticks = ski_ns_to_ticks(ALONE_NS);
+    idle->quick_ticks = ski_ns_to_ticks(QUICK_NS);
+    idle->long_ticks  = ski_ns_to_ticks(LONG_NS);
+    idle->foreign     = self->job->cpus_shared && self->index < self->job->local_pes &&
+                    self->job->cpu[self->index] != SKI_CPU_ANY;
+    if (!idle->foreign) /* a PE that spins may keep others from running */
+        idle->patience_most = ski_ns_to_ticks((uint64_t)(ski_config.idle_patience * 1e3));
+    self->idle = idle;
     ski_progress_init(&self->progress);
     self->idle_limit = ski_host_shared(self->host, self->index) ? IDLE_SHARED : IDLE_PASSES;
     ski_queue_init(&self->queue);

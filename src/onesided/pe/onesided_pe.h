@@ -19,10 +19,10 @@ struct ski_barrier;
 
 /* The root of the layer in the arena: shared by all processes of a host. */
 struct ski_onesided_root {
-    struct ski_region_root *regions; /* region/region_table.h                      */
-    struct ski_stripe      *stripes; /* rma/accumulate.h                           */
-    struct ski_barrier     *barrier; /* sync/barrier.h: one for each PE of the host */
-    _Atomic int32_t        *storing; /* team/team_send.c: one for each PE of the host */
+    struct ski_region_root *regions;   /* region/region_table.h                      */
+    struct ski_stripe      *stripes;   /* rma/accumulate.h                           */
+    struct ski_barrier     *barrier;   /* sync/barrier.h: one for each PE of the host */
+    _Atomic int32_t        *accessing; /* team/team_send.c: one for each PE of the host */
 };
 
 struct ski_region_pe;

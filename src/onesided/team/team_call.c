@@ -52,6 +52,17 @@ static bool team_read_remote(const struct ski_team_call *call, const struct ski_
     return status == SKUA_OK;
 }
 
+/* Stores memory that another PE of this process has lent.  Returns false if the job ends. */
+static bool team_store_sibling(struct ski_pe *self, const struct ski_team_call *call,
+                               const struct ski_step *step, const char *from, int pe)
+{
+    if (!ski_team_access_begin(self, pe))
+        return false;
+    team_store(call, step, from);
+    ski_team_access_end(self);
+    return true;
+}
+
 /* Stores lent memory, and answers.  Returns false if the sender was asked to send the data, or the
  * job ends and its memory may be gone. */
 static bool team_store_lent(struct ski_pe *self, struct ski_team_call *call,
@@ -63,13 +74,16 @@ static bool team_store_lent(struct ski_pe *self, struct ski_team_call *call,
 
     memcpy(&lent, ski_team_data(msg), sizeof lent);
     from = (const char *)(uintptr_t)lent.address;
-    if (!ski_arena_contains(self->job->arena, from) && ski_job_exiting(self->job))
-        return false;
-    if (ski_arena_contains(self->job->arena, from) ||
-        ski_job_process_of(self->job, msg->source) == self->process)
+    if (ski_arena_contains(self->job->arena, from)) {
         team_store(call, step, from);
-    else
+    } else if (ski_job_process_of(self->job, msg->source) == self->process) {
+        if (!team_store_sibling(self, call, step, from, msg->source))
+            return false;
+    } else {
+        if (ski_job_exiting(self->job))
+            return false;
         read = team_read_remote(call, step, &lent);
+    }
     ski_team_answer(self, call, msg, step->tag, read ? SKI_PACKET_TAKEN : SKI_PACKET_REFUSED);
     return read;
 }

@@ -194,32 +194,31 @@ static bool team_lends(const struct ski_pe *self, const struct ski_team_call *ca
            team_lends_cma(call->team, &call->kind, step->bytes);
 }
 
-/* ---- stores into offered memory ----------------------------------------------------
+/* ---- accesses to memory of other PEs -----------------------------------------------
  *
- * A program that learns that the job ends may free memory that it has offered, while other PEs
- * store into it.  So a PE that stores names the PE of the memory in its word `storing` of the
- * arena, and checks only then whether the job ends.  A PE that gives up a wait because the job ends
- * first waits until no word names it.
+ * A program that learns that the job ends may free memory that it has offered or lent, while other
+ * PEs store into it or read it.  So a PE that does names the PE of the memory in its word
+ * `accessing` of the arena, and checks only then whether the job ends.  A PE that gives up a wait
+ * because the job ends first waits until no word names it.
  *
  * The word is set, job->exit is checked and skua_exit() sets it in one order (seq_cst).  If the
  * check misses the exit, the word was set before the exit.  The PE that gives up has read the exit,
  * so its fence comes after that, and it reads the word or a later value.  A later 0 is released
- * behind the stores, and acquired before the memory is freed. */
+ * behind the accesses, and acquired before the memory is freed. */
 
-static void team_store_end(struct ski_pe *self)
+void ski_team_access_end(struct ski_pe *self)
 {
-    /* Pairs with the acquire in ski_team_end_offers(). */
-    atomic_store_explicit(&ski_onesided->storing[self->index], 0, memory_order_release);
+    /* Pairs with the acquire in ski_team_end_accesses(). */
+    atomic_store_explicit(&ski_onesided->accessing[self->index], 0, memory_order_release);
 }
 
-/* Begins to store into memory of @p pe.  Returns false if the job ends. */
-static bool team_store_begin(struct ski_pe *self, int pe)
+bool ski_team_access_begin(struct ski_pe *self, int pe)
 {
     ski_assert(self->index < self->job->local_pes);
-    atomic_store(&ski_onesided->storing[self->index], pe + 1);
+    atomic_store(&ski_onesided->accessing[self->index], pe + 1);
     if (SKI_LIKELY(atomic_load(&self->job->exit) == 0))
         return true;
-    team_store_end(self);
+    ski_team_access_end(self);
     return false;
 }
 
@@ -232,14 +231,14 @@ static bool team_process_runs(struct ski_job *job, int index)
     return pid > 0 && (kill(pid, 0) == 0 || errno != ESRCH);
 }
 
-void ski_team_end_offers(struct ski_pe *self)
+void ski_team_end_accesses(struct ski_pe *self)
 {
     if (self->index >= self->job->local_pes) /* a hidden PE is no member */
         return;
     ski_fence(memory_order_seq_cst);
     for (int i = 0; i < self->job->local_pes; i++)
-        /* Pairs with the release in team_store_end(). */
-        while (atomic_load_explicit(&ski_onesided->storing[i], memory_order_acquire) ==
+        /* Pairs with the release in ski_team_access_end(). */
+        while (atomic_load_explicit(&ski_onesided->accessing[i], memory_order_acquire) ==
                    self->pe + 1 &&
                team_process_runs(self->job, i))
             sched_yield();
@@ -266,7 +265,7 @@ static skua_status team_store_remote(struct ski_pe *self, const struct ski_team_
     const char *data   = call->buffer[step->at.buffer] + step->at.at;
     char       *to     = (char *)(uintptr_t)call->offer.address;
     int         pe     = ski_team_pe_at(call->team, step->rank);
-    skua_status status = team_store_begin(self, pe) ? SKUA_OK : SKUA_ERR_EXIT;
+    skua_status status = ski_team_access_begin(self, pe) ? SKUA_OK : SKUA_ERR_EXIT;
 
     for (size_t at = 0, part; status == SKUA_OK && at < step->bytes; at += part) {
         part   = step->bytes - at < TEAM_STORE_PART ? step->bytes - at : TEAM_STORE_PART;
@@ -274,7 +273,7 @@ static skua_status team_store_remote(struct ski_pe *self, const struct ski_team_
                      ? SKUA_ERR_EXIT
                      : team_store_part(self, call, pe, to + at, data + at, part);
     }
-    team_store_end(self);
+    ski_team_access_end(self);
     if (status == SKUA_OK || status == SKUA_ERR_UNSUPPORTED)
         return status;
     if (!ski_job_exiting(self->job))

@@ -58,9 +58,16 @@ void ski_team_offer(struct ski_pe *self, const struct ski_team_call *call);
  * are not stored. */
 void ski_team_use_offer(struct ski_pe *self, struct ski_team_call *call);
 
-/** Waits until no PE stores into memory that @p self has offered: the job ends, and the program may
- *  free that memory. */
-void ski_team_end_offers(struct ski_pe *self);
+/** Begins an access to memory that @p pe has offered or lent.  Returns false if the job ends: that
+ *  memory may be gone. */
+bool ski_team_access_begin(struct ski_pe *self, int pe);
+
+/** Ends the access that ski_team_access_begin() began. */
+void ski_team_access_end(struct ski_pe *self);
+
+/** Waits until no PE accesses memory that @p self has offered or lent: the job ends, and the
+ * program may free that memory. */
+void ski_team_end_accesses(struct ski_pe *self);
 
 /** Sends the data of the SEND with @p tag to rank @p rank, which could not read them. */
 void ski_team_resend(struct ski_pe *self, struct ski_team_call *call, uint32_t tag, int rank);

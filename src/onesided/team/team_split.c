@@ -60,7 +60,7 @@ void ski_teams_begin(struct ski_pe *self)
     all->hosts     = ski_team_hosts_make(self->job, all);
     teams->numbers = 1; /* of SKUA_TEAM_ALL */
     if (self->index < self->job->local_pes)
-        atomic_store(&ski_onesided->storing[self->index], 0); /* of a process that has died */
+        atomic_store(&ski_onesided->accessing[self->index], 0); /* of a process that has died */
     ski_window_init(self, &all->window);
     ski_list_init(&teams->unclaimed);
     ski_team_slots_open(self);
@@ -70,7 +70,7 @@ void ski_teams_end(struct ski_pe *self)
 {
     struct ski_team_pe *teams = ski_onesided_pe(self)->team;
 
-    ski_team_end_offers(self);
+    ski_team_end_accesses(self);
     for (int i = 0; i < SKI_TEAM_BUCKETS; i++)
         team_free_list(teams->bucket[i]);
     team_free_list(teams->destroyed);

@@ -12,6 +12,7 @@
  *   tcp_settle.c     which of two connections with a peer stays
  *   tcp_conn.c       open connections: receiving, and their end
  *   tcp_send.c       sending, and the queues of packets that wait
+ *   tcp_assist.c     the progress thread sends from the queues of PEs that compute
  *   tcp_rail.c       several connections with a peer for large packets
  *   tcp_multipart.c     receiving such a packet
  *   tcp_framing.c    packets in a stream of bytes
@@ -58,9 +59,10 @@
 #include "transport/tcp/tcp_record.h"
 #include "transport/tcp/tcp_multipart.h"
 
-/* What an epoll event refers to: the first member of a listener or a connection. */
+/* What an epoll event refers to: the first member of a listener or a connection, or the timer of
+ * tcp_assist.c. */
 struct ski_tcp_source {
-    enum { SKI_TCP_LISTENER, SKI_TCP_CONN } kind;
+    enum { SKI_TCP_LISTENER, SKI_TCP_CONN, SKI_TCP_ASSIST } kind;
     int fd;
 };
 
@@ -159,6 +161,7 @@ struct ski_peer {
     struct ski_tcp_send_req *first, **last;
     unsigned                 waiting; /* packets in the send queue                              */
     size_t                   waiting_bytes; /* bytes of these packets                           */
+    size_t                   held_bytes; /* those in memory of the runtime                      */
     unsigned                 stalls;    /* flushes in a row that sent nothing                     */
     bool                     queued;    /* in port->waiting                                       */
     bool                     unsettled; /* it sends on another connection after this packet    */
@@ -215,6 +218,15 @@ struct ski_port {
     double                checked_at;          /* when connections were last checked         */
     char                 *scratch;             /* SKI_TCP_SCRATCH bytes                      */
     struct ski_multiparts multiparts;          /* packets that arrive in parts               */
+
+    /* What the progress thread sends (tcp_assist.c). */
+    bool             assisted;    /* it sends for this port                                  */
+    bool             offered;     /* the send queues were offered, and not taken back        */
+    bool             in_progress; /* its thread is in a call that makes upcalls               */
+    _Atomic unsigned queue_owner; /* enum assist_owner                                       */
+    _Atomic unsigned offers;      /* so far                                                  */
+    unsigned         offers_seen; /* by the progress thread                                  */
+    struct ski_port *next_assisted;
 };
 
 /* The process. */
@@ -390,6 +402,13 @@ void ski_tcp_sendq_append(struct ski_tcp_send_req *out);
 /** Returns whether the queue of a peer is to accept no further packets. */
 bool ski_tcp_sendq_is_full(const struct ski_peer *peer);
 
+/** Writes at most @p most bytes of the packets that wait for a peer, and removes none of them from
+ *  the queue.  Returns whether there is more to send on its connection. */
+bool ski_tcp_sendq_write_ahead(struct ski_peer *peer, size_t most);
+
+/** Completes the packets that ski_tcp_sendq_write_ahead() has sent.  Returns their number. */
+unsigned ski_tcp_sendq_complete_sent(struct ski_port *port);
+
 /** Sends from the queue of a peer with an open connection.  Returns whether anything was sent. */
 bool ski_tcp_sendq_flush_peer(struct ski_peer *peer);
 
@@ -401,6 +420,32 @@ void ski_tcp_sendq_list(struct ski_peer *peer);
 
 /** Completes all packets that wait for a peer without sending them. */
 void ski_tcp_sendq_clear(struct ski_peer *peer);
+
+/* ---- the progress thread (tcp_assist.c) ------------------------------------------------ */
+
+/** Lets the progress thread of the process, if there is one, send for a new port; or, if this is
+ *  the port of that thread, for all others.  Returns false if the system refuses that. */
+bool ski_tcp_assist_open(struct ski_port *port);
+
+/** Ends what ski_tcp_assist_open() began. */
+void ski_tcp_assist_close(struct ski_port *port);
+
+/** Takes the send queues back from the progress thread; it may be writing, and is waited for. */
+void ski_tcp_assist_take_back(struct ski_port *port);
+
+/** Takes the send queues back if they were offered, in each call of a port that uses them. */
+static inline void ski_tcp_assist_take(struct ski_port *port)
+{
+    if (port->offered)
+        ski_tcp_assist_take_back(port);
+}
+
+/** Offers the send queues to the progress thread, at the end of such a call. */
+void ski_tcp_assist_offer(struct ski_port *port);
+
+/** Sends for the ports whose PEs are not in the driver; called by the progress thread after an
+ *  event.  Returns whether anything was sent. */
+bool ski_tcp_assist_all(struct ski_port *port);
 
 /* ---- rails (tcp_rail.c) --------------------------------------------------------------- */
 

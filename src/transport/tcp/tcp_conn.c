@@ -8,6 +8,7 @@
  */
 #include <assert.h>
 #include <errno.h>
+#include <math.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
 #include <stdlib.h>
@@ -242,20 +243,26 @@ static bool tcp_conn_is_paused(const struct ski_tcp_conn *conn)
 }
 
 /* Returns whether parts of packets from @p pe may still arrive: on an open connection, or on one
- * whose proof is awaited, as that is open for the other side. */
+ * whose proof is awaited, as that is open for the other side.  A sender proves itself before it
+ * sends parts, so from then on the proof has a deadline: a stranger that claims to be @p pe does
+ * not keep packets waiting for longer. */
 static bool tcp_parts_may_arrive(struct ski_port *port, int pe)
 {
-    const struct ski_tcp_conn *conn = *ski_tcp_conn_bucket(port, pe);
+    struct ski_tcp_conn *conn = *ski_tcp_conn_bucket(port, pe);
+    bool                 may  = false;
 
     while (conn && (conn->pe != pe || conn->state != SKI_TCP_OPEN || conn->in.ended ||
                     tcp_conn_is_paused(conn)))
         conn = conn->next_in_bucket;
     if (conn)
         return true;
-    conn = port->conns;
-    while (conn && (conn->state != SKI_TCP_AWAIT_PROOF || conn->hello.from != pe))
-        conn = conn->next;
-    return conn != NULL;
+    for (conn = port->conns; conn; conn = conn->next)
+        if (conn->state == SKI_TCP_AWAIT_PROOF && conn->hello.from == pe) {
+            if (isinf(conn->deadline))
+                conn->deadline = ski_tcp_now() + ski_tcp.net->peer_timeout;
+            may = true;
+        }
+    return may;
 }
 
 /* Aborts the packets of a sender whose other parts never arrive, after a stream of it has ended or
@@ -506,6 +513,25 @@ bool ski_tcp_on_records(struct ski_tcp_conn *conn)
         "on the way");
 }
 
+/* Handles a handshake that is past its deadline.  If a connection was closed that might have proved
+ * to be one of @p pe, packets of that may be incomplete for good. */
+static void tcp_conn_past_deadline(struct ski_tcp_conn *conn)
+{
+    struct ski_port     *port  = conn->port;
+    int                  pe    = conn->hello.from;
+    bool                 proof = conn->state == SKI_TCP_AWAIT_PROOF;
+    struct ski_tcp_conn *other;
+
+    ski_tcp_on_deadline(conn);
+    if (!proof || conn->state != SKI_TCP_CLOSED || pe < 0)
+        return;
+    other = *ski_tcp_conn_bucket(port, pe);
+    while (other && (other->pe != pe || other->state != SKI_TCP_OPEN))
+        other = other->next_in_bucket;
+    if (other)
+        tcp_conn_abort_parts(other);
+}
+
 /* Checks one connection. */
 static void tcp_conn_check(struct ski_tcp_conn *conn)
 {
@@ -516,7 +542,7 @@ static void tcp_conn_check(struct ski_tcp_conn *conn)
         open ? tcp_conn_end(conn, "it does not answer any more")
              : ski_tcp_conn_fail(conn, ETIMEDOUT);
     else if (!open && ski_tcp_now() > conn->deadline)
-        ski_tcp_on_deadline(conn);
+        tcp_conn_past_deadline(conn);
     else if (conn->end_kind == SKI_FRAME_MOVED && !conn->end_sent)
         ski_tcp_settle(conn->port, conn->pe, conn->rail);
 }

@@ -330,8 +330,11 @@ skua_status ski_tcp_connect(struct ski_port *port, int pe, const void *to, size_
 /* Handles events of this connection alone: others belong to progress(). */
 void ski_tcp_connect_wait(struct ski_peer *peer, double seconds)
 {
-    double deadline = ski_tcp_now() + seconds;
+    struct ski_port *port     = peer->port;
+    double           deadline = ski_tcp_now() + seconds;
 
+    ski_tcp_assist_take(port);
+    port->in_progress = true;
     while (peer->conn && peer->conn->state < SKI_TCP_OPEN && ski_tcp_now() < deadline) {
         struct pollfd fd = {peer->conn->source.fd,
                             peer->conn->state == SKI_TCP_CONNECTING ? POLLOUT : POLLIN, 0};
@@ -339,6 +342,8 @@ void ski_tcp_connect_wait(struct ski_peer *peer, double seconds)
         if (poll(&fd, 1, TCP_CONNECT_POLL_MS) == 1)
             ski_tcp_on_readable(peer->conn);
     }
+    port->in_progress = false;
+    ski_tcp_assist_offer(port);
 }
 
 void ski_tcp_conn_fail(struct ski_tcp_conn *conn, int error)

@@ -14,7 +14,8 @@
 
 #define HUB_PENDING_MAX 1024 /* packets to a peer that are not complete, at most ...         */
 #define HUB_PENDING_FULL                                                                           \
-    ((size_t)4 << 20) /* ... or bytes from which on no more are accepted, as in tcp_send.c */
+    ((size_t)4 << 20) /* ... or bytes in memory of the runtime from which on no more are accepted, \
+                         as in tcp_send.c */
 
 /* The last part of the address of a port. */
 struct hub_address {
@@ -67,6 +68,8 @@ static void hub_serve(struct ski_tcp_hub *hub)
         hub_take_submitted(hub);
     if (atomic_load(&hub->want_writable) && atomic_exchange(&hub->want_writable, false))
         ski_tcp_want_writable_all(hub->below);
+    else if (hub->below->waiting && ski_tcp.net->progress_pe > 0 && atomic_load(&hub->watcher))
+        ski_tcp_want_writable_all(hub->below); /* the PE of this thread may compute from now on */
 }
 
 static bool hub_is_needed(struct ski_tcp_hub *hub)
@@ -137,7 +140,7 @@ static skua_status hub_send_req(struct ski_tcp_hub_peer *peer, struct ski_tcp_se
     if (status == SKUA_PENDING) {
         peer->port->pending++;
         peer->pending++;
-        peer->pending_bytes += ski_tcp_hub_bytes(out);
+        peer->pending_bytes += ski_tcp_hub_held(out);
     }
     return status;
 }

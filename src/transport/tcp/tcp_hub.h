@@ -89,7 +89,7 @@ struct ski_tcp_hub_peer {
     uint64_t                  target; /* part of the heads of its frames                          */
     struct ski_tcp_hub_event *lost;   /* posted when the peer is lost; NULL: it was               */
     unsigned                  pending; /* packets that were sent and not reported as complete    */
-    size_t                    pending_bytes; /* bytes of these packets                           */
+    size_t                    pending_bytes; /* bytes of these in memory of the runtime          */
     char                      why[SKI_REASON_MAX];
     struct ski_tcp_hub_peer  *next;
 };
@@ -116,10 +116,10 @@ static inline bool ski_tcp_hub_try_lock(struct ski_tcp_hub *hub)
     return !atomic_load(&hub->busy) && !atomic_exchange(&hub->busy, true);
 }
 
-/** Returns the bytes of a packet that a port has sent. */
-static inline size_t ski_tcp_hub_bytes(const struct ski_tcp_send_req *out)
+/** Returns the bytes of a packet that are in memory of the runtime. */
+static inline size_t ski_tcp_hub_held(const struct ski_tcp_send_req *out)
 {
-    return out->bytes[0] + out->bytes[1];
+    return out->split ? out->bytes[0] : out->bytes[0] + out->bytes[1];
 }
 
 /* ---- events (tcp_hub_event.c) ----------------------------------------------------------- */

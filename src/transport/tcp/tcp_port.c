@@ -117,7 +117,8 @@ skua_status ski_tcp_open(int pe, const struct ski_upcalls *up, void *owner, stru
     port->scratch = malloc(SKI_TCP_SCRATCH);
 
     port->multiparts.changed = ski_tcp_multipart_changed;
-    if (port->epoll >= 0 && port->scratch && tcp_listeners_open(port)) {
+    if (port->epoll >= 0 && port->scratch && tcp_listeners_open(port) &&
+        ski_tcp_assist_open(port)) {
         atomic_store(&ski_tcp.close_deadline, 0);
         *out = port;
         return SKUA_OK;
@@ -188,6 +189,7 @@ void ski_tcp_close(struct ski_port *port)
 {
     double deadline = ski_tcp_close_deadline();
 
+    ski_tcp_assist_close(port);
     while (port->unsent > 0 && ski_tcp_now() < deadline)
         tcp_port_progress_or_yield(port);
     tcp_port_send_end(port);
@@ -232,6 +234,8 @@ static unsigned tcp_port_poll_epoll(struct ski_port *port)
 
         if (source->kind == SKI_TCP_LISTENER)
             some += ski_tcp_accept(port, source->fd);
+        else if (source->kind == SKI_TCP_ASSIST)
+            some += ski_tcp_assist_all(port);
         else
             some += tcp_conn_on_event((struct ski_tcp_conn *)(void *)source, event[i].events);
     }
@@ -282,10 +286,15 @@ static bool tcp_port_alternates(const struct ski_port *port)
 unsigned ski_tcp_progress(struct ski_port *port)
 {
     bool     alternates = tcp_port_alternates(port);
-    unsigned n;
+    unsigned n          = 0;
 
     assert(!port->hot || port->hot->state == SKI_TCP_OPEN);
-    n = port->hot && !alternates && !port->recv_paused && ski_tcp_on_readable(port->hot);
+    port->in_progress = true;
+    if (port->offered) {
+        ski_tcp_assist_take_back(port);
+        n = ski_tcp_sendq_complete_sent(port);
+    }
+    n += port->hot && !alternates && !port->recv_paused && ski_tcp_on_readable(port->hot);
     if (alternates || tcp_port_epoll_is_due(port, n > 0)) {
         n += tcp_port_poll_epoll(port);
         tcp_port_note_hot(port);
@@ -298,6 +307,9 @@ unsigned ski_tcp_progress(struct ski_port *port)
         n += ski_tcp_sendq_flush(port);
     if (port->closed)
         ski_tcp_conns_reap(port);
+    port->in_progress = false;
+    if (port->waiting)
+        ski_tcp_assist_offer(port);
     return n;
 }
 
@@ -310,8 +322,13 @@ int ski_tcp_wait_fd(struct ski_port *port)
  * watched does not sleep. */
 bool ski_tcp_arm(struct ski_port *port)
 {
+    bool watched;
+
+    ski_tcp_assist_take(port);
     ski_tcp_want_writable_all(port);
     ski_tcp_unwatch_paused(port);
     port->hot_stays = 0;
-    return !port->hot || ski_tcp_conn_use_epoll(port->hot, true);
+    watched         = !port->hot || ski_tcp_conn_use_epoll(port->hot, true);
+    ski_tcp_assist_offer(port);
+    return watched;
 }

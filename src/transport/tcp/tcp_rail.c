@@ -258,6 +258,7 @@ static struct ski_tcp_send_req *rail_request(struct ski_peer *rail, struct ski_t
     out->head_bytes = SKI_FRAME_HEAD + SKI_MULTIPART_HEAD;
     out->peer       = rail;
     out->divided    = divided;
+    out->split      = whole->split;
     for (int i = 0; i < 2; i++) {
         size_t gone = skip < whole->bytes[i] ? skip : whole->bytes[i];
         size_t here = whole->bytes[i] - gone < bytes ? whole->bytes[i] - gone : bytes;

@@ -3,10 +3,12 @@
  * tcp_rail_test.c - rails that break, stop or end in the middle of a packet, between
  * two ports of this process.  The receiver never sends, so it has no peer for the sender.
  */
+#include <math.h>
 #include <poll.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
+#include <unistd.h>
 
 #include "tests/tap.h"
 #include "transport/tcp/tcp.h"
@@ -280,6 +282,40 @@ static void break_test_ends(bool after)
     break_test_close(&p);
 }
 
+/* Makes a connection of the receiver that claims to be one of the sender, and has not proved it. */
+static struct ski_tcp_conn *break_test_claim(struct break_test_ports *p, int fd)
+{
+    struct ski_tcp_conn *conn = ski_tcp_conn_new(p->to, fd, -1);
+
+    CHECK(conn);
+    conn->state      = SKI_TCP_AWAIT_PROOF;
+    conn->hello.from = SENDER;
+    conn->deadline   = INFINITY;
+    ski_tcp_count_unauthenticated(p->to, 1);
+    return conn;
+}
+
+static void test_rail_claimed(void)
+{
+    struct break_test_ports p;
+    struct ski_tcp_conn    *claim;
+    int                     pair[2];
+
+    CHECK(socketpair(AF_UNIX, SOCK_STREAM, 0, pair) == 0);
+    break_test_open(&p);
+    claim = break_test_claim(&p, pair[0]);
+    break_test_pause(&p);
+    break_test_end_rail(&p);
+    OK(break_test_aborted == 0 && !isinf(claim->deadline),
+       "a connection that may bring the missing part gets a deadline for its proof");
+    claim->deadline = 0;
+    ski_tcp_conns_check(p.to);
+    OK(break_test_aborted == 1, "and after that the packet is aborted");
+    ski_tcp_sendq_clear(p.peer->rail[1]);
+    break_test_close(&p);
+    close(pair[1]);
+}
+
 int main(void)
 {
     ski_tcp.net        = &break_test_net;
@@ -290,6 +326,7 @@ int main(void)
     test_rail_stops();
     break_test_ends(true);
     break_test_ends(false);
+    test_rail_claimed();
     free(break_test_data);
     return tap_end();
 }

@@ -17,8 +17,8 @@
 #define TCP_COPY_MAX  2048 /* bytes that are copied faster than they are gathered by the kernel */
 #define TCP_SENDQ_MAX 1024 /* packets in a send queue, at most ...  */
 #define TCP_SENDQ_FULL                                                                             \
-    ((size_t)4 << 20)     /* ... or bytes from which on it is full: their memory is the            \
-                             runtime's, whose senders then wait (back-pressure) */
+    ((size_t)4 << 20)     /* ... or bytes in memory of the runtime from which on it is full:       \
+                             senders then wait (back-pressure) */
 #define TCP_STALLS_MAX 64 /* flushes that send nothing before epoll is used */
 #define TCP_IOV_MAX    48 /* parts in one call ... */
 #define TCP_WRITE_MAX                                                                              \
@@ -76,6 +76,13 @@ static inline size_t tcp_write_copy(int fd, uint64_t head, const void *packet, s
 static size_t tcp_send_req_bytes(const struct ski_tcp_send_req *out)
 {
     return out->head_bytes + out->bytes[0] + out->bytes[1];
+}
+
+/* Returns the bytes of a request that are in memory of the runtime: the rest of a split packet is
+ * where the program has it. */
+static size_t tcp_send_req_held(const struct ski_tcp_send_req *out)
+{
+    return out->split ? out->bytes[0] : out->bytes[0] + out->bytes[1];
 }
 
 /* Lists the parts of a request that were not sent, at most *@p room bytes, which it subtracts.
@@ -138,6 +145,7 @@ static void tcp_sendq_push(struct ski_peer *peer, struct ski_tcp_send_req *out)
     peer->last  = &out->next;
     peer->waiting++;
     peer->waiting_bytes += tcp_send_req_bytes(out);
+    peer->held_bytes += tcp_send_req_held(out);
     peer->port->unsent++;
     ski_tcp_sendq_list(peer);
 }
@@ -166,6 +174,7 @@ static void tcp_sendq_pop(struct ski_peer *peer)
     port->unsent--;
     assert(peer->waiting_bytes >= tcp_send_req_bytes(out));
     peer->waiting_bytes -= tcp_send_req_bytes(out);
+    peer->held_bytes -= tcp_send_req_held(out);
     if (port->on_sent) {
         port->on_sent(out);
         return;
@@ -204,15 +213,23 @@ static void tcp_sendq_advance(struct ski_peer *peer, size_t bytes)
     }
 }
 
+/* Lists the parts of the requests of a peer from @p out on, as tcp_send_req_iov() does. */
+static size_t tcp_sendq_iov(const struct ski_peer *peer, const struct ski_tcp_send_req *out,
+                            struct iovec *part, size_t *room)
+{
+    size_t parts = 0;
+
+    for (; out && *room > 0 && parts + 3 <= TCP_IOV_MAX; out = peer->unsettled ? NULL : out->next)
+        parts += tcp_send_req_iov(out, part + parts, room);
+    return parts;
+}
+
 /* Writes the beginning of a queue. Returns whether the kernel accepted all of it. */
 static bool tcp_sendq_write(struct ski_peer *peer, bool *any)
 {
     struct iovec part[TCP_IOV_MAX];
-    size_t       parts = 0, room = TCP_WRITE_MAX, n;
+    size_t       room = TCP_WRITE_MAX, parts = tcp_sendq_iov(peer, peer->first, part, &room), n;
 
-    for (struct ski_tcp_send_req *out = peer->first; out && room > 0 && parts + 3 <= TCP_IOV_MAX;
-         out                          = peer->unsettled ? NULL : out->next)
-        parts += tcp_send_req_iov(out, part + parts, &room);
     n = ski_tcp_write(peer->conn, part, parts);
     *any |= n > 0;
     tcp_sendq_advance(peer, n);
@@ -222,6 +239,47 @@ static bool tcp_sendq_write(struct ski_peer *peer, bool *any)
 static bool tcp_peer_is_open(const struct ski_peer *peer)
 {
     return peer->conn && peer->conn->state == SKI_TCP_OPEN;
+}
+
+/* Returns the first request of a queue that was not sent completely, or NULL. */
+static struct ski_tcp_send_req *tcp_sendq_unsent(const struct ski_peer *peer)
+{
+    struct ski_tcp_send_req *out = peer->first;
+
+    while (out && out->sent == tcp_send_req_bytes(out))
+        out = out->next;
+    return out;
+}
+
+/* A peer that is unsettled sends the rest of its first packet on this connection, and no other. */
+bool ski_tcp_sendq_write_ahead(struct ski_peer *peer, size_t most)
+{
+    struct ski_tcp_send_req *out = tcp_sendq_unsent(peer);
+    struct iovec             part[TCP_IOV_MAX];
+    size_t                   room = most, n;
+
+    assert(most >= SKI_RECORD_MAX); /* a record that was begun is written with the same bytes */
+    if (!out || !tcp_peer_is_open(peer) || (peer->unsettled && out != peer->first))
+        return false;
+    n = tcp_sendq_iov(peer, out, part, &room);
+    n = ski_tcp_write(peer->conn, part, n);
+    for (; n > 0; out = out->next) {
+        size_t now = tcp_min(n, tcp_send_req_bytes(out) - out->sent);
+
+        out->sent += now;
+        n -= now;
+    }
+    return tcp_sendq_unsent(peer) != NULL;
+}
+
+unsigned ski_tcp_sendq_complete_sent(struct ski_port *port)
+{
+    unsigned n = 0;
+
+    for (struct ski_peer *peer = port->waiting; peer; peer = peer->next_waiting)
+        for (; peer->first && peer->first->sent == tcp_send_req_bytes(peer->first); n++)
+            tcp_sendq_pop(peer);
+    return n;
 }
 
 /* Sends from the queue of one peer. Returns whether anything was sent. A peer that accepts nothing
@@ -298,7 +356,7 @@ static skua_status tcp_send_now_or_queue(struct ski_peer *peer, struct ski_tcp_s
 
 bool ski_tcp_sendq_is_full(const struct ski_peer *peer)
 {
-    return peer->waiting >= TCP_SENDQ_MAX || peer->waiting_bytes >= TCP_SENDQ_FULL;
+    return peer->waiting >= TCP_SENDQ_MAX || peer->held_bytes >= TCP_SENDQ_FULL;
 }
 
 /* Returns whether the queue has room for a packet. */
@@ -349,6 +407,17 @@ static skua_status tcp_send_large(struct ski_peer *peer, struct ski_tcp_send_req
     return status == SKUA_ERR_UNSUPPORTED ? ski_tcp_send_start(peer, out) : status;
 }
 
+/* Sends a packet of which @p out->sent bytes were sent, while the progress thread does not. */
+static skua_status tcp_send_owned(struct ski_peer *peer, struct ski_tcp_send_req *out)
+{
+    skua_status status;
+
+    ski_tcp_assist_take(peer->port);
+    status = out->sent > 0 ? tcp_send_queue_rest(peer, out) : tcp_send_large(peer, out);
+    ski_tcp_assist_offer(peer->port);
+    return status;
+}
+
 static __attribute__((noinline)) skua_status tcp_send_packet(struct ski_peer *peer, void *packet,
                                                              size_t bytes, size_t sent)
 {
@@ -358,7 +427,7 @@ static __attribute__((noinline)) skua_status tcp_send_packet(struct ski_peer *pe
                                    .bytes      = {bytes},
                                    .sent       = sent};
 
-    return sent > 0 ? tcp_send_queue_rest(peer, &out) : tcp_send_large(peer, &out);
+    return tcp_send_owned(peer, &out);
 }
 
 skua_status ski_tcp_send(struct ski_peer *peer, void *packet, size_t bytes)
@@ -392,5 +461,5 @@ skua_status ski_tcp_send_split(struct ski_peer *peer, void *packet, size_t bytes
                                    .split      = true,
                                    .cookie     = cookie};
 
-    return tcp_send_large(peer, &out);
+    return tcp_send_owned(peer, &out);
 }

@@ -28,6 +28,7 @@
 
 #include "base/config.h"
 #include "network.h"
+#include "network_rails.h"
 #include "network_zcopy.h"
 #include "transport/secret.h"
 #include "transport/select.h"
@@ -293,7 +294,8 @@ static void bench_network_run(struct results *results, const struct bench_host *
     bench_network_run_pingpongs(&network, results);
     bench_step(round, rounds, "start-up");
     bench_network_run_starts(results, host);
-    network_close(&network);
+    bench_step(round, rounds, "rails");
+    network_rails_run(&network, results, round);
 }
 
 /* ---- tables -------------------------------------------------------------- */
@@ -589,6 +591,7 @@ static void bench_network_print(const struct results *r)
         "may be overwritten), GB/s",
         "put_gbs");
     bench_network_print_bandwidth(r, "Gets in flight, GB/s", "get_gbs");
+    network_rails_print(r);
     bench_network_print_security(r);
     bench_network_print_starts(r);
     bench_network_print_goals(r);

@@ -25,6 +25,11 @@
 static const char *const names[2]     = {"skua-a", "skua-b"};
 static const char *const addresses[2] = {FIRST, SECOND};
 
+/* The devices that join two namespaces, and their addresses at both ends. */
+static const struct {
+    const char *name, *address[2];
+} devices[NETWORK_DEVICES] = {{DEVICE, {FIRST, SECOND}}, {"skua1", {"10.213.78.1", "10.213.78.2"}}};
+
 /* A command line that is being built. */
 struct network_command {
     char *argv[ARGUMENTS];
@@ -101,12 +106,15 @@ static void network_add_nsenter(struct network_command *command, const struct ne
                                                    "-m", "--", NULL});
 }
 
-static bool network_run_ip(const struct network *network, int end, const char *const arguments[])
+/* Runs a program of iproute2 in the namespaces of an end. */
+static bool network_run_tool(const struct network *network, int end, const char *tool,
+                             const char *const arguments[])
 {
     struct network_command command = {0};
-    char                   number[16], path[PROGRAM_PATH_BYTES];
+    char                   number[16], path[PROGRAM_PATH_BYTES], sbin[32];
 
-    if (!program_in_path("ip", path) && !program_find("/sbin/ip", path))
+    snprintf(sbin, sizeof sbin, "/sbin/%s", tool);
+    if (!program_in_path(tool, path) && !program_find(sbin, path))
         return false;
     network_add_nsenter(&command, network, end, number);
     network_add(&command, path);
@@ -114,63 +122,77 @@ static bool network_run_ip(const struct network *network, int end, const char *c
     return program_run(command.argv, false, network_ignore_line, NULL) == 0;
 }
 
-static bool network_join(const struct network *network)
+static bool network_run_ip(const struct network *network, int end, const char *const arguments[])
 {
-    char a[16], b[16], address[32];
+    return network_run_tool(network, end, "ip", arguments);
+}
 
-    snprintf(a, sizeof a, "%d", (int)network->holder[0]);
+/* Makes a device at both ends. */
+static bool network_join(const struct network *network, int device)
+{
+    const char *name = devices[device].name;
+    char        b[16], address[32];
+
     snprintf(b, sizeof b, "%d", (int)network->holder[1]);
     if (!network_run_ip(network, 0,
-                        (const char *const[]){"link", "add", DEVICE, "type", "veth", "peer", "name",
-                                              DEVICE, "netns", b, NULL}))
+                        (const char *const[]){"link", "add", name, "type", "veth", "peer", "name",
+                                              name, "netns", b, NULL}))
         return false;
     for (int end = 0; end < 2; end++) {
-        snprintf(address, sizeof address, "%s%s", addresses[end], SUBNET_BITS);
+        snprintf(address, sizeof address, "%s%s", devices[device].address[end], SUBNET_BITS);
         if (!network_run_ip(network, end,
-                            (const char *const[]){"addr", "add", address, "dev", DEVICE, NULL}) ||
-            !network_run_ip(network, end,
-                            (const char *const[]){"link", "set", DEVICE, "up", NULL}) ||
+                            (const char *const[]){"addr", "add", address, "dev", name, NULL}) ||
+            !network_run_ip(network, end, (const char *const[]){"link", "set", name, "up", NULL}) ||
             !network_run_ip(network, end, (const char *const[]){"link", "set", "lo", "up", NULL}))
             return false;
     }
-    setenv("NETNS_HOLDER_A", a, 1); /* for bench/netns-agent.sh */
-    setenv("NETNS_HOLDER_B", b, 1);
     return true;
 }
 
-/* Returns whether the kernel reports the device as up, which takes a moment after it was set up. */
-static bool network_is_up(const struct network *network, int end)
+/* Returns whether the kernel reports a device as up, which takes a moment after it was set up. */
+static bool network_is_up(const struct network *network, int end, const char *name)
 {
     struct network_command command = {0};
-    char                   number[16];
+    char                   number[16], file[64];
 
+    snprintf(file, sizeof file, "/sys/class/net/%s/operstate", name);
     network_add_nsenter(&command, network, end, number);
-    network_add_all(&command, (const char *const[]){"/bin/grep", "-q", "up",
-                                                    "/sys/class/net/" DEVICE "/operstate", NULL});
+    network_add_all(&command, (const char *const[]){"/bin/grep", "-q", "up", file, NULL});
     return program_run(command.argv, false, network_ignore_line, NULL) == 0;
 }
 
-static bool network_wait_until_up(const struct network *network)
+static bool network_wait_until_up(const struct network *network, const char *name)
 {
     for (int i = 0; i < UP_TRIES; i++) {
-        if (network_is_up(network, 0) && network_is_up(network, 1))
+        if (network_is_up(network, 0, name) && network_is_up(network, 1, name))
             return true;
         nanosleep(&(struct timespec){.tv_nsec = UP_PAUSE}, NULL);
     }
     return false;
 }
 
-static bool network_make_namespaces(struct network *network)
+static bool network_join_all(const struct network *network, int count)
+{
+    char number[16];
+
+    for (int i = 0; i < count; i++)
+        if (!network_join(network, i) || !network_wait_until_up(network, devices[i].name))
+            return false;
+    for (int end = 0; end < 2; end++) { /* for bench/netns-agent.sh */
+        snprintf(number, sizeof number, "%d", (int)network->holder[end]);
+        setenv(end == 0 ? "NETNS_HOLDER_A" : "NETNS_HOLDER_B", number, 1);
+    }
+    return true;
+}
+
+static bool network_make_namespaces(struct network *network, int count)
 {
     network->interface = DEVICE;
     for (int end = 0; end < 2; end++)
         network->holder[end] = network_fork_holder(names[end]);
     if (network->holder[0] > 0 && network->holder[1] > 0 &&
-        program_find("netns-agent", network->agent) && network_join(network) &&
-        network_wait_until_up(network))
+        program_find("netns-agent", network->agent) && network_join_all(network, count))
         return true;
-    fprintf(stderr, "skua: cannot create two connected network namespaces (is `ip' installed, and "
-                    "are you root?)\n");
     network_close(network);
     return false;
 }
@@ -205,16 +227,47 @@ void network_use_tcp(const char *interface)
 bool network_open(struct network *network, const struct bench_host *host)
 {
     *network = (struct network){.host = host, .interface = "lo"};
-    if (host->namespaces && !network_make_namespaces(network))
+    if (host->namespaces && !network_make_namespaces(network, 1)) {
+        fprintf(stderr, "skua: cannot create two connected network namespaces (is `ip' installed, "
+                        "and are you root?)\n");
         return false;
+    }
     network_use_tcp(network->interface);
     if (host->namespaces)
         setenv("OMPI_MCA_oob_tcp_if_include", DEVICE, 1);
     return true;
 }
 
+bool network_open_all(struct network *network, const struct bench_host *host)
+{
+    *network = (struct network){.host = host};
+    if (!network_make_namespaces(network, NETWORK_DEVICES))
+        return false;
+    network_use_tcp(network->interface);
+    setenv("OMPI_MCA_oob_tcp_if_include", DEVICE, 1);
+    return true;
+}
+
+bool network_limit(const struct network *network, const char *rate)
+{
+    for (int i = 0; i < NETWORK_DEVICES; i++)
+        for (int end = 0; end < 2; end++)
+            if (!network_run_tool(network, end, "tc",
+                                  (const char *const[]){"qdisc", "replace", "dev", devices[i].name,
+                                                        "root", "tbf", "rate", rate, "burst", "1mb",
+                                                        "latency", "50ms", NULL}))
+                return false;
+    return true;
+}
+
+const char *network_device(int number)
+{
+    return devices[number].name;
+}
+
 void network_close(struct network *network)
 {
+    unsetenv("OMPI_MCA_oob_tcp_if_include");
     for (int end = 0; end < 2; end++)
         if (network->holder[end] > 0) {
             kill(network->holder[end], SIGKILL);

@@ -16,6 +16,8 @@
 #include "base/security.h"
 #include "bench.h"
 
+#define NETWORK_DEVICES 2 /* pairs of virtual Ethernet devices between two namespaces, at most */
+
 struct network {
     const struct bench_host *host;
     const char              *interface;
@@ -25,6 +27,17 @@ struct network {
 
 /** Sets the path up.  Returns false after printing the reason if that fails. */
 bool network_open(struct network *network, const struct bench_host *host);
+
+/** Makes two namespaces that all NETWORK_DEVICES pairs of devices join, whatever the options of the
+ *  benchmark.  Returns false if that fails. */
+bool network_open_all(struct network *network, const struct bench_host *host);
+
+/** Limits all devices between two namespaces to @p rate, as tc(8) writes it.  Returns false if that
+ *  fails. */
+bool network_limit(const struct network *network, const char *rate);
+
+/** Returns the name of a device between two namespaces, which both ends use. */
+const char *network_device(int number);
 
 /** Removes the namespaces, if there are any. */
 void network_close(struct network *network);
