@@ -3,7 +3,8 @@
  * bench_collectives.c - skua bench collectives: collectives against MPI, on one or several numbers
  * of PEs.
  *
- * Within a host each PE is a process.  Over TCP the processes share no memory and each library is
+ * Within a host each PE is a process.  The processes of all libraries are bound to the same CPUs,
+ * one each, where there are enough.  Over TCP the processes share no memory and each library is
  * configured to use loopback only.  A series is LIBRARY-PES, or LIBRARY-tcp-PES.
  *
  * The time of an operation differs more between two runs of a program, which may run on faster or
@@ -14,6 +15,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/memory.h"
 #include "bench.h"
 #include "network.h"
 
@@ -46,6 +48,8 @@ static const struct {
 
 /* The numbers of PEs of the last run, as in struct bench_host. */
 static int measured_pes[BENCH_PES_MOST];
+
+static struct bench_host bench_collectives_host; /* of the last run */
 
 /* A network and a number of PEs. */
 struct bench_collectives_setup {
@@ -112,6 +116,7 @@ static void bench_collectives_run_setup(struct results *results, const struct be
 static void bench_collectives_run(struct results *results, const struct bench_host *host, int round,
                                   int rounds)
 {
+    bench_collectives_host = *host;
     memcpy(measured_pes, host->pes, sizeof measured_pes);
     for (size_t i = 0; i < BENCH_PES_MOST && host->pes[i]; i++)
         for (int tcp = 0; tcp < 2; tcp++) {
@@ -183,12 +188,29 @@ static void bench_collectives_print_kind(const struct results                 *r
     }
 }
 
+/* Prints where the processes of each library ran. */
+static void bench_collectives_print_cpus(int pes)
+{
+    int *cpu = ski_calloc((size_t)pes, sizeof *cpu);
+
+    if (bench_cpus(&bench_collectives_host, pes, cpu)) {
+        printf("Process i of each library is bound to the same CPU:");
+        for (int i = 0; i < pes; i++)
+            printf(" %d", cpu[i]);
+        printf("\n");
+    } else {
+        printf("More PEs than CPUs: the processes of the MPIs are not bound\n");
+    }
+    free(cpu);
+}
+
 static void bench_collectives_print_tables(const struct results                 *r,
                                            const struct bench_collectives_setup *setup)
 {
     printf(setup->tcp ? "\n%d PEs over TCP, processes that share no memory\n"
                       : "\n%d PEs within a host, each a process\n",
            setup->pes);
+    bench_collectives_print_cpus(setup->pes);
     bench_collectives_print_head("Sync and barrier, microseconds", "");
     bench_collectives_print_row(r, "sync", setup, 0, "sync_us");
     bench_collectives_print_row(r, "barrier", setup, 0, "barrier_us");

@@ -5,8 +5,12 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/memory.h"
+#include "base/topology.h"
 #include "bench.h"
 
+#define BENCH_WORDS_BEFORE  12   /* words of a command line before the processes, at most */
+#define BENCH_WORDS_OF_ONE  9    /* words that start a process, at most                   */
 #define BENCH_THREADS_LIMIT "60" /* seconds: a peer with several threads may hang */
 
 /* ---- running programs ------------------------------------------------------------- */
@@ -123,44 +127,110 @@ bool bench_launcher(const char *launcher, char path[PROGRAM_PATH_BYTES])
     return program_in_path(name, path) || program_in_path("mpirun", path);
 }
 
-/* Runs a peer on @p ranks processes; @p bind: "none", or what each of them is bound to.  Unless @p
- * limit is NULL, the peer is stopped after so many seconds. */
-static void bench_run_peer_bound(struct results *results, const struct bench_peer *peer, int ranks,
-                                 char *bind, char *limit)
+bool bench_cpus(const struct bench_host *host, int pes, int *cpu)
 {
-    bool  open = strcmp(peer->launcher, "mpich") != 0;
-    char  launcher[PROGRAM_PATH_BYTES], path[PROGRAM_PATH_BYTES], n[16];
-    char *argv[16] = {"/usr/bin/timeout", limit};
-    int   i        = limit ? 2 : 0;
+    return pes <= host->cpus && ski_topology_assign("auto", pes, 1, cpu) == SKUA_OK;
+}
+
+/* Appends the words that start @p n processes of a peer; they are bound to @p cpu unless it is
+ * NULL.  Returns the new length. */
+static int bench_add_peer(char **argv, int count, const struct bench_peer *peer, char *n, char *cpu)
+{
+    char *const words[] = {"-n", n, cpu ? "taskset" : NULL, "-c", cpu};
+
+    for (size_t i = 0; i < sizeof words / sizeof *words && words[i]; i++)
+        argv[count++] = words[i];
+    argv[count++] = (char *)peer->program;
+    argv[count++] = (char *)peer->series;
+    if (peer->argument)
+        argv[count++] = (char *)peer->argument;
+    return count;
+}
+
+/* Runs @p ranks processes of a peer, whose program is a path, after the words of @p argv, of which
+ * there are @p count.  Process i is bound to @p cpu[i], unless @p cpu is NULL. */
+static void bench_run_ranks(struct results *results, const struct bench_peer *peer, int ranks,
+                            const int *cpu, char **argv, int count)
+{
+    char(*number)[16] = ski_calloc((size_t)ranks + 1, sizeof *number);
+
+    snprintf(number[ranks], sizeof *number, "%d", ranks);
+    if (!cpu)
+        count = bench_add_peer(argv, count, peer, number[ranks], NULL);
+    for (int i = 0; cpu && i < ranks; i++) {
+        snprintf(number[i], sizeof *number, "%d", cpu[i]);
+        if (i > 0)
+            argv[count++] = ":";
+        count = bench_add_peer(argv, count, peer, "1", number[i]);
+    }
+    argv[count] = NULL;
+    bench_run(results, argv);
+    free(number);
+}
+
+/* Runs a peer on @p ranks processes.  Process i is bound to @p cpu[i], unless @p cpu is NULL.
+ * Unless @p limit is NULL, the peer is stopped after so many seconds. */
+static void bench_run_peer_bound(struct results *results, const struct bench_peer *peer, int ranks,
+                                 const int *cpu, char *limit)
+{
+    bool   open = strcmp(peer->launcher, "mpich") != 0;
+    char   launcher[PROGRAM_PATH_BYTES], path[PROGRAM_PATH_BYTES];
+    int    count = 0;
+    char **argv;
 
     if (!program_find(peer->program, path) || !bench_launcher(peer->launcher, launcher))
         return;
-    snprintf(n, sizeof n, "%d", ranks);
     setenv("OMPI_ALLOW_RUN_AS_ROOT", "1", 0);
     setenv("OMPI_ALLOW_RUN_AS_ROOT_CONFIRM", "1", 0);
-    argv[i++] = launcher;
-    if (open)
-        argv[i++] = "--oversubscribe";
-    argv[i++] = open ? "--bind-to" : "-bind-to";
-    argv[i++] = bind;
-    argv[i++] = "-n";
-    argv[i++] = n;
-    argv[i++] = path;
-    argv[i++] = (char *)peer->series;
-    argv[i++] = (char *)peer->argument;
-    argv[i]   = NULL;
-    bench_run(results, argv);
+    argv = ski_calloc(BENCH_WORDS_BEFORE + (size_t)ranks * BENCH_WORDS_OF_ONE, sizeof *argv);
+    if (limit) {
+        argv[count++] = "/usr/bin/timeout";
+        argv[count++] = limit;
+    }
+    argv[count++] = launcher;
+    if (open) {
+        argv[count++] = "--oversubscribe";
+        argv[count++] = "--use-hwthread-cpus"; /* as many processes as CPUs do not yield */
+    }
+    argv[count++] = open ? "--bind-to" : "-bind-to";
+    argv[count++] = "none";
+    bench_run_ranks(results, &(struct bench_peer){NULL, path, peer->series, peer->argument}, ranks,
+                    cpu, argv, count);
+    free(argv);
 }
 
 void bench_run_peer(struct results *results, const struct bench_host *host,
                     const struct bench_peer *peer, int ranks)
 {
-    bench_run_peer_bound(results, peer, ranks, ranks > host->cores ? "none" : "core", NULL);
+    int *cpu = ski_calloc((size_t)ranks, sizeof *cpu);
+
+    bench_run_peer_bound(results, peer, ranks, bench_cpus(host, ranks, cpu) ? cpu : NULL, NULL);
+    free(cpu);
 }
 
-void bench_run_peer_threads(struct results *results, const struct bench_peer *peer, int ranks)
+/* Writes @p count numbers with commas between them. */
+static void bench_write_list(char *text, size_t size, const int *number, int count)
 {
-    bench_run_peer_bound(results, peer, ranks, "none", BENCH_THREADS_LIMIT);
+    size_t n = 0;
+
+    text[0] = '\0';
+    for (int i = 0; i < count && n < size; i++)
+        n += (size_t)snprintf(text + n, size - n, "%s%d", i ? "," : "", number[i]);
+}
+
+void bench_run_peer_threads(struct results *results, const struct bench_host *host,
+                            const struct bench_peer *peer, int ranks, int threads)
+{
+    int *cpu = ski_calloc((size_t)(ranks * threads), sizeof *cpu);
+    char list[1024];
+
+    if (bench_cpus(host, ranks * threads, cpu)) {
+        bench_write_list(list, sizeof list, cpu, ranks * threads);
+        setenv("BENCH_CPUS", list, 1); /* for bench_cpu_of() of bench/bench.h */
+    }
+    bench_run_peer_bound(results, peer, ranks, NULL, BENCH_THREADS_LIMIT);
+    unsetenv("BENCH_CPUS");
+    free(cpu);
 }
 
 void bench_progress(const char *what)
