@@ -34,6 +34,7 @@ struct bench {
     void (*print)(const struct results *results);
     /** Write an SVG picture. */
     void (*plot)(const struct results *results, FILE *to);
+    bool median;      /* a value is the median of the runs, not the best */
     bool several_pes; /* --pes: measured on each number of PEs of that list, from 2 on */
     bool every_pes;   /* --pes: measured on each number, from 1 on; by default up to all cores */
 };
