@@ -126,11 +126,10 @@ static void bench_find_cpus(struct bench_host *host)
 {
     struct ski_topology topology;
 
-    *host = (struct bench_host){.cpu = {0, 1}, .cores = 2, .cpus = 2};
+    *host = (struct bench_host){.cpu = {0, 1}, .cores = 2};
     if (ski_topology_load(&topology) != SKUA_OK)
         return;
     host->cores  = topology.cores;
-    host->cpus   = topology.cpus;
     host->cpu[0] = topology.cpu[0];
     host->cpu[1] = topology.cpu[topology.cpus > 1 ? 1 : 0];
     if (topology.cpus < 2)

@@ -21,7 +21,7 @@
 struct bench_host {
     char skuarun[PROGRAM_PATH_BYTES];
     int  cpu[2]; /* two CPUs, on different cores if there are two */
-    int  cores, cpus;
+    int  cores;
     int  pes[BENCH_PES_MOST]; /* --pes; 0 ends the list if it is shorter */
     bool namespaces;          /* network: --namespaces                   */
 };
@@ -92,12 +92,12 @@ void bench_run_skua(struct results *results, const struct bench_host *host, cons
 void bench_run_app(struct results *results, const struct bench_host *host, const char *name,
                    const char *options, const char *arguments);
 
-/** Finds the CPUs that Skua binds @p pes PEs to by default.  Returns false if PEs would share a
- * CPU: then a peer is not bound. */
+/** Finds the CPUs that Skua binds @p pes PEs to by default.  Returns false if there are
+ * fewer cores: then a peer is not bound. */
 bool bench_cpus(const struct bench_host *host, int pes, int *cpu);
 
-/** Runs a peer, if it and its launcher are installed, with @p ranks processes, bound to the CPUs of
- * as many PEs of Skua (bench_cpus()). */
+/** Runs a peer, if it and its launcher are installed, with @p ranks processes, bound to the cores
+ * of as many PEs of Skua (bench_cpus()): the first ones, in the order of the machine. */
 void bench_run_peer(struct results *results, const struct bench_host *host,
                     const struct bench_peer *peer, int ranks);
 

@@ -3,7 +3,7 @@
  * bench_collectives.c - skua bench collectives: collectives against MPI, on one or several numbers
  * of PEs.
  *
- * Within a host each PE is a process.  The processes of all libraries are bound to the same CPUs,
+ * Within a host each PE is a process.  The processes of all libraries are bound to the same cores,
  * one each, where there are enough.  Over TCP the processes share no memory and each library is
  * configured to use loopback only.  A series is LIBRARY-PES, or LIBRARY-tcp-PES.
  *
@@ -197,12 +197,12 @@ static void bench_collectives_print_cpus(int pes)
     int *cpu = ski_calloc((size_t)pes, sizeof *cpu);
 
     if (bench_cpus(&bench_collectives_host, pes, cpu)) {
-        printf("Process i of each library is bound to the same CPU:");
+        printf("Process i of each library is bound to the same core; Skua uses the CPUs");
         for (int i = 0; i < pes; i++)
             printf(" %d", cpu[i]);
         printf("\n");
     } else {
-        printf("More PEs than CPUs: the processes of the MPIs are not bound\n");
+        printf("More PEs than cores: the processes of the MPIs are not bound\n");
     }
     free(cpu);
 }

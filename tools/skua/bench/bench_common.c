@@ -9,8 +9,6 @@
 #include "base/topology.h"
 #include "bench.h"
 
-#define BENCH_WORDS_BEFORE  12   /* words of a command line before the processes, at most */
-#define BENCH_WORDS_OF_ONE  9    /* words that start a process, at most                   */
 #define BENCH_THREADS_LIMIT "60" /* seconds: a peer with several threads may hang */
 
 /* ---- running programs ------------------------------------------------------------- */
@@ -129,83 +127,46 @@ bool bench_launcher(const char *launcher, char path[PROGRAM_PATH_BYTES])
 
 bool bench_cpus(const struct bench_host *host, int pes, int *cpu)
 {
-    return pes <= host->cpus && ski_topology_assign("auto", pes, 1, cpu) == SKUA_OK;
+    return pes <= host->cores && ski_topology_assign("auto", pes, 1, cpu) == SKUA_OK;
 }
 
-/* Appends the words that start @p n processes of a peer; they are bound to @p cpu unless it is
- * NULL.  Returns the new length. */
-static int bench_add_peer(char **argv, int count, const struct bench_peer *peer, char *n, char *cpu)
-{
-    char *const words[] = {"-n", n, cpu ? "taskset" : NULL, "-c", cpu};
-
-    for (size_t i = 0; i < sizeof words / sizeof *words && words[i]; i++)
-        argv[count++] = words[i];
-    argv[count++] = (char *)peer->program;
-    argv[count++] = (char *)peer->series;
-    if (peer->argument)
-        argv[count++] = (char *)peer->argument;
-    return count;
-}
-
-/* Runs @p ranks processes of a peer, whose program is a path, after the words of @p argv, of which
- * there are @p count.  Process i is bound to @p cpu[i], unless @p cpu is NULL. */
-static void bench_run_ranks(struct results *results, const struct bench_peer *peer, int ranks,
-                            const int *cpu, char **argv, int count)
-{
-    char(*number)[16] = ski_calloc((size_t)ranks + 1, sizeof *number);
-
-    snprintf(number[ranks], sizeof *number, "%d", ranks);
-    if (!cpu)
-        count = bench_add_peer(argv, count, peer, number[ranks], NULL);
-    for (int i = 0; cpu && i < ranks; i++) {
-        snprintf(number[i], sizeof *number, "%d", cpu[i]);
-        if (i > 0)
-            argv[count++] = ":";
-        count = bench_add_peer(argv, count, peer, "1", number[i]);
-    }
-    argv[count] = NULL;
-    bench_run(results, argv);
-    free(number);
-}
-
-/* Runs a peer on @p ranks processes.  Process i is bound to @p cpu[i], unless @p cpu is NULL.
+/* Runs a peer on @p ranks processes: rank i on core i, in the order of the machine, if @p bound.
  * Unless @p limit is NULL, the peer is stopped after so many seconds. */
 static void bench_run_peer_bound(struct results *results, const struct bench_peer *peer, int ranks,
-                                 const int *cpu, char *limit)
+                                 bool bound, char *limit)
 {
-    bool   open = strcmp(peer->launcher, "mpich") != 0;
-    char   launcher[PROGRAM_PATH_BYTES], path[PROGRAM_PATH_BYTES];
-    int    count = 0;
-    char **argv;
+    bool  open = strcmp(peer->launcher, "mpich") != 0;
+    char  launcher[PROGRAM_PATH_BYTES], path[PROGRAM_PATH_BYTES], n[16];
+    char *argv[16] = {"/usr/bin/timeout", limit};
+    int   i        = limit ? 2 : 0;
 
     if (!program_find(peer->program, path) || !bench_launcher(peer->launcher, launcher))
         return;
+    snprintf(n, sizeof n, "%d", ranks);
     setenv("OMPI_ALLOW_RUN_AS_ROOT", "1", 0);
     setenv("OMPI_ALLOW_RUN_AS_ROOT_CONFIRM", "1", 0);
-    argv = ski_calloc(BENCH_WORDS_BEFORE + (size_t)ranks * BENCH_WORDS_OF_ONE, sizeof *argv);
-    if (limit) {
-        argv[count++] = "/usr/bin/timeout";
-        argv[count++] = limit;
+    argv[i++] = launcher;
+    if (open)
+        argv[i++] = "--oversubscribe";
+    if (bound) {
+        argv[i++] = open ? "--map-by" : "-map-by";
+        argv[i++] = "core";
     }
-    argv[count++] = launcher;
-    if (open) {
-        argv[count++] = "--oversubscribe";
-        argv[count++] = "--use-hwthread-cpus"; /* as many processes as CPUs do not yield */
-    }
-    argv[count++] = open ? "--bind-to" : "-bind-to";
-    argv[count++] = "none";
-    bench_run_ranks(results, &(struct bench_peer){NULL, path, peer->series, peer->argument}, ranks,
-                    cpu, argv, count);
-    free(argv);
+    argv[i++] = open ? "--bind-to" : "-bind-to";
+    argv[i++] = bound ? "core" : "none";
+    argv[i++] = "-n";
+    argv[i++] = n;
+    argv[i++] = path;
+    argv[i++] = (char *)peer->series;
+    argv[i++] = (char *)peer->argument;
+    argv[i]   = NULL;
+    bench_run(results, argv);
 }
 
 void bench_run_peer(struct results *results, const struct bench_host *host,
                     const struct bench_peer *peer, int ranks)
 {
-    int *cpu = ski_calloc((size_t)ranks, sizeof *cpu);
-
-    bench_run_peer_bound(results, peer, ranks, bench_cpus(host, ranks, cpu) ? cpu : NULL, NULL);
-    free(cpu);
+    bench_run_peer_bound(results, peer, ranks, ranks <= host->cores, NULL);
 }
 
 /* Writes @p count numbers with commas between them. */
@@ -228,7 +189,7 @@ void bench_run_peer_threads(struct results *results, const struct bench_host *ho
         bench_write_list(list, sizeof list, cpu, ranks * threads);
         setenv("BENCH_CPUS", list, 1); /* for bench_cpu_of() of bench/bench.h */
     }
-    bench_run_peer_bound(results, peer, ranks, NULL, BENCH_THREADS_LIMIT);
+    bench_run_peer_bound(results, peer, ranks, false, BENCH_THREADS_LIMIT);
     unsetenv("BENCH_CPUS");
     free(cpu);
 }
