@@ -19,6 +19,10 @@
  * then; its partner receives.  All PEs together send the elements once for each PE but one, as in a
  * tree, and twice more; the root receives them twice instead of L times, and all PEs combine.
  *
+ * Calls to a root exchange one after the other on each PE; further ones are *held*.  A PE takes
+ * part in all rounds of a call, while it may have made many calls whose results other PEs get: the
+ * first halves of all of them would be in flight before one is complete.
+ *
  * Flow control.  A PE that completes all rounds of combining has elements of all PEs, which have
  * therefore begun the call.  A PE that sends to a root in a round of combining has not: its window
  * is released by a credit of the receiver.
@@ -45,6 +49,7 @@
 
 #define HALVING_ROUND_COST 22528               /* bytes that take as long as a round */
 #define HALVING_ROOT_PES   8                   /* PEs from which a root's result is made so */
+#define HALVING_MOST       1                   /* calls to a root that exchange at a time */
 #define HALVING_COPIED     8192                /* bytes up to which what is sent is copied */
 #define HALVING_ENDED      UINT32_MAX          /* round of a record that waits for the network */
 #define HALVING_MOST_AHEAD (UINT64_C(1) << 24) /* difference of numbers in flight, at most */
@@ -143,6 +148,13 @@ static bool halving_is_credited(const struct ski_pe *self, const struct ski_redu
 
 /* ---- sending ------------------------------------------------------------------------- */
 
+/* Sends the head of @p r to this PE itself, so that the call continues in a handler. */
+static void halving_resume(const struct ski_pe *self, const struct ski_reduction *r)
+{
+    skua_send_copy(self->pe, (skua_handler){SKI_HANDLER_REDUCTION_HALVED}, &r->head,
+                   sizeof r->head);
+}
+
 /* Notes that the network has read a range of the buffer.  The end of a call runs code of the
  * program, which does not happen inside of the driver. */
 static void halving_sent(struct ski_pe *self, void *owner)
@@ -151,8 +163,7 @@ static void halving_sent(struct ski_pe *self, void *owner)
 
     ski_assert(r->sending > 0);
     if (--r->sending == 0 && r->round == HALVING_ENDED)
-        skua_send_copy(self->pe, (skua_handler){SKI_HANDLER_REDUCTION_HALVED}, &r->head,
-                       sizeof r->head);
+        halving_resume(self, r);
 }
 
 /* Sends @p range to @p pe.  @p stays: the memory does not change until the network has read it. */
@@ -264,6 +275,37 @@ static enum halving_progress halving_run_results(struct ski_pe *self, struct ski
     return HALVING_CONTINUES;
 }
 
+/* Holds a call to a root if others exchange now. */
+static void halving_hold(struct ski_pe *self, struct ski_reduction *r)
+{
+    struct ski_collectives *c = self->collectives;
+
+    r->held = c->halved >= HALVING_MOST;
+    if (!r->held) {
+        c->halved++;
+        return;
+    }
+    r->small_next  = NULL;
+    *c->halved_end = r;
+    c->halved_end  = &r->small_next;
+}
+
+/* Lets the next held call begin, since another one is over. */
+static void halving_release(struct ski_pe *self)
+{
+    struct ski_collectives *c    = self->collectives;
+    struct ski_reduction   *next = c->halved_next;
+
+    if (!next) {
+        c->halved--;
+        return;
+    }
+    c->halved_next = next->small_next;
+    if (!c->halved_next)
+        c->halved_end = &c->halved_next;
+    halving_resume(self, next);
+}
+
 /* Ends a call whose buffer the network does not read any more. */
 static void halving_finish(struct ski_pe *self, struct ski_reduction *r)
 {
@@ -274,6 +316,8 @@ static void halving_finish(struct ski_pe *self, struct ski_reduction *r)
     if (!halving_is_credited(self, &r->head, self->pe))
         ski_window_release(&self->collectives->window, ski_call_cost(r->bytes), "reduction",
                            self->pe);
+    if (!r->head.all)
+        halving_release(self);
     ski_reduction_release(self, r);
     if (result_here)
         ski_complete_with(done, msg);
@@ -287,7 +331,7 @@ static void halving_advance(struct ski_pe *self, struct ski_reduction *r)
 {
     enum halving_progress progress;
 
-    if (!r->partial)
+    if (!r->partial || r->held)
         return;
     progress = r->round < (uint32_t)self->collectives->levels ? halving_run_rounds(self, r)
                                                               : HALVING_CONTINUES;
@@ -310,6 +354,8 @@ void ski_halving_begin(struct ski_pe *self, const struct ski_reduction_call *cal
     r->msg     = ski_reduction_msg(call->bytes);
     r->partial = ski_reduction_elements(r->msg);
     ski_reduction_fill(call, 0, r->partial, call->bytes);
+    if (!call->head.all)
+        halving_hold(self, r);
     halving_advance(self, r);
 }
 
@@ -406,6 +452,11 @@ void ski_on_reduction_halved(skua_msg *msg)
     }
     r = ski_reduction_find(self->collectives, ski_reduction_head_of(msg)->number);
     skua_msg_free(msg);
-    ski_assert(r && r->round == HALVING_ENDED && r->sending == 0);
-    halving_finish(self, r);
+    ski_assert(r && (r->held || (r->round == HALVING_ENDED && r->sending == 0)));
+    if (r->held) {
+        r->held = false;
+        halving_advance(self, r);
+    } else {
+        halving_finish(self, r);
+    }
 }
