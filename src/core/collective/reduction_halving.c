@@ -48,7 +48,7 @@
 #include "core/sched/completion.h"
 
 #define HALVING_ROUND_COST 22528               /* bytes that take as long as a round */
-#define HALVING_ROOT_PES   8                   /* PEs from which a root's result is made so */
+#define HALVING_ROOT_PES   16                  /* PEs from which a root's result is made so */
 #define HALVING_MOST       1                   /* calls to a root that exchange at a time */
 #define HALVING_COPIED     8192                /* bytes up to which what is sent is copied */
 #define HALVING_ENDED      UINT32_MAX          /* round of a record that waits for the network */
