@@ -55,6 +55,19 @@ static inline void bench_report(const char *bench, const char *series, size_t by
     fflush(stdout);
 }
 
+/* Returns the CPU of a thread that represents PE @p pe: the number at that place of the list in the
+ * environment variable BENCH_CPUS, which `skua bench' sets, or that of the PE. */
+static inline int bench_cpu_of(int pe)
+{
+    const char *list = getenv("BENCH_CPUS");
+
+    for (int i = 0; list && i < pe; i++) {
+        list = strchr(list, ',');
+        list = list ? list + 1 : NULL;
+    }
+    return list && *list ? atoi(list) : pe;
+}
+
 static inline void bench_pin(int cpu)
 {
     cpu_set_t set;

@@ -16,9 +16,14 @@
  * operations in a batch is a multiple of the number of processes, and a batch takes a few hundred
  * microseconds. Time limits bound the number of batches and the whole program; rows that the
  * program does not reach in time are not measured.
+ *
+ * To examine a few rows, the environment variable BENCH_ROWS lists them, as in
+ * "reduce_us:262144,barrier_us,broadcast_us".
  */
 #ifndef BENCH_COLLECTIVES_H
 #define BENCH_COLLECTIVES_H
+
+#include <stdbool.h>
 
 #include "bench.h"
 
@@ -99,14 +104,34 @@ static inline int collectives_trips(double time, int pes)
     return (trips + pes - 1) / pes * pes;
 }
 
+/* Returns whether a row is to be measured: BENCH_ROWS is not set, or has the metric alone or with
+ * these bytes. */
+static inline bool collectives_wanted(const char *metric, size_t bytes)
+{
+    const char *rows = getenv("BENCH_ROWS");
+    size_t      n    = strlen(metric);
+
+    if (!rows)
+        return true;
+    for (; rows; rows = strchr(rows, ','), rows = rows ? rows + 1 : NULL)
+        if (strncmp(rows, metric, n) == 0 &&
+            (rows[n] == '\0' || rows[n] == ',' ||
+             (rows[n] == ':' && strtoull(rows + n + 1, NULL, 10) == bytes)))
+            return true;
+    return false;
+}
+
 /* The first batch is short: it fills caches and opens connections. */
 static inline void collectives_measure(const struct collectives_run  *run,
                                        const struct collectives_kind *kind, void (*plain)(void),
                                        const char *metric, size_t bytes)
 {
-    double best = run->library->largest(collectives_batch(run, kind, plain, bytes, run->pes));
+    double best;
     int    trips, batches;
 
+    if (!collectives_wanted(metric, bytes))
+        return;
+    best = run->library->largest(collectives_batch(run, kind, plain, bytes, run->pes));
     if (best < COLLECTIVES_WARM_S) /* measures again, now that caches are filled */
         best = run->library->largest(collectives_batch(run, kind, plain, bytes, run->pes));
     trips   = collectives_trips(best, run->pes);

@@ -51,6 +51,21 @@ run "$skua" bench --format=xml
 ok "an unknown format" has "$code $err" '^2 .*expected table, json or csv'
 run "$skua" bench --output=/no/such/folder
 ok "a directory that does not exist" has "$code $err" '^2 .*not a writable directory'
+# Peers are bound to cores in the order of the machine, as PEs are.  A launcher that prints its
+# command line replaces that of Open MPI.
+case $("$skua" info --topology) in *Core*)
+  mkdir "$work/bin"
+  cp "$skua" "$work/bin/skua"
+  printf '#!/bin/sh\necho "$@" >>%s/called\n' "$work" >"$work/bin/mpirun.openmpi"
+  for name in bench-armci-openmpi skuarun; do printf '#!/bin/sh\n' >"$work/bin/$name"; done
+  chmod +x "$work"/bin/*
+  for cores in 1 4; do
+    run env PATH="$work/bin:$PATH" HWLOC_SYNTHETIC="core:$cores pu:2" "$work/bin/skua" bench armci --rounds=1 --output="$work"
+  done
+  ok "two processes of a peer on one core are not bound" has "$(head -1 "$work/called")" ' --bind-to none -n 2 .*/bench-armci-openmpi '
+  ok "on four cores they are bound to the first ones" has "$(tail -1 "$work/called")" \
+    ' --map-by core --bind-to core -n 2 .*/bench-armci-openmpi '
+esac
 run "$skua" tour --help
 ok "tour --help" has "$code $out" '^0 usage: skua tour'
 tap_end

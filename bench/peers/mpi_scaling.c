@@ -302,7 +302,7 @@ static void *run_thread(void *arg)
 
     me         = rank * threads + (int)(intptr_t)arg;
     library.me = me;
-    bench_pin(me);
+    bench_pin(bench_cpu_of(me));
     scaling_measure_all(&library, thread_kernels, thread_kernel);
     return NULL;
 }

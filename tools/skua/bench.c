@@ -18,7 +18,8 @@
 static const char help[] =
     "usage: skua bench [NAME] [options]\n"
     "\n"
-    "  -r, --rounds=N      measure everything N times and keep the best (default: 3)\n"
+    "  -r, --rounds=N      measure everything N times and keep the best (default: 3);\n"
+    "                      collectives: the median\n"
     "  -f, --format=F      print a table (default), json or csv\n"
     "  -o, --output=DIR    write bench-NAME.csv and bench-NAME.svg here (default: .)\n"
     "  -n, --pes=N[,N...]  collectives, prk, openshmem: the number of PEs, or several\n"
@@ -318,12 +319,13 @@ int command_bench(int argc, char **argv)
 {
     struct bench_options options = {
         .bench = &bench_messages, .rounds = 3, .pes = {2}, .format = "table", .output = "."};
-    struct results    results = {0};
+    struct results    results = {.median = false};
     struct bench_host host;
     int               code = bench_parse(argc, argv, &options);
 
     if (code != 0)
         return code < 0 ? 0 : code;
+    results.median = options.bench->median;
     bench_find_cpus(&host);
     host.namespaces = options.namespaces;
     if (options.bench->every_pes && !options.pes_given)

@@ -45,7 +45,8 @@ void ski_collectives_init(struct ski_pe *self)
     self->collectives = c;
     self->polled[0]   = &ski_reductions_polled;
     ski_window_init(self, &c->window);
-    c->small_end = &c->small;
+    c->small_end  = &c->small;
+    c->halved_end = &c->halved_next;
     ski_list_init(&c->early);
     ski_list_init(&c->local);
     c->levels = ski_block_levels(self->pes);

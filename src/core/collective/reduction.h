@@ -25,7 +25,8 @@
  *   contributions of its PEs, and hosts exchange them.
  *
  * - SKI_REDUCTION_HALVED: a call of medium size between 2^k hosts of one PE each
- *   (reduction_halving.c).  PEs exchange halves, quarters and so on, and then results.
+ *   (reduction_halving.c).  PEs exchange halves, quarters and so on, and then results, which all
+ *   PEs get, or are collected towards the root.
  *
  * All algorithms combine the PEs in the same order.  On the wire, up and down the tree:  struct
  * ski_reduction_head, then elements.  A contribution may arrive before this PE has made the call:

@@ -14,10 +14,23 @@
  * bits as those of other algorithms.  A PE sends and receives about twice the elements, instead of
  * L times, in L + H rounds instead of L.
  *
+ * If a root gets the result, only the rounds of halving are exchanges.  In each later round k, of
+ * combining or of results, the PE whose bit k differs from that of the root sends, and has finished
+ * then; its partner receives.  All PEs together send the elements once for each PE but one, as in a
+ * tree, and twice more; the root receives them twice instead of L times, and all PEs combine.
+ *
+ * Calls to a root exchange one after the other on each PE; further ones are *held*.  A PE takes
+ * part in all rounds of a call, while it may have made many calls whose results other PEs get: the
+ * first halves of all of them would be in flight before one is complete.
+ *
+ * Flow control.  A PE that completes all rounds of combining has elements of all PEs, which have
+ * therefore begun the call.  A PE that sends to a root in a round of combining has not: its window
+ * is released by a credit of the receiver.
+ *
  * A PE has one buffer, which becomes the result.  The network reads from it what a PE sends in the
- * halving rounds, and results: the PE does not write that memory again until the result of that
- * range arrives, whose sender has received what the network was to read.  In the other rounds the
- * PE sends a copy.
+ * halving rounds, what it sends last, and results: the PE does not write that memory again until
+ * the result of that range arrives, whose sender has received what the network was to read.  In the
+ * other rounds the PE sends a copy.
  *
  * On the wire: struct ski_reduction_head, whose round is k, or L + k for results; then the elements
  * of the range.
@@ -35,6 +48,8 @@
 #include "core/sched/completion.h"
 
 #define HALVING_ROUND_COST 22528               /* bytes that take as long as a round */
+#define HALVING_ROOT_PES   16                  /* PEs from which a root's result is made so */
+#define HALVING_MOST       1                   /* calls to a root that exchange at a time */
 #define HALVING_COPIED     8192                /* bytes up to which what is sent is copied */
 #define HALVING_ENDED      UINT32_MAX          /* round of a record that waits for the network */
 #define HALVING_MOST_AHEAD (UINT64_C(1) << 24) /* difference of numbers in flight, at most */
@@ -48,8 +63,9 @@ bool ski_halving_used(const struct ski_pe *self, const struct ski_reduction_head
 {
     const struct ski_job *job = self->job;
 
-    return head->all && head->count > 0 && ski_job_is_distributed(job) && job->hosts == job->pes &&
-           job->pes >= 4 && (job->pes & (job->pes - 1)) == 0 && ski_op_splits((skua_op)head->op);
+    return head->count > 0 && ski_job_is_distributed(job) && job->hosts == job->pes &&
+           job->pes >= (head->all ? 4 : HALVING_ROOT_PES) && (job->pes & (job->pes - 1)) == 0 &&
+           ski_op_splits((skua_op)head->op);
 }
 
 /* Returns H.  A further halving costs a round and saves bytes in all rounds to come. */
@@ -91,7 +107,53 @@ static struct halving_range halving_range_after(const struct ski_pe             
     return halving_range(head, pe, round < depth ? round + 1 : depth);
 }
 
+/* Returns whether partners send each other elements in round @p k of combining. */
+static bool halving_is_exchange(const struct ski_pe *self, const struct ski_reduction_head *head,
+                                int k)
+{
+    return head->all || k < halving_depth(self, head);
+}
+
+/* Returns whether, in a round k that is no exchange, @p pe sends and its partner receives. */
+static bool halving_sends_up(const struct ski_reduction_head *head, int pe, int k)
+{
+    return (pe ^ head->root) >> k & 1;
+}
+
+/* Returns whether @p pe receives elements to combine in round @p k: it has not finished before, and
+ * does not send to a root. */
+static bool halving_receives(const struct ski_pe *self, const struct ski_reduction_head *head,
+                             int pe, int k)
+{
+    int depth = halving_depth(self, head);
+
+    for (int i = depth; !head->all && i <= k; i++)
+        if (halving_sends_up(head, pe, i))
+            return false;
+    return true;
+}
+
+/* Returns whether @p pe receives results of its partner of round @p k. */
+static bool halving_collects(const struct ski_reduction_head *head, int pe, int k)
+{
+    return head->all || (pe ^ head->root) >> k == 0;
+}
+
+/* Returns whether @p pe sends elements to a root in a round of combining, and is credited. */
+static bool halving_is_credited(const struct ski_pe *self, const struct ski_reduction_head *head,
+                                int pe)
+{
+    return !halving_receives(self, head, pe, self->collectives->levels - 1);
+}
+
 /* ---- sending ------------------------------------------------------------------------- */
+
+/* Sends the head of @p r to this PE itself, so that the call continues in a handler. */
+static void halving_resume(const struct ski_pe *self, const struct ski_reduction *r)
+{
+    skua_send_copy(self->pe, (skua_handler){SKI_HANDLER_REDUCTION_HALVED}, &r->head,
+                   sizeof r->head);
+}
 
 /* Notes that the network has read a range of the buffer.  The end of a call runs code of the
  * program, which does not happen inside of the driver. */
@@ -101,8 +163,7 @@ static void halving_sent(struct ski_pe *self, void *owner)
 
     ski_assert(r->sending > 0);
     if (--r->sending == 0 && r->round == HALVING_ENDED)
-        skua_send_copy(self->pe, (skua_handler){SKI_HANDLER_REDUCTION_HALVED}, &r->head,
-                       sizeof r->head);
+        halving_resume(self, r);
 }
 
 /* Sends @p range to @p pe.  @p stays: the memory does not change until the network has read it. */
@@ -119,7 +180,10 @@ static void halving_send(struct ski_pe *self, struct ski_reduction *r, int pe, i
                                            .owner      = r};
     skua_msg                    *msg;
 
-    head.round = (uint8_t)round;
+    head.round       = (uint8_t)round;
+    head.want_credit = round < self->collectives->levels &&
+                       !halving_is_exchange(self, &head, round) &&
+                       ski_window_wants_credit(&self->collectives->window);
     if (stays && range.bytes > HALVING_COPIED) {
         r->sending++; /* halving_sent() may be called before the call returns */
         if (ski_collective_send(self, pe, &packet))
@@ -147,6 +211,9 @@ static void halving_combine(struct ski_pe *self, struct ski_reduction *r)
 
     ski_assert(msg->bytes == sizeof r->head + mine.bytes);
     r->received[r->round] = NULL;
+    if (!halving_is_exchange(self, &r->head, (int)r->round))
+        ski_window_credit(self, msg->source, ski_call_cost(r->bytes),
+                          ski_reduction_head_of(msg)->want_credit);
     if (!(self->pe >> r->round & 1) || ski_op_commutes((skua_op)r->head.op)) {
         fn(own, other, count, type);
     } else {
@@ -156,61 +223,121 @@ static void halving_combine(struct ski_pe *self, struct ski_reduction *r)
     skua_msg_free(msg);
 }
 
-/* Runs the rounds that combine, as far as contributions have arrived.  Returns whether all are
- * over. */
-static bool halving_run_rounds(struct ski_pe *self, struct ski_reduction *r)
+/* What a phase of rounds has done. */
+enum halving_progress {
+    HALVING_WAITS,     /* elements are missing                       */
+    HALVING_CONTINUES, /* all of its rounds are over                 */
+    HALVING_SENT_UP    /* this PE has sent its last elements         */
+};
+
+/* Runs the rounds that combine, as far as contributions have arrived. */
+static enum halving_progress halving_run_rounds(struct ski_pe *self, struct ski_reduction *r)
 {
     uint32_t levels = (uint32_t)self->collectives->levels;
     int      depth  = halving_depth(self, &r->head);
 
     for (; r->round < levels; r->round++) {
-        int round = (int)r->round, partner = self->pe ^ (1 << round);
+        int  round = (int)r->round, partner = self->pe ^ (1 << round);
+        bool exchange = halving_is_exchange(self, &r->head, round);
+        bool up       = !exchange && halving_sends_up(&r->head, self->pe, round);
 
-        if (!r->sent)
+        if (up || (exchange && !r->sent))
             halving_send(self, r, partner, round,
-                         halving_range_after(self, &r->head, partner, round), round < depth);
+                         halving_range_after(self, &r->head, partner, round), up || round < depth);
+        if (up)
+            return HALVING_SENT_UP;
         r->sent = !r->received[round];
         if (r->sent)
-            return false;
+            return HALVING_WAITS;
         halving_combine(self, r);
     }
-    return true;
+    return HALVING_CONTINUES;
 }
 
-/* Runs the rounds in which partners send each other results.  Returns whether all are over. */
-static bool halving_run_results(struct ski_pe *self, struct ski_reduction *r)
+/* Runs the rounds that send results, as far as they have arrived. */
+static enum halving_progress halving_run_results(struct ski_pe *self, struct ski_reduction *r)
 {
     int levels = self->collectives->levels, depth = halving_depth(self, &r->head);
 
     for (; (int)r->round < levels + depth; r->round++) {
-        int k = levels + depth - 1 - (int)r->round;
+        int  k  = levels + depth - 1 - (int)r->round;
+        bool up = !halving_collects(&r->head, self->pe, k);
 
-        if (!r->sent)
+        if (up || (r->head.all && !r->sent))
             halving_send(self, r, self->pe ^ (1 << k), levels + k,
                          halving_range(&r->head, self->pe, k + 1), true);
+        if (up)
+            return HALVING_SENT_UP;
         r->sent = !(r->arrived >> k & 1);
         if (r->sent)
-            return false;
+            return HALVING_WAITS;
     }
-    return true;
+    return HALVING_CONTINUES;
+}
+
+/* Holds a call to a root if others exchange now. */
+static void halving_hold(struct ski_pe *self, struct ski_reduction *r)
+{
+    struct ski_collectives *c = self->collectives;
+
+    r->held = c->halved >= HALVING_MOST;
+    if (!r->held) {
+        c->halved++;
+        return;
+    }
+    r->small_next  = NULL;
+    *c->halved_end = r;
+    c->halved_end  = &r->small_next;
+}
+
+/* Lets the next held call begin, since another one is over. */
+static void halving_release(struct ski_pe *self)
+{
+    struct ski_collectives *c    = self->collectives;
+    struct ski_reduction   *next = c->halved_next;
+
+    if (!next) {
+        c->halved--;
+        return;
+    }
+    c->halved_next = next->small_next;
+    if (!c->halved_next)
+        c->halved_end = &c->halved_next;
+    halving_resume(self, next);
 }
 
 /* Ends a call whose buffer the network does not read any more. */
 static void halving_finish(struct ski_pe *self, struct ski_reduction *r)
 {
-    skua_completion done = r->done;
-    skua_msg       *msg  = r->msg;
+    skua_completion done        = r->done;
+    skua_msg       *msg         = r->msg;
+    bool            result_here = r->head.all || r->head.root == self->pe;
 
-    ski_window_release(&self->collectives->window, ski_call_cost(r->bytes), "reduction", self->pe);
+    if (!halving_is_credited(self, &r->head, self->pe))
+        ski_window_release(&self->collectives->window, ski_call_cost(r->bytes), "reduction",
+                           self->pe);
+    if (!r->head.all)
+        halving_release(self);
     ski_reduction_release(self, r);
-    ski_complete_with(done, msg);
+    if (result_here)
+        ski_complete_with(done, msg);
+    else
+        skua_msg_free(msg);
     ski_window_open(self, &self->collectives->window);
 }
 
 /* Continues a call as far as messages have arrived; it may be over at the return. */
 static void halving_advance(struct ski_pe *self, struct ski_reduction *r)
 {
-    if (!r->partial || !halving_run_rounds(self, r) || !halving_run_results(self, r))
+    enum halving_progress progress;
+
+    if (!r->partial || r->held)
+        return;
+    progress = r->round < (uint32_t)self->collectives->levels ? halving_run_rounds(self, r)
+                                                              : HALVING_CONTINUES;
+    if (progress == HALVING_CONTINUES)
+        progress = halving_run_results(self, r);
+    if (progress == HALVING_WAITS)
         return;
     r->round = HALVING_ENDED;
     if (r->sending == 0)
@@ -227,6 +354,8 @@ void ski_halving_begin(struct ski_pe *self, const struct ski_reduction_call *cal
     r->msg     = ski_reduction_msg(call->bytes);
     r->partial = ski_reduction_elements(r->msg);
     ski_reduction_fill(call, 0, r->partial, call->bytes);
+    if (!call->head.all)
+        halving_hold(self, r);
     halving_advance(self, r);
 }
 
@@ -238,8 +367,9 @@ static bool halving_head_valid(const struct ski_pe *self, const struct ski_reduc
 {
     uint64_t ahead = head->number - self->collectives->next;
 
-    if (head->algorithm != SKI_REDUCTION_HALVED || head->want_credit || head->barrier ||
-        head->all != 1 || head->root != 0 ||
+    if (head->algorithm != SKI_REDUCTION_HALVED || head->want_credit > !head->all ||
+        head->barrier || head->all > 1 ||
+        (uint32_t)head->root >= (head->all ? 1 : (uint32_t)self->pes) ||
         !ski_op_function((skua_op)head->op, (skua_type)head->type) ||
         head->count > self->job->arena->bytes >> ski_type_shift((skua_type)head->type) ||
         (ahead > HALVING_MOST_AHEAD && -ahead > HALVING_MOST_AHEAD))
@@ -261,6 +391,7 @@ static bool halving_expects(const struct ski_pe *self, const struct ski_reductio
     uint32_t round = head->round;
 
     return source == (self->pe ^ (1 << round)) &&
+           halving_receives(self, head, self->pe, (int)round) &&
            (!r || (round >= r->round && !r->received[round])) &&
            bytes == halving_range_after(self, head, self->pe, (int)round).bytes;
 }
@@ -276,7 +407,7 @@ static bool halving_on_result(struct ski_pe *self, struct ski_reduction *r, skua
 
     if (!r || r->round == HALVING_ENDED || !ski_reduction_agrees(r, head, bytes) ||
         k >= halving_depth(self, head) || msg->source != (self->pe ^ (1 << k)) ||
-        !halving_has_sent(r, k) || r->arrived >> k & 1)
+        !halving_has_sent(r, k) || !halving_collects(head, self->pe, k) || r->arrived >> k & 1)
         return false;
     range = halving_range(head, msg->source, k + 1);
     if (msg->bytes - sizeof *head != range.bytes)
@@ -321,6 +452,11 @@ void ski_on_reduction_halved(skua_msg *msg)
     }
     r = ski_reduction_find(self->collectives, ski_reduction_head_of(msg)->number);
     skua_msg_free(msg);
-    ski_assert(r && r->round == HALVING_ENDED && r->sending == 0);
-    halving_finish(self, r);
+    ski_assert(r && (r->held || (r->round == HALVING_ENDED && r->sending == 0)));
+    if (r->held) {
+        r->held = false;
+        halving_advance(self, r);
+    } else {
+        halving_finish(self, r);
+    }
 }

@@ -17,6 +17,7 @@ struct ski_reduction {
     bool                      in_place; /* the result is being received in place           */
     bool                      small;    /* a small call of this PE: see reduction_slot.h   */
     bool                      slotted;  /* the partial result was sent in a slot           */
+    bool                      held;     /* SKI_REDUCTION_HALVED: waits for calls before it */
     uint32_t                  round;    /* the current round                               */
     uint32_t                  sending;  /* SKI_REDUCTION_HALVED: ranges that the network reads */
     size_t                    bytes;    /* of its elements                                 */
@@ -32,7 +33,7 @@ struct ski_reduction {
         uint64_t                    arrived; /* SKI_REDUCTION_HALVED: bits of results            */
     };
     uint64_t               small_call;             /* number of the small call             */
-    struct ski_reduction  *small_next;             /* the next small call in flight        */
+    struct ski_reduction  *small_next;             /* the next small call in flight, or held one */
     struct ski_reduction **small_link;             /* the pointer to this small call       */
     _Alignas(16) char elements[2][SKI_SLOT_BYTES]; /* of a small call: `partial` is one of them */
     skua_msg *received[];                          /* contributions, by round              */

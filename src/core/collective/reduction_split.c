@@ -42,7 +42,8 @@
 #define SPLIT_ROOT_PES       8      /* PEs that are many                                    */
 #define SPLIT_SEGMENTS_MANY  8      /* segments from which on they are twice as long        */
 #define SPLIT_HALVED_FROM    4      /* parts of that size from which halving is used ...    */
-#define SPLIT_HALVED_TO      4      /* ... and multiples of it up to which                  */
+#define SPLIT_HALVED_TO      4      /* ... and multiples of it up to which all PEs ...      */
+#define SPLIT_HALVED_TO_ROOT 1      /* ... or a root get the result                         */
 #define SPLIT_BLOCK          8192   /* bytes combined at once: fits a cache for several PEs */
 #define SPLIT_CLAIM_MOST     32768  /* bytes that a PE claims at once, at most ...          */
 #define SPLIT_CLAIM_LEAST    1024   /* ... and at least                                     */
@@ -89,9 +90,10 @@ int ski_split_algorithm(const struct ski_pe *self, const struct ski_reduction_he
                         size_t bytes)
 {
     size_t threshold = split_threshold(self, head->all);
+    size_t most      = head->all ? SPLIT_HALVED_TO : SPLIT_HALVED_TO_ROOT;
     bool   small     = bytes < threshold;
 
-    if (bytes >= threshold / SPLIT_HALVED_FROM && bytes / SPLIT_HALVED_TO < threshold &&
+    if (bytes >= threshold / SPLIT_HALVED_FROM && bytes / most < threshold &&
         ski_halving_used(self, head))
         return SKI_REDUCTION_HALVED;
     if (small || self->pes == 1 || !ski_op_splits((skua_op)head->op))

@@ -20,7 +20,8 @@
 #include "onesided/team/team_stamp.h"
 
 #define SKI_TEAM_SLOTS     16   /* of a board; a power of two */
-#define TEAM_SLOTS_REPORT  4    /* calls after which a member stores how many it has finished */
+#define TEAM_SLOTS_REPORT  4    /* calls after which a member stores how many it has finished ... */
+#define TEAM_SLOTS_SCANS   8    /* ... if they are scans, where a member reads less than it writes */
 #define TEAM_SLOTS_READERS 16   /* PEs of a job whose members read the slots of all others */
 #define TEAM_SLOTS_AHEAD   2    /* calls after which a slot is used that is prefetched */
 #define TEAM_SLOTS_MOST    4096 /* calls in flight without a wait */
@@ -37,7 +38,8 @@ struct team_slot {
 
 _Static_assert(sizeof(struct team_slot) == 1024, "a slot fills whole cache lines");
 _Static_assert(offsetof(struct team_slot, data) + TEAM_SLOT_FIRST == SKI_CACHE_LINE, "see there");
-_Static_assert(TEAM_SLOTS_REPORT < SKI_TEAM_SLOTS, "see team_slot.h, Reuse");
+_Static_assert(TEAM_SLOTS_SCANS < SKI_TEAM_SLOTS && TEAM_SLOTS_SCANS % TEAM_SLOTS_REPORT == 0,
+               "see team_slot.h, Reuse");
 
 /* The slots of a member, which other members read. */
 struct team_board {
@@ -450,6 +452,8 @@ static void team_slot_call_read(struct ski_pe *self, struct ski_team_slots *slot
 static bool team_slot_call_advance(struct ski_pe *self, struct ski_team_slots *slots,
                                    struct team_slot_call *call)
 {
+    bool scan = team_slot_is_scan(call->small.kind.collective);
+
     if (call->writes && !team_slot_has_room(self, slots, call->number))
         return false;
     if (call->writes && !call->relays)
@@ -459,9 +463,8 @@ static bool team_slot_call_advance(struct ski_pe *self, struct ski_team_slots *s
     team_slot_prefetch_next(slots, call);
     team_slot_call_read(self, slots, call);
     team_slot_take_own(slots, &call->small);
-    if ((call->number + 1) % TEAM_SLOTS_REPORT == 0)
-        ski_team_stamp_raise(self, &slots->board->finished, call->number + 1, slots->light,
-                             team_slot_is_scan(call->small.kind.collective));
+    if ((call->number + 1) % (scan ? TEAM_SLOTS_SCANS : TEAM_SLOTS_REPORT) == 0)
+        ski_team_stamp_raise(self, &slots->board->finished, call->number + 1, slots->light, scan);
     return true;
 }
 

@@ -34,6 +34,7 @@ struct bench {
     void (*print)(const struct results *results);
     /** Write an SVG picture. */
     void (*plot)(const struct results *results, FILE *to);
+    bool median;      /* a value is the median of the runs, not the best */
     bool several_pes; /* --pes: measured on each number of PEs of that list, from 2 on */
     bool every_pes;   /* --pes: measured on each number, from 1 on; by default up to all cores */
 };
@@ -91,14 +92,20 @@ void bench_run_skua(struct results *results, const struct bench_host *host, cons
 void bench_run_app(struct results *results, const struct bench_host *host, const char *name,
                    const char *options, const char *arguments);
 
-/** Runs a peer, if it and its launcher are installed, with @p ranks processes, each on a core of
- * its own where there are enough. */
+/** Finds the CPUs that Skua binds @p pes PEs to by default.  Returns false if there are
+ * fewer cores: then a peer is not bound. */
+bool bench_cpus(const struct bench_host *host, int pes, int *cpu);
+
+/** Runs a peer, if it and its launcher are installed, with @p ranks processes, bound to the cores
+ * of as many PEs of Skua (bench_cpus()): the first ones, in the order of the machine. */
 void bench_run_peer(struct results *results, const struct bench_host *host,
                     const struct bench_peer *peer, int ranks);
 
-/** Runs a program of a peer library as @p ranks processes that are not bound: their threads choose
- * their cores.  A program that takes a minute is stopped. */
-void bench_run_peer_threads(struct results *results, const struct bench_peer *peer, int ranks);
+/** Runs a program of a peer library as @p ranks processes of @p threads threads, which bind
+ * themselves to the CPUs of as many PEs of Skua (bench_cpus()).  A program that takes a minute is
+ * stopped. */
+void bench_run_peer_threads(struct results *results, const struct bench_host *host,
+                            const struct bench_peer *peer, int ranks, int threads);
 
 /** Measures the floor: two processes, or two threads, that bounce a cache line, or copy memory and
  * set a flag. */

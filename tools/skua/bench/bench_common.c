@@ -5,6 +5,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/memory.h"
+#include "base/topology.h"
 #include "bench.h"
 
 #define BENCH_THREADS_LIMIT "60" /* seconds: a peer with several threads may hang */
@@ -141,10 +143,15 @@ static void bench_say_missing(const char *program)
             program);
 }
 
-/* Runs a peer on @p ranks processes; @p bind: "none", or what each of them is bound to.  Unless @p
- * limit is NULL, the peer is stopped after so many seconds. */
+bool bench_cpus(const struct bench_host *host, int pes, int *cpu)
+{
+    return pes <= host->cores && ski_topology_assign("auto", pes, 1, cpu) == SKUA_OK;
+}
+
+/* Runs a peer on @p ranks processes: rank i on core i, in the order of the machine, if @p bound.
+ * Unless @p limit is NULL, the peer is stopped after so many seconds. */
 static void bench_run_peer_bound(struct results *results, const struct bench_peer *peer, int ranks,
-                                 char *bind, char *limit)
+                                 bool bound, char *limit)
 {
     bool  open = strcmp(peer->launcher, "mpich") != 0;
     char  launcher[PROGRAM_PATH_BYTES], path[PROGRAM_PATH_BYTES], n[16];
@@ -161,8 +168,12 @@ static void bench_run_peer_bound(struct results *results, const struct bench_pee
     argv[i++] = launcher;
     if (open)
         argv[i++] = "--oversubscribe";
+    if (bound) {
+        argv[i++] = open ? "--map-by" : "-map-by";
+        argv[i++] = "core";
+    }
     argv[i++] = open ? "--bind-to" : "-bind-to";
-    argv[i++] = bind;
+    argv[i++] = bound ? "core" : "none";
     argv[i++] = "-n";
     argv[i++] = n;
     argv[i++] = path;
@@ -175,12 +186,32 @@ static void bench_run_peer_bound(struct results *results, const struct bench_pee
 void bench_run_peer(struct results *results, const struct bench_host *host,
                     const struct bench_peer *peer, int ranks)
 {
-    bench_run_peer_bound(results, peer, ranks, ranks > host->cores ? "none" : "core", NULL);
+    bench_run_peer_bound(results, peer, ranks, ranks <= host->cores, NULL);
 }
 
-void bench_run_peer_threads(struct results *results, const struct bench_peer *peer, int ranks)
+/* Writes @p count numbers with commas between them. */
+static void bench_write_list(char *text, size_t size, const int *number, int count)
 {
-    bench_run_peer_bound(results, peer, ranks, "none", BENCH_THREADS_LIMIT);
+    size_t n = 0;
+
+    text[0] = '\0';
+    for (int i = 0; i < count && n < size; i++)
+        n += (size_t)snprintf(text + n, size - n, "%s%d", i ? "," : "", number[i]);
+}
+
+void bench_run_peer_threads(struct results *results, const struct bench_host *host,
+                            const struct bench_peer *peer, int ranks, int threads)
+{
+    int *cpu = ski_calloc((size_t)(ranks * threads), sizeof *cpu);
+    char list[1024];
+
+    if (bench_cpus(host, ranks * threads, cpu)) {
+        bench_write_list(list, sizeof list, cpu, ranks * threads);
+        setenv("BENCH_CPUS", list, 1); /* for bench_cpu_of() of bench/bench.h */
+    }
+    bench_run_peer_bound(results, peer, ranks, false, BENCH_THREADS_LIMIT);
+    unsetenv("BENCH_CPUS");
+    free(cpu);
 }
 
 void bench_progress(const char *what)

@@ -112,7 +112,7 @@ static void bench_scaling_run_mpi_threads(struct results *results, const struct 
 
     snprintf(argument, sizeof argument, "threads=%d", pes);
     if (pes > 1 && pes <= host->cores)
-        bench_run_peer_threads(results, &peer, 1);
+        bench_run_peer_threads(results, host, &peer, 1, pes);
 }
 
 /* Measures @p mpi with a process on each of two hosts that has a thread for each of its PEs, and
@@ -130,7 +130,7 @@ static void bench_scaling_run_mpi_hosts(struct results *results, const struct be
     snprintf(argument, sizeof argument, "threads=%d,pairs", pes / 2);
     bench_run_peer(results, host, &processes, pes);
     if (pes <= host->cores)
-        bench_run_peer_threads(results, &threads, 2);
+        bench_run_peer_threads(results, host, &threads, 2, pes / 2);
 }
 
 /* Messages in pairs from one half of the PEs to the other, as if the halves were on two hosts: over

@@ -7,6 +7,33 @@
 
 #include "base/memory.h"
 
+/* Returns the median of a result's runs; of an even number, the mean of the middle two. */
+static double results_median(const struct results_runs *runs)
+{
+    return (runs->value[(runs->count - 1) / 2] + runs->value[runs->count / 2]) / 2;
+}
+
+/* Returns the value of @p r, which is in the list. */
+static double results_value(const struct results *results, const struct result *r)
+{
+    return results->median ? results_median(&results->runs[r - results->list]) : r->value;
+}
+
+/* Adds the value of a run. */
+static void results_add_run(struct results_runs *runs, double value)
+{
+    size_t at = runs->count;
+
+    if (runs->count == runs->room) {
+        runs->room  = runs->room ? 2 * runs->room : 4;
+        runs->value = ski_realloc(runs->value, runs->room * sizeof *runs->value);
+    }
+    for (; at > 0 && runs->value[at - 1] > value; at--)
+        runs->value[at] = runs->value[at - 1];
+    runs->value[at] = value;
+    runs->count++;
+}
+
 static struct result *results_find(const struct results *results, const char *series, size_t bytes,
                                    const char *metric)
 {
@@ -32,6 +59,7 @@ void results_add(struct results *results, const struct result *result)
     struct result *known = results_find(results, result->series, result->bytes, result->metric);
 
     if (known) {
+        results_add_run(&results->runs[known - results->list], result->value);
         if (results_more_is_better(result->metric) ? result->value > known->value
                                                    : result->value < known->value)
             known->value = result->value;
@@ -40,7 +68,10 @@ void results_add(struct results *results, const struct result *result)
     if (results->count == results->room) {
         results->room = results->room ? 2 * results->room : 64;
         results->list = ski_realloc(results->list, results->room * sizeof *results->list);
+        results->runs = ski_realloc(results->runs, results->room * sizeof *results->runs);
     }
+    results->runs[results->count] = (struct results_runs){0};
+    results_add_run(&results->runs[results->count], result->value);
     results->list[results->count++] = *result;
 }
 
@@ -59,6 +90,13 @@ bool results_read(struct results *results, const char *line)
 
 double results_get(const struct results *results, const char *series, size_t bytes,
                    const char *metric)
+{
+    const struct result *r = results_find(results, series, bytes, metric);
+    return r ? results_value(results, r) : 0;
+}
+
+double results_get_best(const struct results *results, const char *series, size_t bytes,
+                        const char *metric)
 {
     const struct result *r = results_find(results, series, bytes, metric);
     return r ? r->value : 0;
@@ -90,17 +128,21 @@ void results_print_json(const struct results *results, FILE *to)
         fprintf(to,
                 "{\"bench\":\"%s\",\"series\":\"%s\",\"bytes\":%zu,\"metric\":\"%s\","
                 "\"value\":%.6g}\n",
-                r->bench, r->series, r->bytes, r->metric, r->value);
+                r->bench, r->series, r->bytes, r->metric, results_value(results, r));
 }
 
 void results_print_csv(const struct results *results, FILE *to)
 {
     fprintf(to, "bench,series,bytes,metric,value\n");
     for (const struct result *r = results->list; r < results->list + results->count; r++)
-        fprintf(to, "%s,%s,%zu,%s,%.6g\n", r->bench, r->series, r->bytes, r->metric, r->value);
+        fprintf(to, "%s,%s,%zu,%s,%.6g\n", r->bench, r->series, r->bytes, r->metric,
+                results_value(results, r));
 }
 
 void results_free(struct results *results)
 {
+    for (size_t i = 0; i < results->count; i++)
+        free(results->runs[i].value);
+    free(results->runs);
     free(results->list);
 }

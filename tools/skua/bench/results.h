@@ -4,8 +4,10 @@
  *
  * A benchmark program prints a line of JSON for each result:
  *   {"bench":"messages","series":"skua-inline","bytes":8,"metric":"roundtrip_us","value":0.28}
- * Of results with equal series, bytes and metric the best value is kept: the largest of a rate
- * (rate-...) or bandwidth (..._gbs), the smallest of any other metric.
+ * Results with equal series, bytes and metric, of several runs, are one result.  Its value is the
+ * best one: the largest of a rate (rate-...) or bandwidth (..._gbs), the smallest of any other
+ * metric.  A benchmark whose runs differ more than the time of an operation does, because a run may
+ * get faster CPUs than another, uses the median of the runs instead.
  */
 #ifndef SKUA_RESULTS_H
 #define SKUA_RESULTS_H
@@ -20,12 +22,20 @@ struct result {
     double value;
 };
 
-struct results {
-    struct result *list;
-    size_t         count, room;
+/* The values of a result, one for each run, in ascending order. */
+struct results_runs {
+    double *value;
+    size_t  count, room;
 };
 
-/** Adds a result, or improves the one of equal series, bytes and metric. */
+struct results {
+    struct result       *list; /* with their best values */
+    struct results_runs *runs; /* of each result         */
+    size_t               count, room;
+    bool                 median; /* results_get() and the printed values are medians */
+};
+
+/** Adds a result, or a run to the one of equal series, bytes and metric. */
 void results_add(struct results *results, const struct result *result);
 
 /** Adds the result in a line of JSON.  Returns false if the line is not a result. */
@@ -34,6 +44,10 @@ bool results_read(struct results *results, const char *line);
 /** Returns a value, or 0 if it was not measured. */
 double results_get(const struct results *results, const char *series, size_t bytes,
                    const char *metric);
+
+/** Returns the value of the best run, or 0 if it was not measured. */
+double results_get_best(const struct results *results, const char *series, size_t bytes,
+                        const char *metric);
 
 /** Returns the smallest of @p sizes, which ascend, from which on @p metric is below @p than at
  * every size; INFINITY if it is above at the largest, 0 if it was not measured.  Sizes above the

@@ -35,6 +35,21 @@ static void results_test_best(struct results *results)
     OK(results_get(results, "openmpi", 8, "put_gbs") == 0, "also of another series");
 }
 
+static void results_test_median(void)
+{
+    static const double times[] = {5, 1, 9, 2};
+    struct results      results = {.median = true};
+
+    for (int i = 0; i < 3; i++)
+        results_test_read(&results, "skua", 8, "scan_us", times[i]);
+    OK(results_get(&results, "skua", 8, "scan_us") == 5, "the median of three runs");
+    results_test_read(&results, "skua", 8, "scan_us", times[3]);
+    OK(results_get(&results, "skua", 8, "scan_us") == 3.5, "of four, the mean of the middle two");
+    OK(results_get_best(&results, "skua", 8, "scan_us") == 1, "the best run is known as well");
+    OK(results_get_best(&results, "skua", 9, "scan_us") == 0, "unless there was none");
+    results_free(&results);
+}
+
 static void results_test_rejected(struct results *results)
 {
     size_t before = results->count;
@@ -103,6 +118,7 @@ int main(void)
     struct results results = {0};
 
     results_test_best(&results);
+    results_test_median();
     results_test_rejected(&results);
     results_test_print(&results);
     results_test_break_even(&results);
