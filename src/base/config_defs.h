@@ -38,7 +38,7 @@ CONFIG(errors,               errors,    "status",     "Effect of misuse in a cal
 CONFIG(exit_grace,           seconds,   SKI_EXIT_GRACE, "Time that PEs may continue to compute after skua_exit before the launcher kills them.")
 CONFIG(huge_pages,           flag,      "0",          "Use huge pages for the arena, so that the first access to its memory takes few page faults; a job then takes memory in steps of a huge page. The host must allow it: /sys/kernel/mm/transparent_hugepage/shmem_enabled is not never or deny.")
 CONFIG(idle_exit,            flag,      "0",          "End the job, with code 1, when idle_report finds that the job can never continue.")
-CONFIG(idle_patience,        micros,    "5000",       "Time that a PE polls, at most, in addition to idle_spin, after messages have arrived soon after it began to sleep; a PE that shares its core does not. 0 disables this.")
+CONFIG(idle_patience,        micros,    "5000",       "Time that a PE polls and yields its core, at most, in addition to idle_yield, after messages have arrived soon after it began to sleep; a PE does not if other threads want its core. 0 disables this.")
 CONFIG(idle_report,          seconds,   "5",          "Idle time after which PE 0 checks whether all PEs are idle and nothing is in flight, so that the job can never continue; it then reports what waits where. 0 disables the check.")
 CONFIG(idle_spin,            micros,    "50",         "Time that an idle PE polls at full speed before it yields its core between polls.")
 CONFIG(idle_yield,           micros,    "50",         "Time that an idle PE then polls and yields its core before it sleeps.")

@@ -26,17 +26,19 @@
 #include "core/sched/blocked.h"
 #include "core/sched/timer.h"
 
-#define ARRIVALS         32     /* inbox cells queued per pass: a later one may be more urgent */
-#define IDLE_PASSES      64     /* empty passes between two reads of the clock            */
-#define IDLE_SHARED      4      /* ... where PEs share a CPU                              */
-#define QUICK_NS         1000   /* of a yield during which no other thread has run        */
-#define ALONE_NS         100000 /* after which such a yield is repeated                  */
-#define LONG_NS          50000  /* of a yield after which a PE sleeps: the other computes */
-#define LOOK_NS          500    /* polling before each yield but the first: a quarter of its cost */
-#define PRESSED_MESSAGES 1024   /* messages between two polls while memory is short       */
-#define YIELDS           3      /* of a PE on a crowded CPU before it sleeps            */
-#define SPINS            4000   /* empty passes while a call waits for a notification     */
-#define RETRY_NS         50000  /* a PE with deferred sends sleeps no longer            */
+#define ARRIVALS         32        /* inbox cells queued per pass: a later one may be more urgent */
+#define IDLE_PASSES      64        /* empty passes between two reads of the clock            */
+#define IDLE_SHARED      4         /* ... where PEs share a CPU                              */
+#define QUICK_NS         1000      /* of a yield during which no other thread has run        */
+#define SWITCH_NS        4000      /* of a yield during which another thread has run        */
+#define IMPATIENT_NS     100000000 /* during which a PE learns no patience after that    */
+#define ALONE_NS         100000    /* after which such a yield is repeated                  */
+#define LONG_NS          50000     /* of a yield after which a PE sleeps: the other computes */
+#define LOOK_NS          500   /* polling before each yield but the first: a quarter of its cost */
+#define PRESSED_MESSAGES 1024  /* messages between two polls while memory is short       */
+#define YIELDS           3     /* of a PE on a crowded CPU before it sleeps            */
+#define SPINS            4000  /* empty passes while a call waits for a notification     */
+#define RETRY_NS         50000 /* a PE with deferred sends sleeps no longer            */
 
 /* A callback of skua_idle_add(). */
 struct ski_idle_callback {
@@ -53,12 +55,15 @@ struct ski_idle {
     uint64_t total;       /* ticks that the PE was idle so far                      */
     uint64_t spin_ticks;  /* spin until idle for this long ...                      */
     uint64_t yield_ticks; /* ... spin and yield until idle for this long; then sleep */
-    uint64_t patience;    /* ticks of spinning in addition: see sched_learn()       */
+    uint64_t patience;    /* ticks of yielding in addition: see sched_learn()       */
     uint64_t patience_most;
-    uint64_t look_ticks;     /* of polling between two yields                          */
-    uint64_t rests;          /* times that all callbacks had nothing to do             */
-    uint64_t alone_until;    /* ticks until which foreign PEs are taken to be asleep   */
-    uint64_t alone_ticks;    /* how long that is assumed after a quick yield           */
+    uint64_t impatient_until; /* ticks until which patience stays 0                     */
+    uint64_t look_ticks;      /* of polling between two yields                          */
+    uint64_t rests;           /* times that all callbacks had nothing to do             */
+    uint64_t alone_until;     /* ticks until which foreign PEs are taken to be asleep   */
+    uint64_t alone_ticks;     /* how long that is assumed after a quick yield           */
+    uint64_t impatient_ticks;
+    uint64_t switch_ticks;   /* a yield that took longer: another thread has run       */
     uint64_t quick_ticks;    /* a yield that took less time: no other thread has run   */
     uint64_t long_ticks;     /* a yield that took longer: it has much to do            */
     bool     foreign;        /* PEs that do not share the arena are bound to this CPU  */
@@ -354,14 +359,14 @@ static bool sched_idle_work(struct ski_idle *idle)
     return more;
 }
 
-/* Learns from a sleep of @p slept ticks, which was to end after @p ns.  If something arrived soon,
- * being woken has delayed it by more than the CPU time was worth: the PE spins longer the next
- * times, until a long sleep shows that nothing arrives. */
-static void sched_learn(struct ski_idle *idle, uint64_t slept, uint64_t ns)
+/* Learns from a sleep of @p slept ticks, until @p now, which was to end after @p ns.  If something
+ * arrived soon, being woken has delayed it by more than the CPU time was worth: the PE polls longer
+ * the next times, until a long sleep shows that nothing arrives. */
+static void sched_learn(struct ski_idle *idle, uint64_t slept, uint64_t now, uint64_t ns)
 {
     if (slept > idle->patience_most)
         idle->patience /= 2;
-    else if (ski_ticks_to_ns(slept) < ns)
+    else if (ski_ticks_to_ns(slept) < ns && now >= idle->impatient_until)
         idle->patience = 2 * idle->patience + idle->yield_ticks;
     if (idle->patience > idle->patience_most)
         idle->patience = idle->patience_most;
@@ -370,8 +375,7 @@ static void sched_learn(struct ski_idle *idle, uint64_t slept, uint64_t ns)
 /* Sleeps until something arrives, or until a timer, a layer or a deferred send needs the PE. */
 static void sched_sleep(struct ski_pe *self)
 {
-    uint64_t since;
-    uint64_t ns = ski_timers_wait(self), most = ski_layers_before_sleep(self);
+    uint64_t ns = ski_timers_wait(self), most = ski_layers_before_sleep(self), since, now;
 
     if (most == 0)
         return;
@@ -389,7 +393,8 @@ static void sched_sleep(struct ski_pe *self)
     } else {
         ski_host_sleep(self->host, self->job, self->index, &self->reader, ns);
     }
-    sched_learn(self->idle, ski_ticks() - since, ns);
+    now = ski_ticks();
+    sched_learn(self->idle, now - since, now, ns);
     self->idle->since = 0;
 }
 
@@ -455,17 +460,28 @@ static void sched_step_aside(struct ski_pe *self)
         sched_sleep(self);
 }
 
+/* Yields the CPU at @p now.  If another thread, which is no PE of this arena, has run meanwhile,
+ * the PE soon sleeps, and learns no patience for a while. */
+static void sched_yield_alone(struct ski_idle *idle, uint64_t now)
+{
+    sched_yield();
+    if (idle->patience > 0 && ski_ticks() - now > idle->switch_ticks) {
+        idle->patience        = 0;
+        idle->impatient_until = now + idle->impatient_ticks;
+    }
+}
+
 /* Spins, yields or sleeps, by how long the PE has been idle at @p now. */
 static void sched_rest(struct ski_pe *self, uint64_t now)
 {
-    const struct ski_idle *idle = self->idle;
+    struct ski_idle *idle = self->idle;
 
     if (sched_is_crowded(self, now))
         sched_step_aside(self);
     else if (now - idle->since >= idle->yield_ticks + idle->patience)
         sched_sleep(self);
-    else if (now - idle->since >= idle->spin_ticks + idle->patience)
-        sched_yield();
+    else if (now - idle->since >= idle->spin_ticks)
+        sched_yield_alone(idle, now);
 }
 
 /* Decides, every so many empty passes, whether to spin, yield or sleep. */
@@ -684,10 +700,12 @@ void ski_scheduler_init(struct ski_pe *self)
     idle->look_ticks  = ski_ns_to_ticks(LOOK_NS);
     idle->alone_ticks = ski_ns_to_ticks(ALONE_NS);
     idle->quick_ticks = ski_ns_to_ticks(QUICK_NS);
-    idle->long_ticks  = ski_ns_to_ticks(LONG_NS);
-    idle->foreign     = self->job->cpus_shared && self->index < self->job->local_pes &&
+    idle->switch_ticks    = ski_ns_to_ticks(SWITCH_NS);
+    idle->impatient_ticks = ski_ns_to_ticks(IMPATIENT_NS);
+    idle->long_ticks      = ski_ns_to_ticks(LONG_NS);
+    idle->foreign         = self->job->cpus_shared && self->index < self->job->local_pes &&
                     self->job->cpu[self->index] != SKI_CPU_ANY;
-    if (!idle->foreign) /* a PE that spins may keep others from running */
+    if (!idle->foreign) /* their PEs would have to wait */
         idle->patience_most = ski_ns_to_ticks((uint64_t)(ski_config.idle_patience * 1e3));
     self->idle = idle;
     ski_progress_init(&self->progress);
