@@ -176,6 +176,7 @@ void start(Main *self, int sign, const char *what)
 
 void stop(Main *self)
 {
+    self->spent += skua_time() - self->started;
     variant_stop(&self->best, self->started);
     self->times++;
 }

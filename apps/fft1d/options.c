@@ -48,7 +48,7 @@ bool options_read(struct fft1d_options *o, int argc, char **argv)
          "the number of chares; C must divide N"},
         ARGUMENT_REPEAT(&o->repeat, "number of transforms; the fastest counts (default: 5)"),
         {"seconds", ARGUMENT_REAL, &o->seconds, 0, 1000000, "S",
-         "repeat transforms for at least S seconds (default: 0)"},
+         "repeat until the transforms have taken S seconds (default: 0)"},
         {"estimate", ARGUMENT_FLAG, &o->estimate, 0, 0, NULL, "let FFTW plan without measuring"},
         {"mesh", ARGUMENT_FLAG, &o->mesh, 0, 0, NULL,
          "send blocks in pieces through the mesh of a stream, for very many PEs"},

@@ -15,7 +15,7 @@ struct fft1d_options {
     int64_t per_pe;                      /* lower bound where the number of chares is chosen   */
     int64_t tile;                        /* largest number of rows of a tile; 0: chosen        */
     int64_t repeat;                      /* number of transforms; the fastest counts           */
-    double  seconds;                     /* transforms are repeated for at least this time     */
+    double  seconds;                     /* transforms repeat until they have taken this time  */
     bool    estimate;                    /* FFTW plans without measuring                       */
     bool    mesh;                        /* blocks pass through a stream                       */
     bool    no_verify;                   /* do not transform back and compare                  */
