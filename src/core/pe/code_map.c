@@ -82,76 +82,15 @@ static bool code_imports(const struct dl_phdr_info *info, const char *symbol)
     return table && symbols && names && code_relocates(table, bytes, symbols, names, symbol);
 }
 
-/* Returns the canary of stack protectors, if frames of the object hold it; or NULL. */
-static const void *code_protector(const struct dl_phdr_info *info)
-{
-    const char *symbol = "__stack_chk_guard";
-
-    return code_imports(info, symbol) ? dlsym(RTLD_DEFAULT, symbol) : NULL;
-}
-
-/* Returns @p word as pointer authentication signs it with the first key of this process.  The
- * instruction does nothing on a CPU, or under a kernel, without pointer authentication. */
-static uint64_t code_sign(uint64_t word)
-{
-    register uint64_t signed_word __asm__("x17") = word;
-    register uint64_t modifier __asm__("x16")    = 0;
-
-    __asm__("hint #8" : "+r"(signed_word) : "r"(modifier)); /* pacia1716 */
-    return signed_word;
-}
-
-/* Returns a hash of the key that return addresses are signed with in this process; 0: none are.  A
- * signature has as few as seven bits, so several words are signed. */
-static uint64_t code_key(void)
-{
-    uint64_t hash = CODE_PRIME;
-    bool     any  = false;
-
-    for (uint64_t word = 0x10000; word <= 0x100000; word += 0x10000) {
-        uint64_t signature = code_sign(word);
-
-        hash = code_hash(hash, &signature, sizeof signature);
-        any  = any || signature != word;
-    }
-    return any ? hash | 1 : 0;
-}
-
-/* Returns whether a function of the object signs its return address: whether an instruction is
- * paciasp or pacibsp. */
-static bool code_signs(const struct dl_phdr_info *info)
-{
-    for (int i = 0; i < info->dlpi_phnum; i++) {
-        const ElfW(Phdr) *part = &info->dlpi_phdr[i];
-        const uint32_t *code   = (const void *)(info->dlpi_addr + part->p_vaddr);
-
-        if (part->p_type != PT_LOAD || !(part->p_flags & PF_X) || !(part->p_flags & PF_R))
-            continue;
-        for (size_t at = 0; at < part->p_filesz / sizeof *code; at++)
-            if (code[at] == 0xd503233f || code[at] == 0xd503237f)
-                return true;
-    }
-    return false;
-}
-
 /* The program's and Skua's frames lie on the stacks of user threads. */
 static uint64_t code_canary(const struct dl_phdr_info *info, const char *name)
 {
-    uint64_t    key = code_key(), kinds = 0, hash = CODE_PRIME;
-    const void *canary;
+    bool        has_frames = name[0] == '\0' || strncmp(name, "libskua", strlen("libskua")) == 0;
+    const char *symbol     = "__stack_chk_guard";
+    const void *canary =
+        has_frames && code_imports(info, symbol) ? dlsym(RTLD_DEFAULT, symbol) : NULL;
 
-    if (name[0] != '\0' && strncmp(name, "libskua", strlen("libskua")) != 0)
-        return 0;
-    canary = code_protector(info);
-    if (canary) {
-        hash = code_hash(hash, canary, sizeof(uintptr_t));
-        kinds |= SKI_CODE_PROTECTED;
-    }
-    if (key && code_signs(info)) {
-        hash = code_hash(hash, &key, sizeof key);
-        kinds |= SKI_CODE_SIGNED;
-    }
-    return kinds ? (hash & ~(uint64_t)(SKI_CODE_PROTECTED | SKI_CODE_SIGNED)) | kinds : 0;
+    return canary ? code_hash(CODE_PRIME, canary, sizeof(uintptr_t)) | 1 : 0;
 }
 #else
 static uint64_t code_canary(const struct dl_phdr_info *info, const char *name)
@@ -160,18 +99,6 @@ static uint64_t code_canary(const struct dl_phdr_info *info, const char *name)
     return 0;
 }
 #endif
-
-const char *ski_code_canary_text(uint64_t canary)
-{
-    if (canary & SKI_CODE_SIGNED && canary & SKI_CODE_PROTECTED)
-        return "a stack protector and signed return addresses, whose canary and key differ in each "
-               "process; compile with -fno-stack-protector -mbranch-protection=none";
-    if (canary & SKI_CODE_SIGNED)
-        return "signed return addresses, whose key differs in each process; compile with "
-               "-mbranch-protection=none";
-    return "a stack protector, whose canary differs in each process; compile with "
-           "-fno-stack-protector";
-}
 
 /* The page of functions that the kernel maps into each process is not code of the program: no user
  * thread waits there. */

@@ -9,9 +9,7 @@
  *
  * Frames of code that was compiled with a stack protector also hold its canary, a random word of
  * the process.  On x86-64 the canary is part of a context (context_x86_64.S).  On aarch64 it is one
- * read-only variable of the process, so such code is not the same in two processes.  Nor is code
- * whose functions sign their return addresses (pointer authentication, -mbranch-protection), on a
- * CPU that has it: the kernel gives each program that it starts keys of its own.
+ * read-only variable of the process, so such code is not the same in two processes.
  */
 #ifndef SKI_CODE_MAP_H
 #define SKI_CODE_MAP_H
@@ -23,19 +21,12 @@
 #define SKI_CODE_NAME 48
 #define SKI_CODE_MOST 512 /* loaded objects of a process that are compared */
 
-/* What frames of an object hold. */
-enum {
-    SKI_CODE_PROTECTED = 1, /* the canary of a stack protector              */
-    SKI_CODE_SIGNED    = 2, /* return addresses that are signed with a key  */
-};
-
 /* A loaded object: the program or a library. */
 struct ski_code_object {
     uint64_t base;
     uint64_t contents; /* a hash of its segments and notes, such as its build ID */
-    uint64_t canary;   /* a hash of what frames of this object hold that differs in each process,
-                          and SKI_CODE_...; 0: nothing */
-    char name[SKI_CODE_NAME]; /* the last part of its path; "" is the program  */
+    uint64_t canary;   /* a hash of the canary, where frames of this object hold it; or 0 */
+    char     name[SKI_CODE_NAME]; /* the last part of its path; "" is the program  */
 };
 
 /** Writes the code map of this process to @p map, which has room for @p most objects.  Returns the
@@ -47,10 +38,6 @@ size_t ski_code_map(struct ski_code_object *map, size_t most);
  * this process, or has a base of 0. */
 const struct ski_code_object *ski_code_map_differs(const struct ski_code_object *theirs,
                                                    size_t count, struct ski_code_object *ours);
-
-/** Returns, as a phrase after "was compiled with", what a `canary` of an object means, and the
- *  remedy. */
-const char *ski_code_canary_text(uint64_t canary);
 
 /* The loaded objects that words of some memory point into.  A stack in a checkpoint needs these.
  * Words that nothing uses any more may point into modules (base/module.h), which another job need

@@ -228,9 +228,9 @@ static void thread_migration_log_difference(const struct ski_pe *self, int pe,
         (void)ski_fail(
             SKUA_ERR_MISMATCH,
             "objects with user threads inside cannot migrate from PE %d to PE %d: %.*s was "
-            "compiled with %s, or run PEs as threads of one process (skuarun -t)",
-            self->pe, pe, SKI_CODE_NAME, name,
-            ski_code_canary_text(answer->yours.canary | answer->mine.canary));
+            "compiled with a stack protector, whose canary differs there; compile with "
+            "-fno-stack-protector, or run PEs as threads of one process (skuarun -t)",
+            self->pe, pe, SKI_CODE_NAME, name);
     else
         (void)ski_fail(
             SKUA_ERR_MISMATCH,

@@ -96,14 +96,13 @@ static const char *thread_saved_refusal(struct ski_object *object, const struct 
     return NULL;
 }
 
-/* Returns the first code object of @p map that no other process can continue, since its frames hold
- * what differs in each process; NULL: there is none. */
-static const struct ski_code_object *thread_saved_protected(const struct ski_code_object *map,
-                                                            size_t                        count)
+/* Returns the name of the first code object that the threads of @p object run in and that no other
+ * process can continue, since its frames hold a canary of the process; NULL: there is none. */
+static const char *thread_saved_protected(const struct ski_code_object *map, size_t count)
 {
     for (size_t i = 0; i < count; i++)
         if (map[i].canary)
-            return &map[i];
+            return map[i].name[0] ? map[i].name : "the program";
     return NULL;
 }
 
@@ -121,19 +120,20 @@ static void thread_saved_scan(const struct ski_object *object, struct ski_code_s
  * process. */
 static bool thread_saved_code_possible(const struct ski_object *object, char *why, size_t room)
 {
-    struct ski_code_scan          scan;
-    struct ski_code_object       *map = ski_malloc(SKI_CODE_MOST * sizeof *map);
-    const struct ski_code_object *found;
+    struct ski_code_scan    scan;
+    struct ski_code_object *map = ski_malloc(SKI_CODE_MOST * sizeof *map);
+    const char             *name;
 
     thread_saved_scan(object, &scan);
-    found = thread_saved_protected(map, ski_code_scan_map(&scan, map));
-    if (found)
+    name = thread_saved_protected(map, ski_code_scan_map(&scan, map));
+    if (name)
         thread_saved_refuse(why, room,
-                            "user threads of %s cannot be saved: %s was compiled with %s",
-                            ski_object_text(object), found->name[0] ? found->name : "the program",
-                            ski_code_canary_text(found->canary));
+                            "user threads of %s cannot be saved: %s was compiled with a stack "
+                            "protector, whose canary differs in each process; compile with "
+                            "-fno-stack-protector",
+                            ski_object_text(object), name);
     free(map);
-    return !found;
+    return !name;
 }
 
 static bool thread_saved_threads_possible(struct ski_object *object, char *why, size_t room)
