@@ -19,7 +19,7 @@
 #include "strategy/pe_heap.h"
 #include "strategy/strategy.h"
 
-#define REFINE_TOLERANCE 0.005
+#define REFINE_TOLERANCE 0.02
 #define REFINE_ATTEMPTS  10
 
 /* The objects of PE p are item[start[p]] .. item[start[p + 1] - 1]. */
