@@ -152,28 +152,34 @@ static void test_map(const char *name, int rows, int columns, int stride)
         expect(abs(count[pe] - 600 / pes) <= 60, "an equal number of blocks");
 }
 
-/* Returns the work of a PE: its blocks, each times its number of updates. */
-static int64_t work_of(const char *name, int pe)
+#define BALANCE_BLOCKS 97
+
+/* Returns the largest work of a PE: its blocks, each times its number of updates. */
+static int64_t largest_work(const char *name, int blocks, int rows, int columns)
 {
-    struct lu_options o = {.blocks = 24, .grid = {1, 2}};
-    int32_t           table[24 * 25];
-    int64_t           work = 0;
+    static int32_t    table[BALANCE_BLOCKS * (BALANCE_BLOCKS + 1)];
+    struct lu_options o        = {.blocks = blocks, .grid = {rows, columns}};
+    int64_t           work[64] = {0}, most = 0;
 
     snprintf(o.map, sizeof o.map, "%s", name);
-    expect(!map_fill(&o, 2, table), "a map");
-    for (int i = 0; i < 24; i++)
-        for (int j = 0; j < 24; j++)
-            work += table[i * 25 + j] == pe ? (i < j ? i : j) : 0;
-    return work;
+    expect(!map_fill(&o, rows * columns, table), "a map");
+    for (int i = 0; i < blocks; i++)
+        for (int j = 0; j < blocks; j++)
+            work[table[i * (blocks + 1) + j]] += (i < j ? i : j) + 1;
+    for (int pe = 0; pe < rows * columns; pe++)
+        most = work[pe] > most ? work[pe] : most;
+    return most;
 }
 
 static void test_balance(void)
 {
-    int64_t cyclic = work_of("cyclic", 1) - work_of("cyclic", 0);
+    static const int grid[][2] = {{1, 2}, {2, 2}, {2, 4}, {4, 4}};
 
-    expect(cyclic > 0, "the last column has the most work");
-    expect(8 * llabs(work_of("balanced", 1) - work_of("balanced", 0)) < cyclic,
-           "balanced work of PEs");
+    for (size_t g = 0; g < sizeof grid / sizeof *grid; g++)
+        for (int blocks = 16; blocks <= BALANCE_BLOCKS; blocks += 3)
+            expect(largest_work("balanced", blocks, grid[g][0], grid[g][1]) <=
+                       largest_work("cyclic", blocks, grid[g][0], grid[g][1]),
+                   "work that is balanced at least as well as by blocks in turn");
 }
 
 int main(void)

@@ -26,12 +26,14 @@ static int64_t map_tiling(const struct lu_options *o, int pes, int64_t i, int64_
 
 /* Returns the row or column of the grid of a block row or column.  The work grows with the index,
  * so that the last of @p count would always have the most.  It grows fastest at the beginning: the
- * first 1 - sqrt(1/2) of the rounds in reverse order make up for the others. */
+ * first 1 - sqrt(1/2) of the rounds in reverse order make up for the others.  The first round may
+ * be incomplete; the last one, which has the most work, never is. */
 static int64_t map_turn(int64_t index, int64_t count, int64_t blocks)
 {
     int64_t rounds = (blocks + count - 1) / count, reversed = (rounds * 293 + 500) / 1000;
+    int64_t turn = index + rounds * count - blocks;
 
-    return index / count < reversed ? count - 1 - index % count : index % count;
+    return turn / count < reversed ? count - 1 - turn % count : turn % count;
 }
 
 /* 2-D block-cyclic, with the first blocks in reverse order. */

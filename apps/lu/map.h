@@ -5,8 +5,11 @@
  * The factorisation is correct with any map.  A map is a function of the block's row and column;
  * those of the table in map.c have names, and one more line there adds another.
  *
- *   balanced 2-D block-cyclic; the PEs of the first blocks are in reverse order, which gives all
- * PEs about the same work cyclic   2-D block-cyclic, as in ScaLAPACK: PE (i mod P) * Q + j mod Q
+ *   balanced 2-D block-cyclic; the PEs of the first blocks are in reverse order, so that the work
+ * of the PEs differs less
+ *
+ *   cyclic   2-D block-cyclic, as in ScaLAPACK: PE (i mod P) * Q + j mod Q
+ *
  *   tiling   tiles of P x Q PEs, column by column in strides of S; the rows of the next tile to the
  *            right begin R rows lower, which spreads a block column over more PEs
  *   snake    blocks go to PEs in turn by decreasing work, 0 .. P - 1, P - 1 .. 0 and so on

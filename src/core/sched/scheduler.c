@@ -24,6 +24,7 @@
 #include "core/pe/layer.h"
 #include "core/pe/pe.h"
 #include "core/sched/blocked.h"
+#include "core/sched/patience.h"
 #include "core/sched/timer.h"
 
 #define ARRIVALS         32        /* inbox cells queued per pass: a later one may be more urgent */
@@ -55,13 +56,10 @@ struct ski_idle {
     uint64_t total;       /* ticks that the PE was idle so far                      */
     uint64_t spin_ticks;  /* spin until idle for this long ...                      */
     uint64_t yield_ticks; /* ... spin and yield until idle for this long; then sleep */
-    uint64_t patience;    /* ticks of yielding in addition: see sched_learn()       */
-    uint64_t patience_most;
-    uint64_t impatient_until; /* ticks until which patience stays 0                     */
-    uint64_t look_ticks;      /* of polling between two yields                          */
-    uint64_t rests;           /* times that all callbacks had nothing to do             */
-    uint64_t alone_until;     /* ticks until which foreign PEs are taken to be asleep   */
-    uint64_t alone_ticks;     /* how long that is assumed after a quick yield           */
+    uint64_t look_ticks;  /* of polling between two yields                          */
+    uint64_t rests;       /* times that all callbacks had nothing to do             */
+    uint64_t alone_until; /* ticks until which foreign PEs are taken to be asleep   */
+    uint64_t alone_ticks; /* how long that is assumed after a quick yield           */
     uint64_t impatient_ticks;
     uint64_t switch_ticks;   /* a yield that took longer: another thread has run       */
     uint64_t quick_ticks;    /* a yield that took less time: no other thread has run   */
@@ -71,6 +69,7 @@ struct ski_idle {
     uint32_t depth;          /* nested walks of the list of callbacks                  */
     bool     callbacks_done; /* they ran, and had nothing more to do                */
 
+    struct ski_patience       patience;
     struct ski_idle_callback *callbacks;
 };
 
@@ -359,23 +358,10 @@ static bool sched_idle_work(struct ski_idle *idle)
     return more;
 }
 
-/* Learns from a sleep of @p slept ticks, until @p now, which was to end after @p ns.  If something
- * arrived soon, being woken has delayed it by more than the CPU time was worth: the PE polls longer
- * the next times, until a long sleep shows that nothing arrives. */
-static void sched_learn(struct ski_idle *idle, uint64_t slept, uint64_t now, uint64_t ns)
-{
-    if (slept > idle->patience_most)
-        idle->patience /= 2;
-    else if (ski_ticks_to_ns(slept) < ns && now >= idle->impatient_until)
-        idle->patience = 2 * idle->patience + idle->yield_ticks;
-    if (idle->patience > idle->patience_most)
-        idle->patience = idle->patience_most;
-}
-
 /* Sleeps until something arrives, or until a timer, a layer or a deferred send needs the PE. */
 static void sched_sleep(struct ski_pe *self)
 {
-    uint64_t ns = ski_timers_wait(self), most = ski_layers_before_sleep(self), since, now;
+    uint64_t ns = ski_timers_wait(self), most = ski_layers_before_sleep(self), begun, now;
 
     if (most == 0)
         return;
@@ -386,7 +372,7 @@ static void sched_sleep(struct ski_pe *self)
     ns = ns < most ? ns : most;
     ns = ski_backpressure_rest(self, ns);
     self->stats.sleeps++;
-    since = ski_ticks();
+    begun = ski_ticks();
     if (sched_has_source(self)) {
         self->progress.source->sleep(self, ns);
         ski_progress_expect(&self->progress); /* it may have ended the sleep */
@@ -394,7 +380,7 @@ static void sched_sleep(struct ski_pe *self)
         ski_host_sleep(self->host, self->job, self->index, &self->reader, ns);
     }
     now = ski_ticks();
-    sched_learn(self->idle, now - since, now, ns);
+    ski_patience_slept(&self->idle->patience, begun, now, ski_ticks_to_ns(now - begun) >= ns);
     self->idle->since = 0;
 }
 
@@ -461,14 +447,12 @@ static void sched_step_aside(struct ski_pe *self)
 }
 
 /* Yields the CPU at @p now.  If another thread, which is no PE of this arena, has run meanwhile,
- * the PE soon sleeps, and learns no patience for a while. */
+ * the PE soon sleeps. */
 static void sched_yield_alone(struct ski_idle *idle, uint64_t now)
 {
     sched_yield();
-    if (idle->patience > 0 && ski_ticks() - now > idle->switch_ticks) {
-        idle->patience        = 0;
-        idle->impatient_until = now + idle->impatient_ticks;
-    }
+    if (idle->patience.ticks > 0 && ski_ticks() - now > idle->switch_ticks)
+        ski_patience_lose(&idle->patience, now + idle->impatient_ticks);
 }
 
 /* Spins, yields or sleeps, by how long the PE has been idle at @p now. */
@@ -478,7 +462,7 @@ static void sched_rest(struct ski_pe *self, uint64_t now)
 
     if (sched_is_crowded(self, now))
         sched_step_aside(self);
-    else if (now - idle->since >= idle->yield_ticks + idle->patience)
+    else if (now - idle->since >= idle->yield_ticks + idle->patience.ticks)
         sched_sleep(self);
     else if (now - idle->since >= idle->spin_ticks)
         sched_yield_alone(idle, now);
@@ -493,6 +477,8 @@ static SKI_COLD void sched_consider_sleep(struct ski_pe *self)
     if (ski_pe_exiting(self))
         return; /* a sleep that begins after the exit was noted is not woken by it */
     self->idle_passes = 0;
+    if (self->idle->delivered != self->queue.popped)
+        ski_patience_learn(&self->idle->patience);
     if (!self->idle->since || self->idle->delivered != self->queue.popped) {
         self->idle->since     = now; /* the PE was busy in between */
         self->idle->counted   = now;
@@ -705,9 +691,10 @@ void ski_scheduler_init(struct ski_pe *self)
     idle->long_ticks      = ski_ns_to_ticks(LONG_NS);
     idle->foreign         = self->job->cpus_shared && self->index < self->job->local_pes &&
                     self->job->cpu[self->index] != SKI_CPU_ANY;
-    if (!idle->foreign) /* their PEs would have to wait */
-        idle->patience_most = ski_ns_to_ticks((uint64_t)(ski_config.idle_patience * 1e3));
-    self->idle = idle;
+    if (!idle->foreign && !ski_pe_hidden(self)) /* others would have to wait */
+        idle->patience.most = ski_ns_to_ticks((uint64_t)(ski_config.idle_patience * 1e3));
+    idle->patience.first = idle->yield_ticks;
+    self->idle           = idle;
     ski_progress_init(&self->progress);
     self->idle_limit = ski_host_shared(self->host, self->index) ? IDLE_SHARED : IDLE_PASSES;
     ski_queue_init(&self->queue);
