@@ -168,6 +168,9 @@ int ski_armci_malloc(const char *call, void **bases, armci_size_t bytes, const A
 /** Frees an allocation as ARMCI_Free_group(). */
 void ski_armci_free(const char *call, void *base, const ARMCI_Group *group);
 
+/** Forgets the mutexes that the program has not destroyed; the end of the phase frees them. */
+void ski_armci_mutexes_forget(void);
+
 /** Fills in the members of a group whose communicator is set. */
 void ski_armci_group_fill(ARMCI_Group *group);
 

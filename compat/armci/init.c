@@ -206,7 +206,8 @@ int PARMCI_Finalize(void)
         return 0;
     PARMCI_Barrier();
     skua_region_destroy(ski_armci.notifications);
-    skua_finalize(); /* frees all allocations */
+    skua_finalize(); /* frees all allocations and mutexes */
+    ski_armci_mutexes_forget();
     for (int i = 0; i < ski_armci.size; i++)
         free(ski_armci.process[i].pieces);
     free(ski_armci.process);

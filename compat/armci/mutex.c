@@ -51,6 +51,12 @@ int PARMCI_Destroy_mutexes(void)
 }
 SKI_ARMCI_ALIAS(int, ARMCI_Destroy_mutexes, (void));
 
+void ski_armci_mutexes_forget(void)
+{
+    free(mutex_all.count);
+    mutex_all.count = NULL;
+}
+
 static int mutex_check(const char *call, int mutex, int process)
 {
     if (!ski_armci_is_process(process) || !mutex_all.count || mutex < 0 ||

@@ -60,7 +60,7 @@ ok "ARMCI_Init before MPI_Init" has "$code $out" '^0 ok: 2 processes'
 under 2 "$tests/armci_calls-$mpi" no-mpi
 ok "a program that leaves MPI to ARMCI" has "$code $out" '^0 ok: 2 processes'
 under 2 "$tests/armci_calls-$mpi" mpi-ends
-ok "MPI_Finalize without ARMCI_Finalize" has "$code $out" '^0 ok: 2 processes'
+ok "ARMCI begins twice; MPI_Finalize without ARMCI_Finalize" has "$code $out" '^0 ok: 2 processes'
 under 2 "$tests/armci_calls-$mpi" busy
 ok "a target that computes does not delay operations" has "$code $out" '^0 ok'
 export SKUA_SHARED_MEMORY=0

@@ -3,9 +3,11 @@
  * armci_calls.c - every family of calls of ARMCI, with known results. Any number of processes; each
  * works on the memory of the next.
  *
- * usage: mpirun -n N armci_calls [armci-first | busy | wrong CASE]
+ * usage: mpirun -n N armci_calls [armci-first | no-mpi | mpi-ends | busy | wrong CASE]
  *
  *   armci-first   ARMCI_Init() comes before MPI_Init()
+ *   no-mpi        the program leaves MPI to ARMCI
+ *   mpi-ends      ARMCI begins twice; MPI_Finalize() comes without ARMCI_Finalize()
  *   busy          the target computes while its memory is accessed
  *   wrong CASE    misuse, which ends the job with an error that names the call
  */
@@ -505,6 +507,15 @@ static void wrong(const char *what)
         wrong_more(what);
 }
 
+/* Ends ARMCI and begins it again. Mutexes that the program has not destroyed end with it. */
+static void begin_again(void)
+{
+    CHECK(ARMCI_Create_mutexes(1) == 0);
+    ARMCI_Finalize();
+    CHECK(!ARMCI_Initialized());
+    ARMCI_Init();
+}
+
 static void all(void)
 {
     contiguous();
@@ -538,6 +549,8 @@ int main(int argc, char **argv)
         MPI_Init(&argc, &argv);
         ARMCI_Init_args(&argc, &argv);
     }
+    if (strcmp(how, "mpi-ends") == 0)
+        begin_again();
     me     = armci_msg_me();
     size   = armci_msg_nproc();
     next   = (me + 1) % size;
