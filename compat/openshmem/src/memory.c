@@ -80,7 +80,7 @@ void *shmem_calloc(size_t count, size_t size)
 void *shmem_align(size_t alignment, size_t size)
 {
     if (alignment == 0 || (alignment & (alignment - 1)))
-        skua_abort("%s: the alignment %zu is not a power of two", __func__, alignment);
+        return NULL; /* not a power of two, on all PEs */
     if (alignment > SHMEMI_HEAP_BASE_ALIGN)
         size = SIZE_MAX; /* larger than any heap */
     return memory_alloc(__func__, alignment, size, false);

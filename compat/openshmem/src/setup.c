@@ -232,14 +232,24 @@ static void setup_at_exit(int status, void *arg)
         shmem_finalize();
 }
 
-/* Begins a phase of Skua with one PE in this process. Threads of a program wait without running the
- * scheduler of the PE, so a program with several threads needs the progress thread, which serves
- * other hosts. */
+/* Returns the setting of the progress thread, which serves requests of other hosts. Threads of a
+ * program wait without running the scheduler of the PE, so a program with several threads needs it.
+ * Any other program has it if there are other hosts, because OpenSHMEM promises that operations on
+ * a PE complete while the PE computes; the environment may disable it. NULL: as the environment
+ * says.
+ */
+static const char *setup_progress_thread(int thread_level)
+{
+    if (thread_level == SHMEM_THREAD_MULTIPLE)
+        return "progress_thread=1";
+    return getenv("SKUA_PROGRESS_THREAD") ? NULL : "progress_thread=auto";
+}
+
+/* Begins a phase of Skua with one PE in this process. */
 static void setup_begin_phase(int thread_level)
 {
-    const char *const settings[] = {
-        "threads=1", thread_level == SHMEM_THREAD_MULTIPLE ? "progress_thread=1" : NULL, NULL};
-    skua_init_params params = {.size = sizeof params, .settings = settings};
+    const char *const settings[] = {"threads=1", setup_progress_thread(thread_level), NULL};
+    skua_init_params  params     = {.size = sizeof params, .settings = settings};
 
     if (skua_init(&params) != SKUA_OK) {
         fprintf(stderr, "shmem_init: the process cannot join the job; see the lines above\n");
