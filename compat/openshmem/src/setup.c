@@ -336,18 +336,19 @@ void shmem_finalize(void)
 
 /* ---- the end of all PEs ------------------------------------------------- */
 
-/* After skua_exit() a process that finalises Skua leaves the job in an orderly way. The launcher
- * treats a nonzero exit code as a failure of the job, and also ends PEs that compute. */
+/* A process that finalises Skua leaves the job in an orderly way, after all others have begun to
+ * leave or one has called skua_exit(). The launcher treats a nonzero exit code as a failure of the
+ * job, and also ends PEs that compute. */
 void shmemi_exit_leave(int status)
 {
     fflush(NULL);
-    if (status == 0 && shmemi_on_pe()) {
-        skua_exit(0);
+    if (status == 0 && shmemi_on_pe())
         skua_finalize();
-    }
     _exit(status);
 }
 
+/* Only the caller ends the job of Skua, when the exit words of all PEs are set: a PE whose word is
+ * not set waits in its call, and the end of the job would drop the put to it. */
 void shmem_global_exit(int status)
 {
     uint64_t word = SHMEMI_EXIT_SET | (uint32_t)(status & 0xff);
@@ -357,6 +358,8 @@ void shmem_global_exit(int status)
         if (pe != shmemi_job.pe)
             shmemi_put("shmem_global_exit", shmemi_exit_word, &word, sizeof word, pe);
     shmemi_quiet();
+    if ((status & 0xff) == 0 && shmemi_on_pe())
+        skua_exit(0);
     shmemi_exit_leave(status & 0xff);
 }
 

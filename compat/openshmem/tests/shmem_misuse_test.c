@@ -184,6 +184,8 @@ static int codes_hold(void)
         return 0;
     memset(half, 1, HEAP / 2); /* a full heap does not cause a bus error */
     shmem_free(half);
+    if (shmem_realloc(half, 8)) /* it was freed */
+        return 0;
     if (shmem_team_sync(none) == 0 || shmem_team_my_pe(none) != -1 || shmem_team_n_pes(none) != -1)
         return 0;
     if (shmem_long_broadcast(none, words, source, 1, 0) == 0 ||
@@ -193,6 +195,17 @@ static int codes_hold(void)
         shmem_addr_accessible(words, 2) || shmem_pe_accessible(-1))
         return 0;
     return shmem_team_translate_pe(SHMEM_TEAM_WORLD, 2, SHMEM_TEAM_WORLD) == -1;
+}
+
+/* Returns true if calls over an active set of PE 0 alone have no effect on PE 1. */
+static int outside_holds(void)
+{
+    static uint64_t to = 1, from = 2;
+    static long     sync[SHMEM_REDUCE_SYNC_SIZE];
+
+    shmem_barrier(0, 0, 1, sync);
+    shmem_fcollect64(&to, &from, 1, 0, 0, 1, sync);
+    return to == (shmem_my_pe() == 0 ? 2 : 1);
 }
 
 /* Returns true if operations on PE 0 complete while it makes no call. Until they do, it waits. */
@@ -235,7 +248,7 @@ int main(int argc, char **argv)
     shmem_init();
     words = shmem_calloc(64, sizeof *words);
     if (strcmp(name, "codes") == 0) {
-        code = codes_hold() && progress_holds() ? 0 : 3;
+        code = codes_hold() && outside_holds() && progress_holds() ? 0 : 3;
         if (code == 0 && shmem_my_pe() == 0)
             puts("the codes hold");
     } else {
