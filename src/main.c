@@ -136,6 +136,14 @@ static void main_buffer_lines(void)
     setvbuf(stdout, lines, _IOLBF, sizeof lines);
 }
 
+/* Decides whether this process has a progress thread, as all processes of the job do: PEs send
+ * their requests to it. */
+static void main_settle_progress(const struct ski_job *job)
+{
+    if (ski_config.progress_thread < 0)
+        ski_config.progress_thread = job->hosts > 1;
+}
+
 /* Joins the job; the caller becomes a PE next. */
 static skua_status main_join(const struct ski_pe_program *program, const char *const *settings,
                              bool embedded)
@@ -160,6 +168,8 @@ static skua_status main_join(const struct ski_pe_program *program, const char *c
     phase.embedded = embedded;
     ski_saved_state_save(&phase.state);
     status = ski_boot_start(&phase.boot);
+    if (status == SKUA_OK)
+        main_settle_progress(phase.boot.job);
     if (status == SKUA_OK && !embedded)
         ski_boot_ask_to_survive(&phase.boot);
     if (status == SKUA_OK)

@@ -59,7 +59,7 @@ CONFIG(packet_size_net,      bytes,     "0",          "Largest data in a packet 
 CONFIG(peer_timeout,         seconds,   "30",         "Time without a response after which a PE on another host is considered lost.")
 CONFIG(pin,                  cpus,      "auto",       "CPUs of the PEs: auto (a core each, in the order of the machine; second hardware threads of cores only when every core has a PE), none, or a list of CPUs such as 0,2,4-7.")
 CONFIG(ports,                ports,     "any",        "TCP ports that PEs may listen on, such as 5000-5100.")
-CONFIG(progress_thread,      flag,      "0",          "Run a progress thread in each process, which serves one-sided requests while the PEs compute and, with the tcp driver, sends what waits in their send queues.")
+CONFIG(progress_thread,      autoflag,  "0",          "Run a progress thread in each process, which serves one-sided requests while the PEs compute and, with the tcp driver, sends what waits in their send queues; auto: if the job has several hosts.")
 CONFIG(rails,                rails,     "auto",       "Connections between two PEs that carry a packet of 128 KB or more together, up to 8, with the tcp driver; auto is one for each network that both hosts have, of those that are as fast as the first. They are opened for the first such packet. PEs that share connections use one.")
 CONFIG(reduce_split,         bytes,     "0",          "Size from which reductions are split among the PEs of a host or, between hosts, into segments of half this size (or all of it if there are many); 0 selects the measured optimum.")
 CONFIG(registration_cache,   count,     "1024",       "Unused registrations of buffers that a PE caches for reuse; the least recently used one is evicted first.")

@@ -7,6 +7,12 @@
  * waits for a flag of each; teams synchronise by boards (board.h). Between hosts, synchronisation
  * takes rounds of doubling distance (dissemination), and a broadcast uses a binomial tree. The
  * receivers of a long broadcast over mapped memory copy it concurrently.
+ *
+ * A member may be ahead of the others, which still use data of earlier calls. In most collectives
+ * it waits for all members, so they have begun the call that it has completed, and programs with
+ * two buffers and two pSync arrays in turn rely on that. A broadcast over an active set has to
+ * ensure it: a receiver reports that it has begun, and the sender waits for the report of the call
+ * before.
  */
 #include "collective.h"
 
@@ -30,12 +36,17 @@
 static struct {
     uint64_t                 *flag;   /* [slot][n]: flags received */
     uint64_t                 *length; /* [slot][n]: lengths of data */
+    uint64_t                 *begun;  /* [n]: broadcasts of this PE that each PE has begun */
     struct shmemi_slot_offer *offer;  /* [slot]: what this PE offers for a new team */
     char                     *buffer; /* [slot][2][n][SHMEMI_SHORT_BYTES]: short reductions */
     /* Counts that only this PE uses: */
     uint64_t *sent;   /* [slot][n]: flags sent                 */
     uint64_t *taken;  /* [slot][n]: flags waited for           */
     unsigned *shorts; /* [slot][n]: number of short reductions */
+    /* Counts of broadcasts over active sets, [n] each: */
+    uint64_t *given; /* sent to that PE                                      */
+    uint64_t *known; /* of these, so many have begun there at least          */
+    uint64_t *own;   /* of that PE, so many have begun here                  */
 } collective;
 
 static size_t collective_cells(int pes)
@@ -43,10 +54,16 @@ static size_t collective_cells(int pes)
     return (size_t)SHMEMI_SLOTS * (size_t)pes;
 }
 
+/* Returns the words of `begun`, whole cache lines, so that what follows is aligned. */
+static size_t collective_begun_words(int pes)
+{
+    return ((size_t)pes + 7) & ~(size_t)7;
+}
+
 size_t shmemi_words_bytes(int pes)
 {
     size_t bytes = COLLECTIVE_BOARD_AT + shmemi_board_bytes() +
-                   2 * collective_cells(pes) * sizeof(uint64_t) +
+                   (2 * collective_cells(pes) + collective_begun_words(pes)) * sizeof(uint64_t) +
                    SHMEMI_SLOTS * sizeof(struct shmemi_slot_offer) +
                    2 * collective_cells(pes) * SHMEMI_SHORT_BYTES;
 
@@ -55,19 +72,27 @@ size_t shmemi_words_bytes(int pes)
 
 bool shmemi_words_open(char *words)
 {
-    size_t cells = collective_cells(shmemi_job.pes);
+    size_t cells = collective_cells(shmemi_job.pes), n = (size_t)shmemi_job.pes;
 
     shmemi_board_open(words + COLLECTIVE_BOARD_AT);
     collective.flag   = (uint64_t *)(void *)(words + COLLECTIVE_BOARD_AT + shmemi_board_bytes());
     collective.length = collective.flag + cells;
-    collective.offer  = (struct shmemi_slot_offer *)(void *)(collective.length + cells);
+    collective.begun  = collective.length + cells;
+    collective.offer  = (struct shmemi_slot_offer *)(void *)(collective.begun +
+                                                            collective_begun_words(shmemi_job.pes));
     collective.buffer = (char *)(collective.offer + SHMEMI_SLOTS);
     memset(words, 0, 64);
     memset(collective.flag, 0, cells * sizeof(uint64_t));
+    memset(collective.begun, 0, n * sizeof(uint64_t));
     collective.sent   = calloc(cells, sizeof *collective.sent);
     collective.taken  = calloc(cells, sizeof *collective.taken);
     collective.shorts = calloc(cells, sizeof *collective.shorts);
-    return collective.sent && collective.taken && collective.shorts;
+    collective.given  = calloc(3 * n, sizeof *collective.given);
+    if (!collective.sent || !collective.taken || !collective.shorts || !collective.given)
+        return false;
+    collective.known = collective.given + n;
+    collective.own   = collective.known + n;
+    return true;
 }
 
 void shmemi_words_close(void)
@@ -75,6 +100,7 @@ void shmemi_words_close(void)
     free(collective.sent);
     free(collective.taken);
     free(collective.shorts);
+    free(collective.given);
     memset(&collective, 0, sizeof collective);
 }
 
@@ -102,15 +128,15 @@ unsigned shmemi_short_next(const struct shmemi_set *set, int rank)
 
 /* ---- flags -------------------------------------------------------------- */
 
-void shmemi_flag_raise(const struct shmemi_set *set, int rank)
+/* Stores @p count in the word of @p pe that has the symmetric address @p word, after the caller's
+ * puts to that PE. The release pairs with the acquires in shmemi_flag_take() and
+ * collective_admit(). */
+static void collective_store(uint64_t *word, uint64_t count, int pe)
 {
     const struct shmemi_segment *heap   = &shmemi_job.segment[SHMEMI_HEAP];
-    int                          pe     = shmemi_set_pe(set, rank);
-    uint64_t                     count  = ++collective.sent[collective_cell(set, pe)];
-    uint64_t                    *flag   = &collective.flag[collective_cell(set, shmemi_job.pe)];
-    uintptr_t                    offset = (uintptr_t)flag - heap->base;
+    uintptr_t                    offset = (uintptr_t)word - heap->base;
 
-    if (heap->peer[pe]) {   /* the release pairs with shmemi_flag_take() */
+    if (heap->peer[pe]) {
         if (shmemi_job.net) /* completes puts through Skua to variables of that PE */
             skua_flush(pe);
         __atomic_store_n((uint64_t *)(void *)(heap->peer[pe] + offset), count, __ATOMIC_RELEASE);
@@ -122,14 +148,30 @@ void shmemi_flag_raise(const struct shmemi_set *set, int rank)
                                        SKUA_ATOMIC_STORE, SKUA_UINT64, &count, NULL, NULL));
 }
 
+void shmemi_flag_raise(const struct shmemi_set *set, int rank)
+{
+    int pe = shmemi_set_pe(set, rank);
+
+    collective_store(&collective.flag[collective_cell(set, shmemi_job.pe)],
+                     ++collective.sent[collective_cell(set, pe)], pe);
+}
+
+static bool collective_is_active_set(const struct shmemi_set *set)
+{
+    return set->slot == SHMEMI_SLOT_ACTIVE_ALL || set->slot == SHMEMI_SLOT_ACTIVE_SET;
+}
+
 void shmemi_flag_take(const struct shmemi_set *set, int rank)
 {
-    size_t             cell   = collective_cell(set, shmemi_set_pe(set, rank));
+    int                pe     = shmemi_set_pe(set, rank);
+    size_t             cell   = collective_cell(set, pe);
     uint64_t           wanted = ++collective.taken[cell];
     struct shmemi_wait wait   = {0};
 
     while (__atomic_load_n(&collective.flag[cell], __ATOMIC_ACQUIRE) < wanted)
         shmemi_wait_step(&wait);
+    if (collective_is_active_set(set)) /* the sender has completed all calls before this one */
+        collective.known[pe] = collective.given[pe];
 }
 
 /* Raises the flag of this PE at each other member, beginning with the next rank. */
@@ -192,16 +234,44 @@ void shmemi_sync(const struct shmemi_set *set)
 
 /* ---- broadcast ---------------------------------------------------------- */
 
+/* Reports to rank @p from, which sends the data of a broadcast, that this PE has begun it. */
+static void collective_join(const struct shmemi_set *set, int from)
+{
+    int pe = shmemi_set_pe(set, from);
+
+    if (collective_is_active_set(set))
+        collective_store(&collective.begun[shmemi_job.pe], ++collective.own[pe], pe);
+}
+
+/* Waits until rank @p to has begun the broadcast that was sent to it before. */
+static void collective_admit(const struct shmemi_set *set, int to)
+{
+    int                pe   = shmemi_set_pe(set, to);
+    struct shmemi_wait wait = {0};
+    uint64_t           before;
+
+    if (!collective_is_active_set(set))
+        return;
+    before = collective.given[pe]++;
+    while (collective.known[pe] < before) {
+        collective.known[pe] = __atomic_load_n(&collective.begun[pe], __ATOMIC_ACQUIRE);
+        if (collective.known[pe] < before)
+            shmemi_wait_step(&wait);
+    }
+}
+
 static void collective_broadcast_push(const char *call, const struct shmemi_set *set, void *dest,
                                       const void *source, size_t bytes, int root)
 {
     if (set->me != root) {
+        collective_join(set, root);
         shmemi_flag_take(set, root);
         return;
     }
     for (int i = 1; i < set->size; i++) {
         int rank = (root + i) % set->size;
 
+        collective_admit(set, rank);
         shmemi_put(call, dest, source, bytes, shmemi_set_pe(set, rank));
         shmemi_flag_raise(set, rank);
     }
@@ -230,6 +300,7 @@ static void collective_broadcast_tree(const char *call, const struct shmemi_set 
     while (bit < set->size && !(number & bit))
         bit *= 2;
     if (number > 0) {
+        collective_join(set, (number - bit + root) % set->size);
         shmemi_flag_take(set, (number - bit + root) % set->size);
         source = dest;
     }
@@ -238,6 +309,7 @@ static void collective_broadcast_tree(const char *call, const struct shmemi_set 
 
         if (number + bit >= set->size)
             continue;
+        collective_admit(set, rank);
         shmemi_put(call, dest, source, bytes, shmemi_set_pe(set, rank));
         shmemi_flag_raise(set, rank);
     }

@@ -48,7 +48,8 @@ void(shmem_sync)(int PE_start, int logPE_stride, int PE_size, long *pSync)
     struct shmemi_set set = shmemi_active_set("shmem_sync", PE_start, logPE_stride, PE_size);
 
     (void)pSync;
-    shmemi_sync(&set);
+    if (set.me >= 0)
+        shmemi_sync(&set);
 }
 
 void shmem_barrier(int PE_start, int logPE_stride, int PE_size, long *pSync)
@@ -57,7 +58,8 @@ void shmem_barrier(int PE_start, int logPE_stride, int PE_size, long *pSync)
 
     (void)pSync;
     shmemi_quiet();
-    shmemi_sync(&set);
+    if (set.me >= 0)
+        shmemi_sync(&set);
 }
 
 /* ---- over teams --------------------------------------------------------- */
@@ -161,7 +163,8 @@ COLLECTIVE_TEAM(, mem, void, 1)
         struct shmemi_set set = shmemi_active_set(__func__, PE_start, logPE_stride, PE_size);      \
                                                                                                    \
         (void)pSync;                                                                               \
-        run(__func__, &set, dest, source, shmemi_bytes(nelems, BITS / 8));                         \
+        if (set.me >= 0)                                                                           \
+            run(__func__, &set, dest, source, shmemi_bytes(nelems, BITS / 8));                     \
     }
 
 #define COLLECTIVE_ACTIVE_SET(BITS)                                                                \
@@ -175,7 +178,9 @@ COLLECTIVE_TEAM(, mem, void, 1)
                                                                                                    \
         (void)pSync;                                                                               \
         collective_check_root(__func__, &set, PE_root);                                            \
-        shmemi_broadcast(__func__, &set, dest, source, shmemi_bytes(nelems, BITS / 8), PE_root);   \
+        if (set.me >= 0)                                                                           \
+            shmemi_broadcast(__func__, &set, dest, source, shmemi_bytes(nelems, BITS / 8),         \
+                             PE_root);                                                             \
     }                                                                                              \
     void shmem_alltoalls##BITS(void *dest, const void *source, ptrdiff_t dst, ptrdiff_t sst,       \
                                size_t nelems, int PE_start, int logPE_stride, int PE_size,         \
@@ -186,7 +191,8 @@ COLLECTIVE_TEAM(, mem, void, 1)
                                                                                                    \
         (void)pSync;                                                                               \
         collective_check_strides(__func__, &blocks);                                               \
-        shmemi_alltoalls(__func__, &set, dest, source, &blocks);                                   \
+        if (set.me >= 0)                                                                           \
+            shmemi_alltoalls(__func__, &set, dest, source, &blocks);                               \
     }
 COLLECTIVE_ACTIVE_SET(32)
 COLLECTIVE_ACTIVE_SET(64)

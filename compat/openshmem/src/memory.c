@@ -8,6 +8,7 @@
  * beginning of a release ensures that no PE uses it any more.
  */
 #include <shmem.h>
+#include <stdio.h>
 
 #include "collective.h"
 #include "rma.h"
@@ -23,15 +24,14 @@ static void memory_barrier(void)
     shmemi_sync(&shmemi_team(SHMEM_TEAM_WORLD)->set);
 }
 
-/* Returns the offset of the allocation @p ptr. */
-static size_t memory_offset(const char *call, const void *ptr)
+/* Returns the offset of the allocation @p ptr, or SHMEMI_HEAP_NONE if it is none. */
+static size_t memory_offset(const void *ptr)
 {
     size_t                          offset = (uintptr_t)ptr - (uintptr_t)memory_base();
     const struct shmemi_heap_block *block  = shmemi_heap_find(&shmemi_job.heap, offset);
 
     if (offset >= shmemi_job.heap_bytes || !block || block->offset != offset)
-        skua_abort("%s: %p on PE %d is not an allocation of the symmetric heap", call, ptr,
-                   shmemi_job.pe);
+        return SHMEMI_HEAP_NONE;
     return offset;
 }
 
@@ -80,7 +80,7 @@ void *shmem_calloc(size_t count, size_t size)
 void *shmem_align(size_t alignment, size_t size)
 {
     if (alignment == 0 || (alignment & (alignment - 1)))
-        skua_abort("%s: the alignment %zu is not a power of two", __func__, alignment);
+        return NULL; /* not a power of two, on all PEs */
     if (alignment > SHMEMI_HEAP_BASE_ALIGN)
         size = SIZE_MAX; /* larger than any heap */
     return memory_alloc(__func__, alignment, size, false);
@@ -110,7 +110,12 @@ void *shmem_realloc(void *ptr, size_t size)
         return NULL;
     }
     shmemi_check_running(__func__);
-    offset = memory_offset(__func__, ptr);
+    offset = memory_offset(ptr);
+    if (offset == SHMEMI_HEAP_NONE) {
+        fprintf(stderr, "%s: %p on PE %d is not an allocation of the symmetric heap\n", __func__,
+                ptr, shmemi_job.pe);
+        return NULL;
+    }
     memory_barrier();
     if (!shmemi_heap_resize(&shmemi_job.heap, offset, size))
         ptr = memory_move(offset, size);
@@ -125,7 +130,10 @@ void shmem_free(void *ptr)
     shmemi_check_running(__func__);
     if (!ptr)
         return;
-    offset = memory_offset(__func__, ptr);
+    offset = memory_offset(ptr);
+    if (offset == SHMEMI_HEAP_NONE)
+        skua_abort("%s: %p on PE %d is not an allocation of the symmetric heap", __func__, ptr,
+                   shmemi_job.pe);
     memory_barrier();
     shmemi_heap_free(&shmemi_job.heap, offset);
 }

@@ -174,7 +174,7 @@ static int reduction_team(const char *call, shmem_team_t handle, void *dest, con
                                                                                                     \
         (void)pWrk;                                                                                 \
         (void)pSync;                                                                                \
-        if (nreduce > 0)                                                                            \
+        if (nreduce > 0 && set.me >= 0)                                                             \
             shmemi_reduce(__func__, &set, dest, source, &r);                                        \
     }
 

@@ -232,14 +232,24 @@ static void setup_at_exit(int status, void *arg)
         shmem_finalize();
 }
 
-/* Begins a phase of Skua with one PE in this process. Threads of a program wait without running the
- * scheduler of the PE, so a program with several threads needs the progress thread, which serves
- * other hosts. */
+/* Returns the setting of the progress thread, which serves requests of other hosts. Threads of a
+ * program wait without running the scheduler of the PE, so a program with several threads needs it.
+ * Any other program has it if there are other hosts, because OpenSHMEM promises that operations on
+ * a PE complete while the PE computes; the environment may disable it. NULL: as the environment
+ * says.
+ */
+static const char *setup_progress_thread(int thread_level)
+{
+    if (thread_level == SHMEM_THREAD_MULTIPLE)
+        return "progress_thread=1";
+    return getenv("SKUA_PROGRESS_THREAD") ? NULL : "progress_thread=auto";
+}
+
+/* Begins a phase of Skua with one PE in this process. */
 static void setup_begin_phase(int thread_level)
 {
-    const char *const settings[] = {
-        "threads=1", thread_level == SHMEM_THREAD_MULTIPLE ? "progress_thread=1" : NULL, NULL};
-    skua_init_params params = {.size = sizeof params, .settings = settings};
+    const char *const settings[] = {"threads=1", setup_progress_thread(thread_level), NULL};
+    skua_init_params  params     = {.size = sizeof params, .settings = settings};
 
     if (skua_init(&params) != SKUA_OK) {
         fprintf(stderr, "shmem_init: the process cannot join the job; see the lines above\n");
@@ -326,18 +336,19 @@ void shmem_finalize(void)
 
 /* ---- the end of all PEs ------------------------------------------------- */
 
-/* After skua_exit() a process that finalises Skua leaves the job in an orderly way. The launcher
- * treats a nonzero exit code as a failure of the job, and also ends PEs that compute. */
+/* A process that finalises Skua leaves the job in an orderly way, after all others have begun to
+ * leave or one has called skua_exit(). The launcher treats a nonzero exit code as a failure of the
+ * job, and also ends PEs that compute. */
 void shmemi_exit_leave(int status)
 {
     fflush(NULL);
-    if (status == 0 && shmemi_on_pe()) {
-        skua_exit(0);
+    if (status == 0 && shmemi_on_pe())
         skua_finalize();
-    }
     _exit(status);
 }
 
+/* Only the caller ends the job of Skua, when the exit words of all PEs are set: a PE whose word is
+ * not set waits in its call, and the end of the job would drop the put to it. */
 void shmem_global_exit(int status)
 {
     uint64_t word = SHMEMI_EXIT_SET | (uint32_t)(status & 0xff);
@@ -347,6 +358,8 @@ void shmem_global_exit(int status)
         if (pe != shmemi_job.pe)
             shmemi_put("shmem_global_exit", shmemi_exit_word, &word, sizeof word, pe);
     shmemi_quiet();
+    if ((status & 0xff) == 0 && shmemi_on_pe())
+        skua_exit(0);
     shmemi_exit_leave(status & 0xff);
 }
 

@@ -10,6 +10,7 @@
 #include "amo.h"
 #include "context.h"
 #include "rma.h"
+#include "wait.h"
 
 static void signal_check(const char *call, int op)
 {
@@ -47,7 +48,7 @@ static void signal_update(const char *call, uint64_t *signal, uint64_t value, in
                       uint64_t signal, int sig_op, int pe)                                         \
     {                                                                                              \
         signal_check(__func__, sig_op);                                                            \
-        shmemi_##move(__func__, dest, source, nelems *(SIZE), pe);                                 \
+        shmemi_##move(__func__, dest, source, shmemi_bytes(nelems, SIZE), pe);                     \
         signal_update(__func__, sig_addr, signal, sig_op, pe);                                     \
     }                                                                                              \
     void shmem_ctx_##name(shmem_ctx_t ctx, T *dest, const T *source, size_t nelems,                \
@@ -55,7 +56,7 @@ static void signal_update(const char *call, uint64_t *signal, uint64_t value, in
     {                                                                                              \
         signal_check(__func__, sig_op);                                                            \
         pe = shmemi_ctx_pe(__func__, ctx, pe);                                                     \
-        shmemi_##move(__func__, dest, source, nelems *(SIZE), pe);                                 \
+        shmemi_##move(__func__, dest, source, shmemi_bytes(nelems, SIZE), pe);                     \
         signal_update(__func__, sig_addr, signal, sig_op, pe);                                     \
     }
 
@@ -73,5 +74,6 @@ SIGNAL_PUT(putmem_signal_nbi, void, 1, put_nbi)
 
 uint64_t shmem_signal_fetch(const uint64_t *sig_addr)
 {
+    shmemi_wait_poll();
     return __atomic_load_n(sig_addr, __ATOMIC_ACQUIRE);
 }

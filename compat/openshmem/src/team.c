@@ -9,6 +9,7 @@
  */
 #include "team.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 
 #include "board.h"
@@ -44,6 +45,19 @@ struct shmemi_set shmemi_set_make(int start, int stride, int size, int slot)
                                slot,  team_is_mapped(start, stride, size)};
 }
 
+/* Reports, once in a process, a call over an active set that this PE is not in. Other
+ * implementations return from it, and there are programs that rely on that. */
+static void team_report_outside(const char *call, const struct shmemi_set *set)
+{
+    static bool reported;
+
+    if (!reported)
+        fprintf(stderr,
+                "%s: PE %d is not in the active set of %d PEs from %d on; its call has no effect\n",
+                call, shmemi_job.pe, set->size, set->start);
+    reported = true;
+}
+
 struct shmemi_set shmemi_active_set(const char *call, int start, int log_stride, int size)
 {
     struct shmemi_set set;
@@ -59,7 +73,7 @@ struct shmemi_set shmemi_active_set(const char *call, int start, int log_stride,
     set = shmemi_set_make(start, 1 << log_stride, size,
                           size == shmemi_job.pes ? SHMEMI_SLOT_ACTIVE_ALL : SHMEMI_SLOT_ACTIVE_SET);
     if (set.me < 0)
-        skua_abort("%s: PE %d is not in the active set that it calls", call, shmemi_job.pe);
+        team_report_outside(call, &set);
     return set;
 }
 

@@ -45,8 +45,8 @@ static inline int shmemi_set_pe(const struct shmemi_set *set, int rank)
 /** Makes a set of PEs; its slot is @p slot. */
 struct shmemi_set shmemi_set_make(int start, int stride, int size, int slot);
 
-/** Returns the active set of a deprecated collective. Arguments that are wrong, and a caller
- * outside of the set, end the job. */
+/** Returns the active set of a deprecated collective. Arguments that are wrong end the job; a
+ * caller outside of the set is reported; then `me` of the set is negative. */
 struct shmemi_set shmemi_active_set(const char *call, int start, int log_stride, int size);
 
 /** Returns the team of a handle, or NULL for SHMEM_TEAM_INVALID. */

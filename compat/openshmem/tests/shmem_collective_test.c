@@ -237,6 +237,28 @@ static void collective_test_all(shmem_team_t team)
     SHMEM_REDUCE_BITWISE_TYPES(REDUCE_TEST_RUN_BITWISE, )
 }
 
+/* Broadcasts to two buffers in turn. The root does not wait for the other PEs, which overwrite each
+ * buffer before their next call. */
+static void broadcast_test_turns(void)
+{
+    enum { TURN_WORDS = 512, TURNS = 60 };
+    static uint64_t to[2][TURN_WORDS], from[TURN_WORDS];
+
+    for (int i = 0; i < TURN_WORDS; i++)
+        from[i] = 5;
+    shmem_barrier_all();
+    for (int turn = 0; turn < TURNS; turn++) {
+        uint64_t *now = to[turn % 2];
+
+        shmem_broadcast64(now, from, TURN_WORDS, 0, 0, 0, pes, psync);
+        for (int i = TURN_WORDS - 1; i >= 0 && me > 0; i--) {
+            CHECK(now[i] == 5);
+            now[i] = 0;
+        }
+    }
+    shmem_barrier_all();
+}
+
 void test_collectives(void)
 {
     static char bytes[PES], byte;
@@ -252,6 +274,7 @@ void test_collectives(void)
     to_all_test();
     active_test_32();
     active_test_64();
+    broadcast_test_turns();
     long_data_test();
     row_test();
     CHECK(shmem_broadcast(SHMEM_TEAM_INVALID, bytes, bytes, 1, 0) != 0);

@@ -50,7 +50,6 @@ comparison|shmem_long_wait_until: 99 is not a comparison
 lock|shmem_clear_lock: the lock 0x[0-9a-f]+ is not held
 free|shmem_free: 0x[0-9a-f]+ on PE 0 is not an allocation of the symmetric heap
 double-free|shmem_free: 0x[0-9a-f]+ on PE [01] is not an allocation of the symmetric heap
-align|shmem_align: the alignment 24 is not a power of two
 team|shmem_team_destroy: a predefined team cannot be destroyed
 root|shmem_long_broadcast: the root 2 does not exist; the PEs of the call are 0 to 1
 active-set|shmem_barrier: 3 PEs from 0 on with a stride of 2 to the power of 0 are not an active set

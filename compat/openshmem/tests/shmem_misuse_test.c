@@ -6,6 +6,7 @@
  *
  * usage: shmem_misuse_test CASE
  */
+#include <sched.h>
 #include <shmem.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -102,11 +103,6 @@ static void wrong_double_free(void)
     shmem_free(other);
 }
 
-static void wrong_align(void)
-{
-    shmem_align(24, 8);
-}
-
 static void wrong_team(void)
 {
     shmem_team_destroy(SHMEM_TEAM_WORLD);
@@ -164,7 +160,6 @@ static const struct {
     {"lock", wrong_lock, 0},
     {"free", wrong_free, 0},
     {"double-free", wrong_double_free, 1},
-    {"align", wrong_align, 0},
     {"team", wrong_team, 0},
     {"root", wrong_root, 0},
     {"active-set", wrong_active_set, 0},
@@ -181,13 +176,16 @@ static int codes_hold(void)
     shmem_ctx_t  ctx;
     char        *half;
 
-    if (shmem_malloc(2 * HEAP) || shmem_calloc(SIZE_MAX / 2, 4) || shmem_align(64, 4 * HEAP))
+    if (shmem_malloc(2 * HEAP) || shmem_calloc(SIZE_MAX / 2, 4) || shmem_align(64, 4 * HEAP) ||
+        shmem_align(24, 8) || shmem_align(0, 8))
         return 0;
     half = shmem_malloc(HEAP / 2);
     if (!half || shmem_malloc(HEAP / 2) || shmem_realloc(half, 2 * HEAP))
         return 0;
     memset(half, 1, HEAP / 2); /* a full heap does not cause a bus error */
     shmem_free(half);
+    if (shmem_realloc(half, 8)) /* it was freed */
+        return 0;
     if (shmem_team_sync(none) == 0 || shmem_team_my_pe(none) != -1 || shmem_team_n_pes(none) != -1)
         return 0;
     if (shmem_long_broadcast(none, words, source, 1, 0) == 0 ||
@@ -197,6 +195,36 @@ static int codes_hold(void)
         shmem_addr_accessible(words, 2) || shmem_pe_accessible(-1))
         return 0;
     return shmem_team_translate_pe(SHMEM_TEAM_WORLD, 2, SHMEM_TEAM_WORLD) == -1;
+}
+
+/* Returns true if calls over an active set of PE 0 alone have no effect on PE 1. */
+static int outside_holds(void)
+{
+    static uint64_t to = 1, from = 2;
+    static long     sync[SHMEM_REDUCE_SYNC_SIZE];
+
+    shmem_barrier(0, 0, 1, sync);
+    shmem_fcollect64(&to, &from, 1, 0, 0, 1, sync);
+    return to == (shmem_my_pe() == 0 ? 2 : 1);
+}
+
+/* Returns true if operations on PE 0 complete while it makes no call. Until they do, it waits. */
+static int progress_holds(void)
+{
+    static volatile long passed;
+    int                  held = 1;
+
+    shmem_barrier_all();
+    if (shmem_my_pe() == 0) {
+        while (passed != 3)
+            sched_yield();
+    } else {
+        held = shmem_long_atomic_fetch_inc((long *)&passed, 0) == 0 &&
+               shmem_long_g((long *)&passed, 0) == 1;
+        shmem_long_p((long *)&passed, 3, 0);
+    }
+    shmem_barrier_all();
+    return held;
 }
 
 static int make(const char *name)
@@ -220,7 +248,7 @@ int main(int argc, char **argv)
     shmem_init();
     words = shmem_calloc(64, sizeof *words);
     if (strcmp(name, "codes") == 0) {
-        code = codes_hold() ? 0 : 3;
+        code = codes_hold() && outside_holds() && progress_holds() ? 0 : 3;
         if (code == 0 && shmem_my_pe() == 0)
             puts("the codes hold");
     } else {

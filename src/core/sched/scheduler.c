@@ -677,15 +677,27 @@ size_t skua_poll(size_t n)
 
 /* ---- life ---------------------------------------------------------------- */
 
+/* Sets how long a PE that is idle polls before it sleeps.  A progress thread without a CPU of its
+ * own sleeps immediately: it would delay the PE for which it has just served a request, and a yield
+ * would leave the CPU to a PE that computes for the rest of its time slice, while the kernel
+ * preempts that PE for a thread that wakes up. */
+static void sched_set_idle_times(const struct ski_pe *self, struct ski_idle *idle)
+{
+    if (self->pe == ski_job_progress_pe(self->job, self->process) &&
+        ski_host_shared(self->host, self->index))
+        return;
+    idle->spin_ticks  = ski_ns_to_ticks((uint64_t)(ski_config.idle_spin * 1e3));
+    idle->yield_ticks = idle->spin_ticks + ski_ns_to_ticks((uint64_t)(ski_config.idle_yield * 1e3));
+}
+
 void ski_scheduler_init(struct ski_pe *self)
 {
     struct ski_idle *idle = ski_calloc(1, sizeof *idle);
 
-    idle->spin_ticks  = ski_ns_to_ticks((uint64_t)(ski_config.idle_spin * 1e3));
-    idle->yield_ticks = idle->spin_ticks + ski_ns_to_ticks((uint64_t)(ski_config.idle_yield * 1e3));
-    idle->look_ticks  = ski_ns_to_ticks(LOOK_NS);
-    idle->alone_ticks = ski_ns_to_ticks(ALONE_NS);
-    idle->quick_ticks = ski_ns_to_ticks(QUICK_NS);
+    sched_set_idle_times(self, idle);
+    idle->look_ticks      = ski_ns_to_ticks(LOOK_NS);
+    idle->alone_ticks     = ski_ns_to_ticks(ALONE_NS);
+    idle->quick_ticks     = ski_ns_to_ticks(QUICK_NS);
     idle->switch_ticks    = ski_ns_to_ticks(SWITCH_NS);
     idle->impatient_ticks = ski_ns_to_ticks(IMPATIENT_NS);
     idle->long_ticks      = ski_ns_to_ticks(LONG_NS);

@@ -155,13 +155,36 @@ static skua_status am_target_accumulate(const struct ski_am_request *request,
     return SKUA_OK;
 }
 
+/* Orders the puts that this thread has performed before its next one, for readers on other cores:
+ * the PE whose memory it is, if this is its progress thread, and other PEs of the host.  Pairs with
+ * the acquire of a reader that polls a word of the later put. */
+static inline void am_target_order_puts(void)
+{
+    ski_fence(memory_order_release);
+}
+
+/* Copies the data of a put.  A single store writes a word, since a reader on another core may poll
+ * it; memcpy() of the C library may write 2 bytes one by one. */
+static inline void am_target_copy(char *to, const char *from, size_t bytes)
+{
+    am_target_order_puts();
+    switch (bytes) {
+    case 2: memcpy(to, from, 2); break;
+    case 4: memcpy(to, from, 4); break;
+    case 8: memcpy(to, from, 8); break;
+    default: ski_copy(to, from, bytes);
+    }
+}
+
 /* Performs a put of the data of the request. */
 static void am_target_put(const struct ski_am_request *request, const struct ski_resolved *target)
 {
     const char *data = request->data;
 
     if (request->blocks == 0)
-        ski_copy(target->memory, data, request->total);
+        am_target_copy(target->memory, data, request->total);
+    else
+        am_target_order_puts();
     for (uint32_t i = 0; i < request->blocks; i++) {
         struct ski_am_run run = ski_am_block(request, i);
 
@@ -493,10 +516,7 @@ static size_t am_target_serve_short(struct ski_pe *self, int origin, struct ski_
     to = ski_region_ptr((skua_gaddr){self->pe, {head.region}, head.offset}, bytes);
     if (!to)
         return 0;
-    if (bytes == 8)
-        memcpy(to, span.at + sizeof head, 8);
-    else
-        memcpy(to, span.at + sizeof head, bytes);
+    am_target_copy(to, span.at + sizeof head, bytes);
     am_target_defer_reply(self, origin, SKI_RMA_PUT, head.id, 0);
     return whole;
 }
@@ -606,7 +626,7 @@ skua_msg *ski_am_target_recv_inline(struct ski_pe *self, const skua_msg *msg, co
     if (!am_target_is_put(self, msg, data, msg->bytes, &request) ||
         !am_target_find_place(&request, &target))
         return NULL;
-    memcpy(target.memory, request.data, request.total);
+    am_target_copy(target.memory, request.data, request.total);
     ski_resolved_release(&target);
     return am_target_put_without_data(msg, &request, request.data + request.data_bytes);
 }
@@ -628,6 +648,7 @@ size_t ski_am_target_recv_alloc(struct ski_pe *self, const skua_msg *msg, const 
         return 0;
     can = !target.counted;
     *to = target.memory;
+    am_target_order_puts();
     ski_resolved_release(&target);
     return can ? request.total : 0;
 }

@@ -26,12 +26,22 @@ static int host_foreign_pes(const struct ski_job *job, int index)
     return job->cpus_shared && job->cpu[index] != SKI_CPU_ANY ? 1 : 0;
 }
 
+/* Returns whether the PEs of the job use all CPUs of this host, so that a hidden PE has none to
+ * itself. */
+static bool host_is_full(const struct ski_job *job)
+{
+    long cpus = sysconf(_SC_NPROCESSORS_ONLN);
+
+    return (job->one_host ? job->pes : job->local_pes) >= cpus;
+}
+
 /* Assigns PEs to domains: those bound to one CPU share a domain, those that are not bound share
  * one. */
 static skua_status host_make_domains(struct ski_host *host, const struct ski_job *job)
 {
     struct ski_topology topology = {.cpus = 1};
     uint32_t            domains  = 0;
+    int                 others   = host_is_full(job) ? 1 : 0; /* on the CPU of a hidden PE */
 
     if (job->cpu[0] == SKI_CPU_ANY) {
         skua_status status = ski_topology_load(&topology);
@@ -42,7 +52,7 @@ static skua_status host_make_domains(struct ski_host *host, const struct ski_job
     for (int index = job->local_pes; index < host->all;
          index++) { /* a hidden PE has a domain of its own */
         host->domain[index]  = (uint32_t)index;
-        host->domains[index] = (struct ski_domain){.awake = 1, .pes = 1, .cpus = 1};
+        host->domains[index] = (struct ski_domain){.awake = 1, .pes = 1 + others, .cpus = 1};
     }
     for (int index = 0; index < job->local_pes; index++) {
         struct ski_domain *domain;

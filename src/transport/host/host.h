@@ -11,7 +11,8 @@
  * Waiting.  CPUs are grouped into *domains*: one CPU each where PEs are bound, one of all CPUs
  * where they are not.  A domain counts its PEs that are awake.  An idle PE spins only while its
  * domain has a CPU for each PE that is awake; in a crowded domain it soon sleeps and leaves the CPU
- * to a PE with work.
+ * to a PE with work.  A hidden PE has a domain of its own, with a CPU that it shares if the PEs of
+ * the job use all CPUs.
  *
  * A PE that also waits for the network cannot sleep on a futex.  It has a *wakeup socket*, a
  * datagram socket on which it sleeps together with the descriptor of the driver, and a PE that
