@@ -18,7 +18,8 @@
  * program does not reach in time are not measured.
  *
  * To examine a few rows, the environment variable BENCH_ROWS lists them, as in
- * "reduce_us:262144,barrier_us,broadcast_us".
+ * "reduce_us:262144,barrier_us,broadcast_us".  If it is empty, all rows are measured.  An entry
+ * that names no row is reported on standard error.
  */
 #ifndef BENCH_COLLECTIVES_H
 #define BENCH_COLLECTIVES_H
@@ -104,21 +105,69 @@ static inline int collectives_trips(double time, int pes)
     return (trips + pes - 1) / pes * pes;
 }
 
-/* Returns whether a row is to be measured: BENCH_ROWS is not set, or has the metric alone or with
- * these bytes. */
+/* Returns whether the first entry of the list @p rows is @p metric alone or with these bytes. */
+static inline bool collectives_row_is(const char *rows, const char *metric, size_t bytes)
+{
+    size_t n = strlen(metric), length = strcspn(rows, ",");
+    char  *end;
+
+    if (length < n || strncmp(rows, metric, n) != 0)
+        return false;
+    if (length == n)
+        return true;
+    return rows[n] == ':' && strtoull(rows + n + 1, &end, 10) == bytes && end == rows + length;
+}
+
+/* Returns the list @p rows without its first entry; NULL: there is no other. */
+static inline const char *collectives_next_row(const char *rows)
+{
+    rows = strchr(rows, ',');
+    return rows ? rows + 1 : NULL;
+}
+
+/* Returns whether a row is to be measured: BENCH_ROWS is not set, is empty, or has the metric alone
+ * or with these bytes. */
 static inline bool collectives_wanted(const char *metric, size_t bytes)
 {
     const char *rows = getenv("BENCH_ROWS");
-    size_t      n    = strlen(metric);
 
-    if (!rows)
+    if (!rows || !*rows)
         return true;
-    for (; rows; rows = strchr(rows, ','), rows = rows ? rows + 1 : NULL)
-        if (strncmp(rows, metric, n) == 0 &&
-            (rows[n] == '\0' || rows[n] == ',' ||
-             (rows[n] == ':' && strtoull(rows + n + 1, NULL, 10) == bytes)))
+    for (; rows; rows = collectives_next_row(rows))
+        if (collectives_row_is(rows, metric, bytes))
             return true;
     return false;
+}
+
+/* Returns whether the first entry of the list @p rows names a row.  sync_us is a row of every
+ * library: a list is for all of them, and some have no sync. */
+static inline bool collectives_row_exists(const struct collectives *library, const char *rows)
+{
+    if (collectives_row_is(rows, "sync_us", 0) || collectives_row_is(rows, "barrier_us", 0))
+        return true;
+    for (const struct collectives_kind *kind = library->kinds; kind->metric; kind++)
+        for (size_t i = 0; i < COLLECTIVES_SIZES && collectives_sizes[i] <= kind->most; i++)
+            if (collectives_row_is(rows, kind->metric, collectives_sizes[i]))
+                return true;
+    return false;
+}
+
+/* Reports the entries of BENCH_ROWS that name no row to @p to.  Returns their number. */
+static inline int collectives_report_unknown(const struct collectives *library, FILE *to)
+{
+    const char *rows    = getenv("BENCH_ROWS");
+    int         unknown = 0;
+
+    for (; rows && *rows; rows = collectives_next_row(rows)) {
+        if (collectives_row_exists(library, rows))
+            continue;
+        fprintf(to,
+                "BENCH_ROWS: `%.*s' names no row and is ignored; expected METRIC or METRIC:BYTES, "
+                "as in barrier_us,%s:%zu\n",
+                (int)strcspn(rows, ","), rows, library->kinds->metric, collectives_sizes[0]);
+        unknown++;
+    }
+    return unknown;
 }
 
 /* The first batch is short: it fills caches and opens connections. */
@@ -182,6 +231,8 @@ static inline void collectives_all(const struct collectives *library, const char
                                      collectives_memory(library, bytes),
                                      collectives_memory(library, bytes)};
 
+    if (me == 0)
+        collectives_report_unknown(library, stderr);
     if (library->sync)
         collectives_measure(&run, NULL, library->sync, "sync_us", 0);
     collectives_measure(&run, NULL, library->barrier, "barrier_us", 0);

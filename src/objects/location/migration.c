@@ -23,9 +23,10 @@ struct migration_head {
     union {
         struct ski_iso_move block; /* packed: the block that the element lies in; at 0: none */
         struct {
-            uint64_t object;   /* its address                                             */
-            uint32_t gaps, no; /* MIGRATION_WITHIN: gaps that follow the baggage; 0       */
-        } pointer;             /* MIGRATION_BY_POINTER */
+            uint64_t object; /* its address                                            */
+            uint32_t gaps;   /* MIGRATION_WITHIN: gaps that follow the baggage; else 0 */
+            uint32_t unused; /* 0                                                      */
+        } pointer;           /* MIGRATION_BY_POINTER */
     };
     uint32_t moves; /* the element's number of migrations, with this one */
     uint16_t flags;

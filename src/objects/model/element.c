@@ -97,6 +97,7 @@ void ski_element_remove(struct ski_object *object, int state, const struct ski_s
     struct ski_collection *all = object->of;
 
     ski_assert(state == SKI_DEAD || state == SKI_LEFT);
+    ski_assert(!room || object != &room->object || !ski_object_queued(object));
     ski_object_change(object, state);
     ski_elements_remove(all, object);
     if (!ski_object_queued(object) && (!room || object != &room->object))

@@ -92,18 +92,24 @@ void bench_run_skua(struct results *results, const struct bench_host *host, cons
 void bench_run_app(struct results *results, const struct bench_host *host, const char *name,
                    const char *options, const char *arguments);
 
-/** Finds the CPUs that Skua binds @p pes PEs to by default.  Returns false if there are
- * fewer cores: then a peer is not bound. */
-bool bench_cpus(const struct bench_host *host, int pes, int *cpu);
+/** Returns a list, as in "0,2,4", of the CPUs for @p pes PEs, @p threads of which make a process:
+ * those of the setting `pin` auto.  The caller frees it.  NULL if there are fewer cores: then a
+ * peer is not bound. */
+char *bench_cpus(const struct bench_host *host, int pes, int threads);
 
-/** Runs a peer, if it and its launcher are installed, with @p ranks processes, bound to the cores
- * of as many PEs of Skua (bench_cpus()): the first ones, in the order of the machine. */
+/** Returns options of skuarun for bench_run_app(): @p pes PEs, @p threads of which make a process,
+ * bound to the CPUs of bench_cpus() whatever the user's setting `pin`, then the words of @p more.
+ * With fewer cores, skuarun assigns the CPUs.  The caller frees the options. */
+char *bench_bound_options(const struct bench_host *host, int pes, int threads, const char *more);
+
+/** Runs a peer, if it and its launcher are installed, with @p ranks processes, each bound to one of
+ * the first cores, in the order of the machine, if there are enough. */
 void bench_run_peer(struct results *results, const struct bench_host *host,
                     const struct bench_peer *peer, int ranks);
 
 /** Runs a program of a peer library as @p ranks processes of @p threads threads, which bind
- * themselves to the CPUs of as many PEs of Skua (bench_cpus()).  A program that takes a minute is
- * stopped. */
+ * themselves to the CPUs of as many PEs of Skua in as many processes (bench_cpus()).  A program
+ * that takes a minute is stopped. */
 void bench_run_peer_threads(struct results *results, const struct bench_host *host,
                             const struct bench_peer *peer, int ranks, int threads);
 

@@ -3,9 +3,10 @@
  * bench_collectives.c - skua bench collectives: collectives against MPI, on one or several numbers
  * of PEs.
  *
- * Within a host each PE is a process.  The processes of all libraries are bound to the same cores,
- * one each, where there are enough.  Over TCP the processes share no memory and each library is
- * configured to use loopback only.  A series is LIBRARY-PES, or LIBRARY-tcp-PES.
+ * Within a host each PE is a process.  Where there are enough cores, each process is bound to one:
+ * the PEs of Skua to the CPUs of `pin` auto, the processes of the MPIs to the first cores.  Over
+ * TCP the processes share no memory and each library is configured to use loopback only.  A series
+ * is LIBRARY-PES, or LIBRARY-tcp-PES.
  *
  * The time of an operation differs more between two runs of a program, which may run on faster or
  * slower CPUs of a machine, than within one: a hypervisor may put two virtual CPUs on one core for
@@ -18,7 +19,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/memory.h"
 #include "bench.h"
 #include "network.h"
 
@@ -71,11 +71,12 @@ static void bench_collectives_series(char *to, size_t room, const char *library,
 static void bench_collectives_run_skua(struct results *results, const struct bench_host *host,
                                        const struct bench_collectives_setup *setup)
 {
-    char options[64], series[48];
+    char *options = bench_bound_options(host, setup->pes, 1, "--set=driver=tcp");
+    char  series[48];
 
-    snprintf(options, sizeof options, "-n %d --set=driver=tcp", setup->pes);
     bench_collectives_series(series, sizeof series, "skua", setup);
     bench_run_app(results, host, "bench-collectives", options, series);
+    free(options);
 }
 
 static void bench_collectives_run_mpi(struct results *results, const struct bench_host *host,
@@ -194,17 +195,15 @@ static void bench_collectives_print_kind(const struct results                 *r
 /* Prints where the processes of each library ran. */
 static void bench_collectives_print_cpus(int pes)
 {
-    int *cpu = ski_calloc((size_t)pes, sizeof *cpu);
+    char *list = bench_cpus(&bench_collectives_host, pes, 1);
 
-    if (bench_cpus(&bench_collectives_host, pes, cpu)) {
-        printf("Process i of each library is bound to the same core; Skua uses the CPUs");
-        for (int i = 0; i < pes; i++)
-            printf(" %d", cpu[i]);
-        printf("\n");
-    } else {
+    if (list)
+        printf("The PEs of Skua are bound to the CPUs %s, the processes of the MPIs to the first "
+               "cores, one each\n",
+               list);
+    else
         printf("More PEs than cores: the processes of the MPIs are not bound\n");
-    }
-    free(cpu);
+    free(list);
 }
 
 static void bench_collectives_print_tables(const struct results                 *r,
@@ -224,54 +223,54 @@ static void bench_collectives_print_tables(const struct results                 
 
 /* ---- goals ----------------------------------------------------------------------- */
 
-/* Returns the ratio of the best runs of Skua and of an MPI. */
+/* Returns the ratio of the best runs of @p metric of Skua and @p metric_mpi of an MPI. */
 static double bench_collectives_best(const struct results *r, const char *mpi,
                                      const struct bench_collectives_setup *setup, size_t bytes,
-                                     const char *metric)
+                                     const char *metric, const char *metric_mpi)
 {
     char series[2][48];
 
     bench_collectives_series(series[0], sizeof series[0], "skua", setup);
     bench_collectives_series(series[1], sizeof series[1], mpi, setup);
     return bench_ratio(results_get_best(r, series[0], bytes, metric),
-                       results_get_best(r, series[1], bytes, metric));
+                       results_get_best(r, series[1], bytes, metric_mpi));
 }
 
-/* Prints the largest ratio to an MPI over all sizes, and its size; in parentheses, the largest of
- * the best runs. */
+/* Prints the largest ratio to an MPI over all sizes, and its size; in parentheses, the ratio of the
+ * best runs of that size. */
 static void bench_collectives_print_worst(const struct results                 *r,
                                           const struct bench_collectives_setup *setup, size_t k,
                                           const char *mpi)
 {
-    double worst = 0, worst_best = 0;
-    size_t bytes = 0;
-    char   text[96];
+    const char *metric = kinds[k].metric;
+    double      worst  = 0;
+    size_t      bytes  = 0;
+    char        text[96];
 
     for (size_t i = 0; i < SIZES; i++) {
-        double ratio =
-            bench_ratio(bench_collectives_get(r, "skua", setup, sizes[i], kinds[k].metric),
-                        bench_collectives_get(r, mpi, setup, sizes[i], kinds[k].metric));
-        double best = bench_collectives_best(r, mpi, setup, sizes[i], kinds[k].metric);
+        double ratio = bench_ratio(bench_collectives_get(r, "skua", setup, sizes[i], metric),
+                                   bench_collectives_get(r, mpi, setup, sizes[i], metric));
 
-        worst_best = best > worst_best ? best : worst_best;
         if (ratio > worst) {
             worst = ratio;
             bytes = sizes[i];
         }
     }
     snprintf(text, sizeof text, "%s / %s of %s, worst: %zu B (%.2f)", kinds[k].what, kinds[k].mpi,
-             mpi, bytes, worst_best);
+             mpi, bytes, bench_collectives_best(r, mpi, setup, bytes, metric, metric));
     bench_print_goal(text, worst, "<=", 1);
 }
 
-/* Prints the ratio of an operation without data to the barrier of an MPI. */
+/* Prints the ratio of an operation without data to the barrier of an MPI; in parentheses, the ratio
+ * of the best runs. */
 static void bench_collectives_print_barrier(const struct results                 *r,
                                             const struct bench_collectives_setup *setup,
                                             const char *what, const char *metric, const char *mpi)
 {
     char text[96];
 
-    snprintf(text, sizeof text, "%s / MPI_Barrier of %s", what, mpi);
+    snprintf(text, sizeof text, "%s / MPI_Barrier of %s (%.2f)", what, mpi,
+             bench_collectives_best(r, mpi, setup, 0, metric, "barrier_us"));
     bench_print_goal(text,
                      bench_ratio(bench_collectives_get(r, "skua", setup, 0, metric),
                                  bench_collectives_get(r, mpi, setup, 0, "barrier_us")),

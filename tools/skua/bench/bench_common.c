@@ -63,19 +63,20 @@ static int bench_add_words(char **argv, int count, char *text)
 void bench_run_app(struct results *results, const struct bench_host *host, const char *name,
                    const char *options, const char *arguments)
 {
-    char  path[PROGRAM_PATH_BYTES], before[128], after[256];
+    char  path[PROGRAM_PATH_BYTES], after[256], *before;
     char *argv[32] = {(char *)host->skuarun};
     int   count;
 
     if (!program_find(name, path))
         return;
-    snprintf(before, sizeof before, "%s", options);
+    before = ski_memory_checked(strdup(options), strlen(options) + 1); /* any number of CPUs */
     snprintf(after, sizeof after, "%s", arguments);
     count         = bench_add_words(argv, 1, before);
     argv[count++] = path;
     count         = bench_add_words(argv, count, after);
     argv[count]   = NULL;
     bench_run(results, argv);
+    free(before);
 }
 
 /* Runs bench-floor; @p what is its first argument, NULL: none. */
@@ -143,9 +144,38 @@ static void bench_say_missing(const char *program)
             program);
 }
 
-bool bench_cpus(const struct bench_host *host, int pes, int *cpu)
+/* Returns @p count numbers with commas between them, allocated. */
+static char *bench_write_list(const int *number, int count)
 {
-    return pes <= host->cores && ski_topology_assign("auto", pes, 1, cpu) == SKUA_OK;
+    size_t room = (size_t)count * sizeof "-2147483648," + 1, n = 0;
+    char  *text = ski_calloc(room, 1);
+
+    for (int i = 0; i < count; i++)
+        n += (size_t)snprintf(text + n, room - n, "%s%d", i ? "," : "", number[i]);
+    return text;
+}
+
+char *bench_cpus(const struct bench_host *host, int pes, int threads)
+{
+    int  *cpu  = ski_calloc((size_t)pes, sizeof *cpu);
+    char *list = NULL;
+
+    if (pes <= host->cores && ski_topology_assign("auto", pes, threads, cpu) == SKUA_OK)
+        list = bench_write_list(cpu, pes);
+    free(cpu);
+    return list;
+}
+
+char *bench_bound_options(const struct bench_host *host, int pes, int threads, const char *more)
+{
+    char  *list = bench_cpus(host, pes, threads);
+    size_t room = (list ? strlen(list) : 0) + strlen(more) + 64;
+    char  *text = ski_malloc(room);
+
+    snprintf(text, room, "-n %d -t %d %s%s %s", pes, threads, list ? "--pin=" : "",
+             list ? list : "", more);
+    free(list);
+    return text;
 }
 
 /* Runs a peer on @p ranks processes: rank i on core i, in the order of the machine, if @p bound.
@@ -189,29 +219,16 @@ void bench_run_peer(struct results *results, const struct bench_host *host,
     bench_run_peer_bound(results, peer, ranks, ranks <= host->cores, NULL);
 }
 
-/* Writes @p count numbers with commas between them. */
-static void bench_write_list(char *text, size_t size, const int *number, int count)
-{
-    size_t n = 0;
-
-    text[0] = '\0';
-    for (int i = 0; i < count && n < size; i++)
-        n += (size_t)snprintf(text + n, size - n, "%s%d", i ? "," : "", number[i]);
-}
-
 void bench_run_peer_threads(struct results *results, const struct bench_host *host,
                             const struct bench_peer *peer, int ranks, int threads)
 {
-    int *cpu = ski_calloc((size_t)(ranks * threads), sizeof *cpu);
-    char list[1024];
+    char *list = bench_cpus(host, ranks * threads, threads);
 
-    if (bench_cpus(host, ranks * threads, cpu)) {
-        bench_write_list(list, sizeof list, cpu, ranks * threads);
+    if (list)
         setenv("BENCH_CPUS", list, 1); /* for bench_cpu_of() of bench/bench.h */
-    }
     bench_run_peer_bound(results, peer, ranks, false, BENCH_THREADS_LIMIT);
     unsetenv("BENCH_CPUS");
-    free(cpu);
+    free(list);
 }
 
 void bench_progress(const char *what)

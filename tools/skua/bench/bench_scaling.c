@@ -142,11 +142,12 @@ static void bench_scaling_run_hosts(struct results *results, const struct bench_
     network_use_tcp("lo");
     setenv("SKUA_DRIVER", "tcp", 1);
     for (int threads = 0; threads < 2; threads++) {
-        char options[32], arguments[48];
+        char *options = bench_bound_options(host, pes, threads ? pes / 2 : 1, "");
+        char  arguments[48];
 
-        snprintf(options, sizeof options, "-n %d -t %d", pes, threads ? pes / 2 : 1);
         snprintf(arguments, sizeof arguments, "skua-hosts%s pairs", threads ? "-threads" : "");
         bench_run_app(results, host, "bench-scaling", options, arguments);
+        free(options);
     }
     unsetenv("SKUA_DRIVER");
     bench_scaling_run_mpi_hosts(results, host, "openmpi", pes);
@@ -158,12 +159,12 @@ static void bench_scaling_run_hosts(struct results *results, const struct bench_
 static void bench_scaling_run_on(struct results *results, const struct bench_host *host, int pes)
 {
     for (int threads = 0; threads < 2; threads++) {
-        char options[32];
+        char *options = bench_bound_options(host, pes, threads ? pes : 1, "");
 
-        snprintf(options, sizeof options, "-n %d -t %d", pes, threads ? pes : 1);
         bench_run_app(results, host, "bench-scaling", options, bench_scaling_skua[threads]);
         if (!threads)
             bench_run_app(results, host, "bench-scaling_limit", options, "limit");
+        free(options);
     }
     scaling_run_mpis(results, host, "scaling", NULL, pes);
     bench_scaling_run_mpi_threads(results, host, pes);

@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/memory.h"
+
 #define RAILS_RATE  "4gbit"
 #define RAILS_WIDTH 14
 
@@ -32,15 +34,22 @@ static const struct {
 static void network_rails_run_row(const struct network *network, struct results *results,
                                   size_t row, const char *rails, const char *interfaces)
 {
-    char path[PROGRAM_PATH_BYTES];
+    const char *set = getenv("SKUA_RAILS");
+    char        path[PROGRAM_PATH_BYTES], *user;
 
     if (!program_find("bench-network", path))
         return;
+    /* A copy: setenv() may free or overwrite what getenv() returned. */
+    user = set ? ski_memory_checked(strdup(set), strlen(set) + 1) : NULL;
     setenv("SKUA_RAILS", rails, 1);
     setenv("SKUA_NET_INTERFACES", interfaces, 1);
     network_run_driver(network, results, "tcp",
                        (const char *const[]){path, rails_rows[row].series, "rails", NULL});
-    unsetenv("SKUA_RAILS");
+    if (user)
+        setenv("SKUA_RAILS", user, 1);
+    else
+        unsetenv("SKUA_RAILS");
+    free(user);
 }
 
 /* Measures one and two networks, from a row on. */

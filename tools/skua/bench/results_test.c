@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "bench/bench_collectives.h"
 #include "tests/tap.h"
 
 #define LINE                                                                                       \
@@ -48,6 +49,48 @@ static void results_test_median(void)
     OK(results_get_best(&results, "skua", 8, "scan_us") == 1, "the best run is known as well");
     OK(results_get_best(&results, "skua", 9, "scan_us") == 0, "unless there was none");
     results_free(&results);
+}
+
+/* Reports the entries of BENCH_ROWS that name no row.  Returns whether they are @p expected, the
+ * number of which is @p count. */
+static bool results_test_unknown(const char *rows, int count, const char *expected)
+{
+    static const struct collectives_kind kinds[] = {{"scan_us", 4096, NULL}, {NULL, 0, NULL}};
+    const struct collectives             library = {.kinds = kinds};
+    char                                *text    = NULL;
+    size_t                               bytes;
+    FILE                                *to = open_memstream(&text, &bytes);
+    bool                                 ok;
+
+    setenv("BENCH_ROWS", rows, 1);
+    ok = collectives_report_unknown(&library, to) == count;
+    fclose(to);
+    ok = ok && strstr(text, expected);
+    free(text);
+    return ok;
+}
+
+/* BENCH_ROWS selects the rows of collectives, by metric alone or with a size. */
+static void results_test_rows(void)
+{
+    setenv("BENCH_ROWS", "", 1);
+    OK(collectives_wanted("scan_us", 64), "an empty list selects every row");
+    setenv("BENCH_ROWS", "scan_us:64,barrier_us", 1);
+    OK(collectives_wanted("scan_us", 64) && collectives_wanted("barrier_us", 0),
+       "rows of a list are selected");
+    OK(!collectives_wanted("scan_us", 8) && !collectives_wanted("scan_us", 4096) &&
+           !collectives_wanted("scan", 64) && !collectives_wanted("reduce_us", 64),
+       "others are not");
+    setenv("BENCH_ROWS", "scan_us:64k,scan_us_:8", 1);
+    OK(!collectives_wanted("scan_us", 64) && !collectives_wanted("scan_us", 8),
+       "a size or metric with more characters is another one");
+    OK(results_test_unknown("", 0, "") && results_test_unknown("sync_us,scan_us:8,scan_us", 0, ""),
+       "no row is unknown");
+    OK(results_test_unknown("scan_us,scam_us", 1, "`scam_us'"), "an unknown metric is named");
+    OK(results_test_unknown("scan_us:9,barrier_us", 1, "`scan_us:9'"), "and an unknown size");
+    OK(results_test_unknown("scan_us:16384,x:8", 2, "`scan_us:16384'"),
+       "and a size that is not measured for this metric");
+    unsetenv("BENCH_ROWS");
 }
 
 static void results_test_rejected(struct results *results)
@@ -119,6 +162,7 @@ int main(void)
 
     results_test_best(&results);
     results_test_median();
+    results_test_rows();
     results_test_rejected(&results);
     results_test_print(&results);
     results_test_break_even(&results);
