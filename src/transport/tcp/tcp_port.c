@@ -116,7 +116,8 @@ skua_status ski_tcp_open(int pe, const struct ski_upcalls *up, void *owner, stru
     port->epoll   = epoll_create1(EPOLL_CLOEXEC);
     port->scratch = malloc(SKI_TCP_SCRATCH);
 
-    port->multiparts.changed = ski_tcp_multipart_changed;
+    port->multiparts =
+        (struct ski_multiparts){.up = up, .owner = owner, .changed = ski_tcp_multipart_changed};
     if (port->epoll >= 0 && port->scratch && tcp_listeners_open(port) &&
         ski_tcp_assist_open(port)) {
         atomic_store(&ski_tcp.close_deadline, 0);

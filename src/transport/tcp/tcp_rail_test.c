@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * tcp_rail_test.c - rails that break, stop or end in the middle of a packet, between
- * two ports of this process.  The receiver never sends, so it has no peer for the sender.
+ * two ports of this process.  The receiver never sends, so it has no peer for
+ * the sender.
  */
 #include <math.h>
 #include <poll.h>
@@ -295,23 +296,54 @@ static struct ski_tcp_conn *break_test_claim(struct break_test_ports *p, int fd)
     return conn;
 }
 
-static void test_rail_claimed(void)
+/* The claim ends at its deadline, or before that if the other side closes it. */
+static void break_test_claimed(bool closed)
 {
     struct break_test_ports p;
     struct ski_tcp_conn    *claim;
     int                     pair[2];
 
-    CHECK(socketpair(AF_UNIX, SOCK_STREAM, 0, pair) == 0);
+    CHECK(socketpair(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK, 0, pair) == 0);
     break_test_open(&p);
     claim = break_test_claim(&p, pair[0]);
     break_test_pause(&p);
     break_test_end_rail(&p);
     OK(break_test_aborted == 0 && !isinf(claim->deadline),
        "a connection that may bring the missing part gets a deadline for its proof");
-    claim->deadline = 0;
-    ski_tcp_conns_check(p.to);
-    OK(break_test_aborted == 1, "and after that the packet is aborted");
+    if (closed) {
+        shutdown(pair[1], SHUT_WR);
+        ski_tcp_on_readable(claim);
+    } else {
+        claim->deadline = 0;
+        ski_tcp_conns_check(p.to);
+    }
+    OK(break_test_aborted == 1, "and %s the packet is aborted",
+       closed ? "when it is closed" : "after that");
     ski_tcp_sendq_clear(p.peer->rail[1]);
+    break_test_close(&p);
+    close(pair[1]);
+}
+
+/* Both rails end before the claim does, so no connection with the sender is open. */
+static void test_rail_claimed_last(void)
+{
+    struct break_test_ports p;
+    struct ski_tcp_conn    *claim;
+    int                     pair[2];
+
+    CHECK(socketpair(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK, 0, pair) == 0);
+    break_test_open(&p);
+    claim = break_test_claim(&p, pair[0]);
+    break_test_pause(&p);
+    ski_tcp_sendq_clear(p.peer->rail[1]);
+    for (int i = 0; i < 2; i++) {
+        p.rail[i]->in.ended = true; /* as if the sender had closed its port */
+        ski_tcp_conn_close(p.rail[i]);
+    }
+    CHECK(p.to->conns == claim && !claim->next && p.to->multiparts.list && !break_test_aborted);
+    ski_tcp_conn_close(claim);
+    OK(break_test_aborted == 1 && !p.to->multiparts.list,
+       "a packet is aborted with the last connection that might have completed it");
     break_test_close(&p);
     close(pair[1]);
 }
@@ -326,7 +358,9 @@ int main(void)
     test_rail_stops();
     break_test_ends(true);
     break_test_ends(false);
-    test_rail_claimed();
+    break_test_claimed(false);
+    break_test_claimed(true);
+    test_rail_claimed_last();
     free(break_test_data);
     return tap_end();
 }
