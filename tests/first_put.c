@@ -23,20 +23,24 @@
 
 struct shared {
     _Atomic int64_t question, answer;
+    int64_t         word[3]; /* by its value: what is put, as a put reads its source later */
     char            data[BLOCKS][BYTES];
 };
 
 static char block[BLOCKS][BYTES];
 
-static void put_word(skua_region region, int pe, size_t offset, int64_t word)
+static void put_word(skua_region region, struct shared *mine, int pe, size_t offset, int64_t word)
 {
-    CHECK(skua_put_nb(skua_at(region, pe, offset), &word, sizeof word, NULL) >= 0);
+    int64_t *from = &mine->word[word];
+
+    *from = word;
+    CHECK(skua_put_nb(skua_at(region, pe, offset), from, sizeof *from, NULL) >= 0);
 }
 
 /* Asks the last PE, after what was put before, and computes until the answer is there. */
 static void ask(skua_region region, struct shared *mine, int64_t word)
 {
-    put_word(region, skua_pes() - 1, offsetof(struct shared, question), word);
+    put_word(region, mine, skua_pes() - 1, offsetof(struct shared, question), word);
     while (mine->answer < word)
         ;
 }
@@ -45,7 +49,7 @@ static void answer(skua_region region, struct shared *mine, int64_t word)
 {
     while (mine->question < word)
         skua_poll(1);
-    put_word(region, 0, offsetof(struct shared, answer), word);
+    put_word(region, mine, 0, offsetof(struct shared, answer), word);
 }
 
 static void put_blocks(skua_region region)

@@ -5,7 +5,8 @@
  * All PEs generate the same calls from one seed: operator, type, count (around the sizes at which
  * the runtime splits a call), root, and the number in flight.  All contributions are known, so each
  * PE computes every result to the last bit: PEs are combined in the order of skua/collective.h.
- * Some PEs are late; calls are made in start(), in a user thread and in handlers.
+ * Some PEs are late; calls are made in start(), in a user thread and in handlers.  Before that,
+ * calls of fixed sizes go to several roots.
  *
  * usage: test_reductions [CALLS [SPLIT]]     SPLIT: bytes, the setting reduce_split
  */
@@ -279,6 +280,30 @@ static void run_calls(uint64_t seed, uint64_t first, int count)
             check_result(&in_flight[i]);
 }
 
+/* Makes calls to several roots, at both ends of the sizes that recursive halving is used for: of 16
+ * hosts with reduce_split=64k one and two rounds halve. */
+static void run_rooted(void)
+{
+    struct call in_flight[MOST_IN_FLIGHT] = {{.busy = false}};
+
+    for (int i = 0; i < 2 * MOST_IN_FLIGHT; i++) {
+        struct call *c = &in_flight[i % MOST_IN_FLIGHT];
+
+        if (c->busy)
+            check_result(c);
+        *c = (struct call){.number = 2000000 + (uint64_t)i,
+                           .id     = SKUA_SUM,
+                           .type   = SKUA_DOUBLE,
+                           .count = i % 2 ? split / sizeof(double) - 1 : split / 4 / sizeof(double),
+                           .root  = 5 * i % skua_pes(),
+                           .future = SKUA_FUTURE_INIT,
+                           .busy   = true};
+        make_call(c);
+    }
+    for (int i = 0; i < MOST_IN_FLIGHT; i++)
+        check_result(&in_flight[i]);
+}
+
 /* Handlers do not wait in this test: each makes a few calls, and the next one checks them. */
 struct driver {
     uint64_t     seed;
@@ -336,6 +361,7 @@ static void start(int argc, char **argv)
     skua_allreduce(SKUA_SUM, SKUA_UINT64, &seed, 1, skua_done_future(&future));
     seed = *(const uint64_t *)future_value(&future, sizeof seed);
     skua_future_clear(&future);
+    run_rooted();
     run_calls(seed, 0, calls);
     thread = skua_thread_create(in_thread, &seed, 256 << 10);
     skua_thread_join(thread);

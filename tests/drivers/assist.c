@@ -31,8 +31,9 @@ static void sleep_once(struct end *thread)
     fall_asleep(thread);
 }
 
-/* PE 0 sends as much as is accepted and makes no progress: all of it arrives. */
-static void leave_to_thread(struct end *ends)
+/* PE 0 sends as much as is accepted and makes no progress: all of it arrives, also if PE 0 tries to
+ * send more all the time (@p tries). */
+static void leave_to_thread(struct end *ends, bool tries)
 {
     double since = now();
 
@@ -44,6 +45,8 @@ static void leave_to_thread(struct end *ends)
     while (ends[2].arrived[0] < ends[0].sends[2]) {
         for (int i = 0; i < 100; i++)
             pump(&ends[2], 1);
+        if (tries && try_send(&ends[0], 2, LARGE) != SKUA_ERR_AGAIN)
+            fail("a packet is accepted before others are complete");
         sleep_once(&ends[1]);
         if (now() - since > PATIENCE)
             die("packets of a PE that computes are not sent by the progress thread");
@@ -86,7 +89,7 @@ void test_assist(uint64_t packets)
     send_packet(ends, 3, 0, 2, 1000);
     settle(ends, 3);
     for (int i = 0; i < ROUNDS; i++)
-        leave_to_thread(ends);
+        leave_to_thread(ends, i > 0);
     atomic_store(&thread_stop, false);
     for (int i = 0; i < 2; i++)
         if (pthread_create(&thread[i], NULL, thread_pump, &ends[i + 1]) != 0)

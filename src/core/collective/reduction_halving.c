@@ -17,7 +17,7 @@
  * If a root gets the result, only the rounds of halving are exchanges.  In each later round k, of
  * combining or of results, the PE whose bit k differs from that of the root sends, and has finished
  * then; its partner receives.  All PEs together send the elements once for each PE but one, as in a
- * tree, and twice more; the root receives them twice instead of L times, and all PEs combine.
+ * tree, and H / 2 times more; the root receives them twice instead of L times, and all PEs combine.
  *
  * Calls to a root exchange one after the other on each PE; further ones are *held*.  A PE takes
  * part in all rounds of a call, while it may have made many calls whose results other PEs get: the
@@ -333,8 +333,7 @@ static void halving_advance(struct ski_pe *self, struct ski_reduction *r)
 
     if (!r->partial || r->held)
         return;
-    progress = r->round < (uint32_t)self->collectives->levels ? halving_run_rounds(self, r)
-                                                              : HALVING_CONTINUES;
+    progress = halving_run_rounds(self, r);
     if (progress == HALVING_CONTINUES)
         progress = halving_run_results(self, r);
     if (progress == HALVING_WAITS)

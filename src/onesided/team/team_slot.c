@@ -21,7 +21,7 @@
 
 #define SKI_TEAM_SLOTS     16   /* of a board; a power of two */
 #define TEAM_SLOTS_REPORT  4    /* calls after which a member stores how many it has finished ... */
-#define TEAM_SLOTS_SCANS   8    /* ... if they are scans, where a member reads less than it writes */
+#define TEAM_SLOTS_SCANS   8    /* ... if they are scans, where a member reads one slot at most */
 #define TEAM_SLOTS_READERS 16   /* PEs of a job whose members read the slots of all others */
 #define TEAM_SLOTS_AHEAD   2    /* calls after which a slot is used that is prefetched */
 #define TEAM_SLOTS_MOST    4096 /* calls in flight without a wait */

@@ -220,12 +220,11 @@ struct ski_port {
     struct ski_multiparts multiparts;          /* packets that arrive in parts               */
 
     /* What the progress thread sends (tcp_assist.c). */
-    bool             assisted;    /* it sends for this port                                  */
-    bool             offered;     /* the send queues were offered, and not taken back        */
-    bool             in_progress; /* its thread is in a call that makes upcalls               */
-    _Atomic unsigned queue_owner; /* enum assist_owner                                       */
-    _Atomic unsigned offers;      /* so far                                                  */
-    unsigned         offers_seen; /* by the progress thread                                  */
+    bool             assisted;     /* it sends for this port                                 */
+    bool             offered;      /* the send queues were offered, and not taken back       */
+    _Atomic unsigned queue_owner;  /* enum assist_owner                                      */
+    _Atomic unsigned flushes;      /* offers after a flush, so far                           */
+    unsigned         flushes_seen; /* by the progress thread                                 */
     struct ski_port *next_assisted;
 };
 
@@ -372,7 +371,15 @@ bool ski_tcp_send_end(struct ski_tcp_conn *conn, enum ski_frame_kind kind);
 
 /* ---- sending (tcp_send.c) ------------------------------------------------------------ */
 
-/** Returns whether a packet to the peer has been sent in part, or waits in a record. */
+/** Returns the bytes of a packet that are in memory of the runtime: the rest of a split packet is
+ *  where the program has it. */
+static inline size_t ski_tcp_send_req_held(const struct ski_tcp_send_req *out)
+{
+    return out->split ? out->bytes[0] : out->bytes[0] + out->bytes[1];
+}
+
+/** Returns whether a packet to the peer has been sent in part, or waits in a record.  Packets that
+ *  the progress thread has sent have been completed (ski_tcp_sendq_complete_sent()). */
 static inline bool ski_tcp_mid_packet(const struct ski_peer *peer)
 {
     const struct ski_records *records = peer->conn ? peer->conn->records : NULL;
@@ -382,7 +389,8 @@ static inline bool ski_tcp_mid_packet(const struct ski_peer *peer)
 
 /** Writes as much of @p parts as the kernel accepts, in records if the connection has them. Returns
  *  the number of bytes written.  A record counts only when it was written completely; until then
- * the next call must be for the same bytes. */
+ *  the next call must be for the same bytes.  If the result is 0, errno is EAGAIN unless the
+ *  connection is broken. */
 size_t ski_tcp_write(struct ski_tcp_conn *conn, struct iovec *part, size_t parts);
 
 /** Sends from the queues of all peers.  Returns whether anything was sent. */
@@ -403,10 +411,12 @@ void ski_tcp_sendq_append(struct ski_tcp_send_req *out);
 bool ski_tcp_sendq_is_full(const struct ski_peer *peer);
 
 /** Writes at most @p most bytes of the packets that wait for a peer, and removes none of them from
- *  the queue.  Returns whether there is more to send on its connection. */
-bool ski_tcp_sendq_write_ahead(struct ski_peer *peer, size_t most);
+ *  the queue.  Returns whether anything was written; *@p more is set to whether there is more to
+ *  send on its connection, which is not broken. */
+bool ski_tcp_sendq_write_ahead(struct ski_peer *peer, size_t most, bool *more);
 
-/** Completes the packets that ski_tcp_sendq_write_ahead() has sent.  Returns their number. */
+/** Completes the packets that ski_tcp_sendq_write_ahead() has sent, and settles peers whose switch
+ *  to another connection waited for them.  Returns the number of packets. */
 unsigned ski_tcp_sendq_complete_sent(struct ski_port *port);
 
 /** Sends from the queue of a peer with an open connection.  Returns whether anything was sent. */
@@ -440,8 +450,9 @@ static inline void ski_tcp_assist_take(struct ski_port *port)
         ski_tcp_assist_take_back(port);
 }
 
-/** Offers the send queues to the progress thread, at the end of such a call. */
-void ski_tcp_assist_offer(struct ski_port *port);
+/** Offers the send queues to the progress thread, at the end of such a call.  @p flushed: the call
+ *  has sent what the kernel accepted, or epoll reports when there is room. */
+void ski_tcp_assist_offer(struct ski_port *port, bool flushed);
 
 /** Sends for the ports whose PEs are not in the driver; called by the progress thread after an
  *  event.  Returns whether anything was sent. */

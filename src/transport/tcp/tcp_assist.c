@@ -20,10 +20,11 @@
  * The progress thread makes no upcalls for other ports and removes nothing from a queue: it counts
  * what it has sent in the requests.  The PE completes them in its next progress().
  *
- * A PE that is in the driver often sends by itself, and two threads would be in each other's way.
- * So a PE that offers starts a timer, and the progress thread sends for a port that has not offered
- * again since the timer expired before.  From then on the kernel wakes it when the connection is
- * writable.
+ * A PE that is in progress() often sends by itself, and two threads would be in each other's way.
+ * So a PE that offers starts a timer, and the progress thread sends for a port that has not flushed
+ * its queues since the timer expired before.  send() does not flush: a PE that only sends is
+ * assisted.  From then on the kernel wakes the progress thread when the connection is writable.  A
+ * connection that is broken is left to the PE.
  *
  * No offer is missed: the PE writes the state and then reads `asked`; the progress thread clears
  * `asked` and then reads the state.  All four accesses are sequentially consistent, so either the
@@ -131,13 +132,13 @@ void ski_tcp_assist_take_back(struct ski_port *port)
     port->offered = false;
 }
 
-void ski_tcp_assist_offer(struct ski_port *port)
+void ski_tcp_assist_offer(struct ski_port *port, bool flushed)
 {
-    if (!port->assisted || !port->waiting || port->in_progress)
+    if (!port->assisted || !port->waiting)
         return;
     assert(!port->offered && atomic_load(&port->queue_owner) == ASSIST_OWNED);
     port->offered = true;
-    atomic_fetch_add_explicit(&port->offers, 1, memory_order_relaxed);
+    atomic_fetch_add_explicit(&port->flushes, flushed, memory_order_relaxed);
     atomic_store(&port->queue_owner, ASSIST_OFFERED);
     assist_start_timer();
 }
@@ -155,26 +156,34 @@ static void assist_want_writable(const struct ski_port *port, const struct ski_t
         assist_start_timer(); /* and looks again */
 }
 
-/* Sends for a port whose queues belong to the progress thread now. */
-static void assist_port(const struct ski_port *self, struct ski_port *port)
+/* Sends for a port whose queues belong to the progress thread now.  Returns whether anything was
+ * sent. */
+static bool assist_port(const struct ski_port *self, struct ski_port *port)
 {
+    bool any = false;
+
     assert(atomic_load(&port->queue_owner) == ASSIST_ASSISTED);
-    for (struct ski_peer *peer = port->waiting; peer; peer = peer->next_waiting)
-        if (ski_tcp_sendq_write_ahead(peer, ASSIST_BYTES))
+    for (struct ski_peer *peer = port->waiting; peer; peer = peer->next_waiting) {
+        bool more;
+
+        any |= ski_tcp_sendq_write_ahead(peer, ASSIST_BYTES, &more);
+        if (more)
             assist_want_writable(self, peer->conn);
+    }
+    return any;
 }
 
 /* Returns whether the queues of a port are offered, and now belong to the progress thread.  A port
- * that has been in use lately is looked at again later. */
+ * that has flushed them lately is looked at again later. */
 static bool assist_claim(struct ski_port *port)
 {
-    unsigned offers   = atomic_load_explicit(&port->offers, memory_order_relaxed);
+    unsigned flushes  = atomic_load_explicit(&port->flushes, memory_order_relaxed);
     unsigned expected = ASSIST_OFFERED;
 
     if (atomic_load(&port->queue_owner) != ASSIST_OFFERED)
         return false; /* the PE starts the timer when it offers */
-    if (offers != port->offers_seen) {
-        port->offers_seen = offers;
+    if (flushes != port->flushes_seen) {
+        port->flushes_seen = flushes;
         assist_start_timer();
         return false;
     }
@@ -191,9 +200,8 @@ bool ski_tcp_assist_all(struct ski_port *self)
     pthread_mutex_lock(&assist.lock);
     for (struct ski_port *port = assist.ports; port; port = port->next_assisted)
         if (assist_claim(port)) {
-            assist_port(self, port);
+            any |= assist_port(self, port);
             atomic_store(&port->queue_owner, ASSIST_OFFERED);
-            any = true;
         }
     pthread_mutex_unlock(&assist.lock);
     return any;

@@ -27,6 +27,52 @@
 #define TCP_DIRECT_RECV_MAX                                                                        \
     ((size_t)512 << 10) /* bytes received before other connections have their turn */
 
+/* ---- parts of packets ---------------------------------------------------------------- */
+
+/* Returns whether a connection is not read until other streams have completed its packet.  One with
+ * records is, as a record may hold more than the part. */
+static bool tcp_conn_is_paused(const struct ski_tcp_conn *conn)
+{
+    return conn->in.paused && !conn->records;
+}
+
+/* Returns whether a connection with @p pe is open on which parts of packets may arrive. */
+static bool tcp_parts_may_arrive(struct ski_port *port, int pe)
+{
+    const struct ski_tcp_conn *conn = *ski_tcp_conn_bucket(port, pe);
+
+    while (conn && (conn->pe != pe || conn->state != SKI_TCP_OPEN || conn->in.ended ||
+                    tcp_conn_is_paused(conn)))
+        conn = conn->next_in_bucket;
+    return conn != NULL;
+}
+
+/* Sets a deadline for the proofs of connections that claim to be of @p pe.  Returns whether there
+ * are any. */
+static bool tcp_claims_limit(struct ski_port *port, int pe)
+{
+    bool any = false;
+
+    for (struct ski_tcp_conn *conn = port->conns; conn; conn = conn->next)
+        if (conn->state == SKI_TCP_AWAIT_PROOF && conn->hello.from == pe) {
+            if (isinf(conn->deadline))
+                conn->deadline = ski_tcp_now() + ski_tcp.net->peer_timeout;
+            any = true;
+        }
+    return any;
+}
+
+/* Aborts the packets from @p pe whose other parts never arrive, after a stream of it has ended or
+ * is paused: a port that is closed may have no time for all its parts.  A connection whose proof is
+ * awaited is open for the other side, and may bring parts; a sender proves itself before it sends
+ * them, so from now on the proof has a deadline: a stranger that claims to be @p pe does not keep
+ * packets waiting for longer.  When such a connection is closed, packets are looked at again. */
+static void tcp_parts_abort(struct ski_port *port, int pe)
+{
+    if (port->multiparts.list && !tcp_parts_may_arrive(port, pe) && !tcp_claims_limit(port, pe))
+        ski_multiparts_abort(&port->multiparts, pe);
+}
+
 /* ---- life --------------------------------------------------------------------------- */
 
 bool ski_tcp_epoll_add(struct ski_port *port, struct ski_tcp_source *source)
@@ -159,8 +205,9 @@ static bool tcp_conn_on_nothing(struct ski_tcp_conn *conn)
 /* The connection is freed later, since epoll may already have reported it. */
 void ski_tcp_conn_close(struct ski_tcp_conn *conn)
 {
-    struct ski_port      *port = conn->port;
-    struct ski_tcp_conn **at   = &port->conns;
+    struct ski_port      *port  = conn->port;
+    struct ski_tcp_conn **at    = &port->conns;
+    bool                  claim = conn->state == SKI_TCP_AWAIT_PROOF;
 
     assert(conn->state != SKI_TCP_CLOSED);
     if (ski_tcp_is_unauthenticated(conn))
@@ -184,6 +231,8 @@ void ski_tcp_conn_close(struct ski_tcp_conn *conn)
     conn->on_readable = tcp_conn_on_nothing;
     close(conn->source.fd);
     ski_framing_close(&conn->in);
+    if (claim)
+        tcp_parts_abort(port, conn->hello.from);
     ski_tcp_pause_accept(port, false); /* another connection may be accepted */
 }
 
@@ -235,44 +284,6 @@ static void tcp_other_side_lost(struct ski_tcp_conn *conn, const char *reason)
         tcp_conns_close_to(conn->port, conn->pe);
 }
 
-/* Returns whether a connection is not read until other streams have completed its packet.  One with
- * records is, as a record may hold more than the part. */
-static bool tcp_conn_is_paused(const struct ski_tcp_conn *conn)
-{
-    return conn->in.paused && !conn->records;
-}
-
-/* Returns whether parts of packets from @p pe may still arrive: on an open connection, or on one
- * whose proof is awaited, as that is open for the other side.  A sender proves itself before it
- * sends parts, so from then on the proof has a deadline: a stranger that claims to be @p pe does
- * not keep packets waiting for longer. */
-static bool tcp_parts_may_arrive(struct ski_port *port, int pe)
-{
-    struct ski_tcp_conn *conn = *ski_tcp_conn_bucket(port, pe);
-    bool                 may  = false;
-
-    while (conn && (conn->pe != pe || conn->state != SKI_TCP_OPEN || conn->in.ended ||
-                    tcp_conn_is_paused(conn)))
-        conn = conn->next_in_bucket;
-    if (conn)
-        return true;
-    for (conn = port->conns; conn; conn = conn->next)
-        if (conn->state == SKI_TCP_AWAIT_PROOF && conn->hello.from == pe) {
-            if (isinf(conn->deadline))
-                conn->deadline = ski_tcp_now() + ski_tcp.net->peer_timeout;
-            may = true;
-        }
-    return may;
-}
-
-/* Aborts the packets of a sender whose other parts never arrive, after a stream of it has ended or
- * is paused: a port that is closed may have no time for all its parts. */
-static void tcp_conn_abort_parts(struct ski_tcp_conn *conn)
-{
-    if (conn->port->multiparts.list && !tcp_parts_may_arrive(conn->port, conn->pe))
-        ski_multiparts_abort(&conn->in);
-}
-
 /* Returns whether a connection that is closed now carried all that it had to: the table is in
  * tcp_settle.c. */
 static bool tcp_conn_is_complete(const struct ski_tcp_conn *conn, const struct ski_peer *peer)
@@ -297,7 +308,7 @@ static void tcp_conn_end(struct ski_tcp_conn *conn, const char *reason)
     if (!complete)
         tcp_other_side_lost(conn, reason);
     else
-        tcp_conn_abort_parts(conn);
+        tcp_parts_abort(conn->port, conn->pe);
     if (complete && peer && peer->conn == conn && !peer->lost) {
         peer->conn = NULL; /* the peer closed its port; sending to it reports it as lost */
         ski_tcp_settle(conn->port, conn->pe, conn->rail); /* or this connection alone has ended */
@@ -374,7 +385,7 @@ static void tcp_conn_on_end(struct ski_tcp_conn *conn, const char *nonsense)
         ski_tcp_settle(conn->port, conn->pe, conn->rail);
     else {
         tcp_conn_ack_end(conn);
-        tcp_conn_abort_parts(conn);
+        tcp_parts_abort(conn->port, conn->pe);
     }
 }
 
@@ -481,7 +492,7 @@ void ski_tcp_multipart_changed(struct ski_framing *in)
     if (conn->state != SKI_TCP_OPEN || conn->records)
         return;
     if (in->paused)
-        tcp_conn_abort_parts(conn); /* then it is not paused any more */
+        tcp_parts_abort(conn->port, conn->pe); /* then it is not paused any more */
     if (!in->paused)
         tcp_conn_watch(conn, true);
     conn->on_readable = in->packet   ? tcp_conn_on_part
@@ -513,25 +524,6 @@ bool ski_tcp_on_records(struct ski_tcp_conn *conn)
         "on the way");
 }
 
-/* Handles a handshake that is past its deadline.  If a connection was closed that might have proved
- * to be one of @p pe, packets of that may be incomplete for good. */
-static void tcp_conn_past_deadline(struct ski_tcp_conn *conn)
-{
-    struct ski_port     *port  = conn->port;
-    int                  pe    = conn->hello.from;
-    bool                 proof = conn->state == SKI_TCP_AWAIT_PROOF;
-    struct ski_tcp_conn *other;
-
-    ski_tcp_on_deadline(conn);
-    if (!proof || conn->state != SKI_TCP_CLOSED || pe < 0)
-        return;
-    other = *ski_tcp_conn_bucket(port, pe);
-    while (other && (other->pe != pe || other->state != SKI_TCP_OPEN))
-        other = other->next_in_bucket;
-    if (other)
-        tcp_conn_abort_parts(other);
-}
-
 /* Checks one connection. */
 static void tcp_conn_check(struct ski_tcp_conn *conn)
 {
@@ -542,7 +534,7 @@ static void tcp_conn_check(struct ski_tcp_conn *conn)
         open ? tcp_conn_end(conn, "it does not answer any more")
              : ski_tcp_conn_fail(conn, ETIMEDOUT);
     else if (!open && ski_tcp_now() > conn->deadline)
-        tcp_conn_past_deadline(conn);
+        ski_tcp_on_deadline(conn);
     else if (conn->end_kind == SKI_FRAME_MOVED && !conn->end_sent)
         ski_tcp_settle(conn->port, conn->pe, conn->rail);
 }

@@ -334,7 +334,6 @@ void ski_tcp_connect_wait(struct ski_peer *peer, double seconds)
     double           deadline = ski_tcp_now() + seconds;
 
     ski_tcp_assist_take(port);
-    port->in_progress = true;
     while (peer->conn && peer->conn->state < SKI_TCP_OPEN && ski_tcp_now() < deadline) {
         struct pollfd fd = {peer->conn->source.fd,
                             peer->conn->state == SKI_TCP_CONNECTING ? POLLOUT : POLLIN, 0};
@@ -342,8 +341,7 @@ void ski_tcp_connect_wait(struct ski_peer *peer, double seconds)
         if (poll(&fd, 1, TCP_CONNECT_POLL_MS) == 1)
             ski_tcp_on_readable(peer->conn);
     }
-    port->in_progress = false;
-    ski_tcp_assist_offer(port);
+    ski_tcp_assist_offer(port, false);
 }
 
 void ski_tcp_conn_fail(struct ski_tcp_conn *conn, int error)

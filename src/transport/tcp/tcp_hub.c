@@ -140,7 +140,7 @@ static skua_status hub_send_req(struct ski_tcp_hub_peer *peer, struct ski_tcp_se
     if (status == SKUA_PENDING) {
         peer->port->pending++;
         peer->pending++;
-        peer->pending_bytes += ski_tcp_hub_held(out);
+        peer->pending_bytes += ski_tcp_send_req_held(out);
     }
     return status;
 }

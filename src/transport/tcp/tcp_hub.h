@@ -116,12 +116,6 @@ static inline bool ski_tcp_hub_try_lock(struct ski_tcp_hub *hub)
     return !atomic_load(&hub->busy) && !atomic_exchange(&hub->busy, true);
 }
 
-/** Returns the bytes of a packet that are in memory of the runtime. */
-static inline size_t ski_tcp_hub_held(const struct ski_tcp_send_req *out)
-{
-    return out->split ? out->bytes[0] : out->bytes[0] + out->bytes[1];
-}
-
 /* ---- events (tcp_hub_event.c) ----------------------------------------------------------- */
 
 extern const struct ski_upcalls ski_tcp_hub_upcalls;

@@ -288,10 +288,10 @@ static void hub_uncount_sent(const struct ski_tcp_send_req *out)
     struct ski_tcp_hub_peer *peer = out->to;
 
     assert(peer->port->pending > 0 && peer->pending > 0 &&
-           peer->pending_bytes >= ski_tcp_hub_held(out));
+           peer->pending_bytes >= ski_tcp_send_req_held(out));
     peer->port->pending--;
     peer->pending--;
-    peer->pending_bytes -= ski_tcp_hub_held(out);
+    peer->pending_bytes -= ski_tcp_send_req_held(out);
 }
 
 /* Reports packets that are complete.  Returns their number. */

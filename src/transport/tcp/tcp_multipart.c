@@ -271,35 +271,35 @@ static void multipart_drop_target(struct ski_framing *s)
 
 /* The memory of the packet belongs to the runtime from then on, so no stream may keep a target in
  * it. */
-static void multipart_abort(struct ski_framing *s, struct ski_multipart *packet)
+static void multipart_abort(struct ski_multiparts *multiparts, struct ski_multipart *packet)
 {
-    multipart_unlink(s->multiparts, packet);
+    multipart_unlink(multiparts, packet);
     while (packet->streams)
         multipart_drop_target(packet->streams);
     if (packet->known && packet->kept > 0)
-        s->up->recv_direct_done(s->owner, packet->begin, packet->bytes, false);
+        multiparts->up->recv_direct_done(multiparts->owner, packet->begin, packet->bytes, false);
     else if (packet->known && packet->room)
-        s->up->abort(s->owner, packet->room);
+        multiparts->up->abort(multiparts->owner, packet->room);
     if (packet->first) {
         packet->first->paused = false;
-        s->multiparts->changed(packet->first);
+        multiparts->changed(packet->first);
     }
     multipart_free(packet);
 }
 
-void ski_multiparts_abort(struct ski_framing *s)
+void ski_multiparts_abort(struct ski_multiparts *multiparts, int from)
 {
-    for (struct ski_multipart *packet = s->multiparts->list, *next; packet; packet = next) {
+    for (struct ski_multipart *packet = multiparts->list, *next; packet; packet = next) {
         next = packet->next;
-        if (packet->from == s->from)
-            multipart_abort(s, packet);
+        if (packet->from == from)
+            multipart_abort(multiparts, packet);
     }
 }
 
 static void multipart_close(struct ski_framing *s)
 {
     if (!s->ended || s->invalid)
-        ski_multiparts_abort(s);
+        ski_multiparts_abort(s->multiparts, s->from);
     for (struct ski_multipart *other = s->multiparts->list; other; other = other->next)
         if (other->first == s)
             other->first = NULL;

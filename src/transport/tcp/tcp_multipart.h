@@ -48,7 +48,9 @@ struct ski_multipart {
 
 /* The packets of a port that arrive in parts. */
 struct ski_multiparts {
-    struct ski_multipart *list;
+    struct ski_multipart     *list;
+    const struct ski_upcalls *up;    /* of the streams ... */
+    void                     *owner; /* ... and their owner */
     /** Called when a stream begins or ends a part, or continues after its packet is complete or
      *  aborted.  May call ski_multiparts_abort() if the stream is paused. */
     void (*changed)(struct ski_framing *stream);
@@ -57,9 +59,9 @@ struct ski_multiparts {
 /** The functions that a stream calls. */
 extern const struct ski_multipart_calls ski_multipart_calls;
 
-/** Aborts the packets of the sender of a stream that are not complete: none of its streams brings
+/** Aborts the packets of the sender @p from that are not complete: none of its streams brings
  *  another part.  A stream that receives a part of one skips the rest of that part. */
-void ski_multiparts_abort(struct ski_framing *stream);
+void ski_multiparts_abort(struct ski_multiparts *multiparts, int from);
 
 /** Frees the packets that are not complete, when all streams of a port are closed. */
 void ski_multiparts_free(struct ski_multiparts *multiparts);

@@ -139,7 +139,8 @@ struct multipart_test_stream {
 };
 
 static struct multipart_test_stream multipart_test_stream[STREAMS];
-static struct ski_multiparts        multipart_test_list = {.changed = multipart_test_changed};
+static struct ski_multiparts        multipart_test_list = {.up      = &multipart_test_up,
+                                                           .changed = multipart_test_changed};
 
 static void multipart_test_append(unsigned stream, const void *from, size_t bytes)
 {

@@ -116,7 +116,8 @@ skua_status ski_tcp_open(int pe, const struct ski_upcalls *up, void *owner, stru
     port->epoll   = epoll_create1(EPOLL_CLOEXEC);
     port->scratch = malloc(SKI_TCP_SCRATCH);
 
-    port->multiparts.changed = ski_tcp_multipart_changed;
+    port->multiparts =
+        (struct ski_multiparts){.up = up, .owner = owner, .changed = ski_tcp_multipart_changed};
     if (port->epoll >= 0 && port->scratch && tcp_listeners_open(port) &&
         ski_tcp_assist_open(port)) {
         atomic_store(&ski_tcp.close_deadline, 0);
@@ -183,6 +184,14 @@ double ski_tcp_close_deadline(void)
                                                                                      : unset;
 }
 
+/* Takes the send queues back, and completes what the progress thread has sent.  Returns the number
+ * of these packets. */
+static unsigned tcp_port_take_queues(struct ski_port *port)
+{
+    ski_tcp_assist_take(port);
+    return ski_tcp_sendq_complete_sent(port);
+}
+
 /* Data that arrives meanwhile is read, since the kernel would otherwise reset the connection and
  * discard what was sent. A peer that connects only now is told of the end, too. */
 void ski_tcp_close(struct ski_port *port)
@@ -190,6 +199,7 @@ void ski_tcp_close(struct ski_port *port)
     double deadline = ski_tcp_close_deadline();
 
     ski_tcp_assist_close(port);
+    tcp_port_take_queues(port);
     while (port->unsent > 0 && ski_tcp_now() < deadline)
         tcp_port_progress_or_yield(port);
     tcp_port_send_end(port);
@@ -256,7 +266,8 @@ static void tcp_port_note_hot(struct ski_port *port)
         ski_tcp_conn_use_epoll(hot, false);
 }
 
-/* Returns whether epoll has no more to report than new connections, which can wait. */
+/* Returns whether epoll has no more to report than new connections and the timer of tcp_assist.c,
+ * which can wait. */
 static bool tcp_port_only_hot(const struct ski_port *port)
 {
     return port->hot && port->hot == port->conns && !port->hot->next && port->hot->outside_epoll;
@@ -289,11 +300,8 @@ unsigned ski_tcp_progress(struct ski_port *port)
     unsigned n          = 0;
 
     assert(!port->hot || port->hot->state == SKI_TCP_OPEN);
-    port->in_progress = true;
-    if (port->offered) {
-        ski_tcp_assist_take_back(port);
-        n = ski_tcp_sendq_complete_sent(port);
-    }
+    if (port->offered)
+        n = tcp_port_take_queues(port);
     n += port->hot && !alternates && !port->recv_paused && ski_tcp_on_readable(port->hot);
     if (alternates || tcp_port_epoll_is_due(port, n > 0)) {
         n += tcp_port_poll_epoll(port);
@@ -307,9 +315,8 @@ unsigned ski_tcp_progress(struct ski_port *port)
         n += ski_tcp_sendq_flush(port);
     if (port->closed)
         ski_tcp_conns_reap(port);
-    port->in_progress = false;
     if (port->waiting)
-        ski_tcp_assist_offer(port);
+        ski_tcp_assist_offer(port, true);
     return n;
 }
 
@@ -329,6 +336,6 @@ bool ski_tcp_arm(struct ski_port *port)
     ski_tcp_unwatch_paused(port);
     port->hot_stays = 0;
     watched         = !port->hot || ski_tcp_conn_use_epoll(port->hot, true);
-    ski_tcp_assist_offer(port);
+    ski_tcp_assist_offer(port, true);
     return watched;
 }

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * tcp_rail_test.c - rails that break, stop or end in the middle of a packet, between
- * two ports of this process.  The receiver never sends, so it has no peer for the sender.
+ * tcp_rail_test.c - rails that break, stop or end in the middle of a packet, and packets that are
+ * sent ahead, between two ports of this process.  The receiver never sends, so it has no peer for
+ * the sender.
  */
 #include <math.h>
 #include <poll.h>
@@ -295,23 +296,116 @@ static struct ski_tcp_conn *break_test_claim(struct break_test_ports *p, int fd)
     return conn;
 }
 
-static void test_rail_claimed(void)
+/* The claim ends at its deadline, or before that if the other side closes it. */
+static void break_test_claimed(bool closed)
 {
     struct break_test_ports p;
     struct ski_tcp_conn    *claim;
     int                     pair[2];
 
-    CHECK(socketpair(AF_UNIX, SOCK_STREAM, 0, pair) == 0);
+    CHECK(socketpair(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK, 0, pair) == 0);
     break_test_open(&p);
     claim = break_test_claim(&p, pair[0]);
     break_test_pause(&p);
     break_test_end_rail(&p);
     OK(break_test_aborted == 0 && !isinf(claim->deadline),
        "a connection that may bring the missing part gets a deadline for its proof");
-    claim->deadline = 0;
-    ski_tcp_conns_check(p.to);
-    OK(break_test_aborted == 1, "and after that the packet is aborted");
+    if (closed) {
+        shutdown(pair[1], SHUT_WR);
+        ski_tcp_on_readable(claim);
+    } else {
+        claim->deadline = 0;
+        ski_tcp_conns_check(p.to);
+    }
+    OK(break_test_aborted == 1, "and %s the packet is aborted",
+       closed ? "when it is closed" : "after that");
     ski_tcp_sendq_clear(p.peer->rail[1]);
+    break_test_close(&p);
+    close(pair[1]);
+}
+
+/* Both rails end before the claim does, so no connection with the sender is open. */
+static void test_rail_claimed_last(void)
+{
+    struct break_test_ports p;
+    struct ski_tcp_conn    *claim;
+    int                     pair[2];
+
+    CHECK(socketpair(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK, 0, pair) == 0);
+    break_test_open(&p);
+    claim = break_test_claim(&p, pair[0]);
+    break_test_pause(&p);
+    ski_tcp_sendq_clear(p.peer->rail[1]);
+    for (int i = 0; i < 2; i++) {
+        p.rail[i]->in.ended = true; /* as if the sender had closed its port */
+        ski_tcp_conn_close(p.rail[i]);
+    }
+    CHECK(p.to->conns == claim && !claim->next && p.to->multiparts.list && !break_test_aborted);
+    ski_tcp_conn_close(claim);
+    OK(break_test_aborted == 1 && !p.to->multiparts.list,
+       "a packet is aborted with the last connection that might have completed it");
+    break_test_close(&p);
+    close(pair[1]);
+}
+
+/* ---- packets that the progress thread sends ---------------------------------------------------
+ */
+
+/* Sends packets on rail 0 alone, until the kernel accepts no more of them. */
+static void break_test_fill(struct break_test_ports *p)
+{
+    break_test_net.rails = 1;
+    CHECK(ski_tcp_send(p->peer, break_test_data, BYTES) == SKUA_PENDING);
+    break_test_net.rails = 2;
+    CHECK(p->peer->first && p->peer->first->sent > 0);
+}
+
+static void test_write_ahead_broken(void)
+{
+    struct break_test_ports p;
+    bool                    more = true, any = true;
+
+    break_test_open(&p);
+    break_test_fill(&p);
+    for (unsigned i = 0; i < ROUNDS_MAX && any; i++)
+        any = ski_tcp_sendq_write_ahead(p.peer, BYTES, &more);
+    OK(!any && more, "a connection without room is to be written later");
+    shutdown(p.peer->conn->source.fd, SHUT_RDWR);
+    any = ski_tcp_sendq_write_ahead(p.peer, BYTES, &more);
+    OK(!any && !more, "and one that is broken is not");
+    break_test_close(&p);
+}
+
+/* The only packet of a queue keeps its peer from another connection until the progress thread has
+ * sent the rest of it. */
+static void test_write_ahead_settles(void)
+{
+    struct break_test_ports p;
+    struct ski_tcp_conn    *kept, *old;
+    int                     pair[2];
+    bool                    more = true, unsettled;
+
+    CHECK(socketpair(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK, 0, pair) == 0);
+    break_test_open(&p);
+    break_test_fill(&p);
+    old            = p.peer->conn;
+    old->initiator = false; /* as if the other side had opened it */
+    kept           = ski_tcp_conn_new(p.from, pair[0], RECEIVER);
+    CHECK(kept);
+    kept->initiator = true;
+    kept->state     = SKI_TCP_OPEN;
+    ski_tcp_settle(p.from, RECEIVER, 0);
+    unsettled = p.peer->unsettled && p.peer->conn == old;
+    for (unsigned i = 0; i < ROUNDS_MAX && more; i++) {
+        ski_tcp_sendq_write_ahead(p.peer, BYTES, &more);
+        ski_tcp_progress(p.to);
+    }
+    CHECK(!more && p.peer->first);
+    ski_tcp_sendq_complete_sent(p.from);
+    OK(unsettled && !p.peer->first && !p.peer->unsettled && p.peer->conn == kept && old->end_sent,
+       "a packet that was sent ahead does not keep its peer from the other connection");
+    p.peer->conn = old;
+    ski_tcp_conn_close(kept);
     break_test_close(&p);
     close(pair[1]);
 }
@@ -326,7 +420,11 @@ int main(void)
     test_rail_stops();
     break_test_ends(true);
     break_test_ends(false);
-    test_rail_claimed();
+    break_test_claimed(false);
+    break_test_claimed(true);
+    test_rail_claimed_last();
+    test_write_ahead_broken();
+    test_write_ahead_settles();
     free(break_test_data);
     return tap_end();
 }

@@ -2,11 +2,13 @@
 /*
  * tcp_send.c - sending packets: see tcp.h.
  *
- * Only the first packet of a queue may have been sent in part, so a peer changes its connection
- * only between packets (tcp_settle.c).  A connection that fails is not noticed here but where it is
- * read (tcp_conn.c); until then packets wait.
+ * One packet of a queue may have been sent in part: the first one, or the one behind those that the
+ * progress thread has sent, which are completed before a connection is looked at.  So a peer
+ * changes its connection only between packets (tcp_settle.c).  A connection that fails is not
+ * noticed here but where it is read (tcp_conn.c); until then packets wait.
  */
 #include <assert.h>
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
@@ -40,11 +42,15 @@ static size_t tcp_write_record(struct ski_tcp_conn *conn, const struct iovec *pa
     if (!ski_records_wait(r) && !ski_records_seal(r, part, parts)) {
         shutdown(conn->source.fd,
                  SHUT_RDWR); /* which the receiving side of the connection notices */
+        errno = EPIPE;
         return 0;
     }
     assert(r->sent < r->length);
     n = send(conn->source.fd, r->goes + r->sent, r->length - r->sent, MSG_DONTWAIT | MSG_NOSIGNAL);
-    r->sent += n > 0 ? (size_t)n : 0;
+    if (n > 0) {
+        r->sent += (size_t)n;
+        errno = EAGAIN; /* if a part of the record is left */
+    }
     return ski_records_wait(r) ? 0 : r->plain;
 }
 
@@ -76,13 +82,6 @@ static inline size_t tcp_write_copy(int fd, uint64_t head, const void *packet, s
 static size_t tcp_send_req_bytes(const struct ski_tcp_send_req *out)
 {
     return out->head_bytes + out->bytes[0] + out->bytes[1];
-}
-
-/* Returns the bytes of a request that are in memory of the runtime: the rest of a split packet is
- * where the program has it. */
-static size_t tcp_send_req_held(const struct ski_tcp_send_req *out)
-{
-    return out->split ? out->bytes[0] : out->bytes[0] + out->bytes[1];
 }
 
 /* Lists the parts of a request that were not sent, at most *@p room bytes, which it subtracts.
@@ -145,7 +144,7 @@ static void tcp_sendq_push(struct ski_peer *peer, struct ski_tcp_send_req *out)
     peer->last  = &out->next;
     peer->waiting++;
     peer->waiting_bytes += tcp_send_req_bytes(out);
-    peer->held_bytes += tcp_send_req_held(out);
+    peer->held_bytes += ski_tcp_send_req_held(out);
     peer->port->unsent++;
     ski_tcp_sendq_list(peer);
 }
@@ -174,7 +173,7 @@ static void tcp_sendq_pop(struct ski_peer *peer)
     port->unsent--;
     assert(peer->waiting_bytes >= tcp_send_req_bytes(out));
     peer->waiting_bytes -= tcp_send_req_bytes(out);
-    peer->held_bytes -= tcp_send_req_held(out);
+    peer->held_bytes -= ski_tcp_send_req_held(out);
     if (port->on_sent) {
         port->on_sent(out);
         return;
@@ -252,33 +251,42 @@ static struct ski_tcp_send_req *tcp_sendq_unsent(const struct ski_peer *peer)
 }
 
 /* A peer that is unsettled sends the rest of its first packet on this connection, and no other. */
-bool ski_tcp_sendq_write_ahead(struct ski_peer *peer, size_t most)
+bool ski_tcp_sendq_write_ahead(struct ski_peer *peer, size_t most, bool *more)
 {
     struct ski_tcp_send_req *out = tcp_sendq_unsent(peer);
     struct iovec             part[TCP_IOV_MAX];
     size_t                   room = most, n;
+    bool                     any;
 
+    *more = false;
     assert(most >= SKI_RECORD_MAX); /* a record that was begun is written with the same bytes */
     if (!out || !tcp_peer_is_open(peer) || (peer->unsettled && out != peer->first))
         return false;
-    n = tcp_sendq_iov(peer, out, part, &room);
-    n = ski_tcp_write(peer->conn, part, n);
+    n   = tcp_sendq_iov(peer, out, part, &room);
+    n   = ski_tcp_write(peer->conn, part, n);
+    any = n > 0;
+    if (!any && errno != EAGAIN)
+        return false;
     for (; n > 0; out = out->next) {
         size_t now = tcp_min(n, tcp_send_req_bytes(out) - out->sent);
 
         out->sent += now;
         n -= now;
     }
-    return tcp_sendq_unsent(peer) != NULL;
+    *more = tcp_sendq_unsent(peer) != NULL;
+    return any;
 }
 
 unsigned ski_tcp_sendq_complete_sent(struct ski_port *port)
 {
     unsigned n = 0;
 
-    for (struct ski_peer *peer = port->waiting; peer; peer = peer->next_waiting)
+    for (struct ski_peer *peer = port->waiting; peer; peer = peer->next_waiting) {
         for (; peer->first && peer->first->sent == tcp_send_req_bytes(peer->first); n++)
             tcp_sendq_pop(peer);
+        if (peer->unsettled)
+            ski_tcp_settle(port, peer->pe, peer->number);
+    }
     return n;
 }
 
@@ -414,7 +422,7 @@ static skua_status tcp_send_owned(struct ski_peer *peer, struct ski_tcp_send_req
 
     ski_tcp_assist_take(peer->port);
     status = out->sent > 0 ? tcp_send_queue_rest(peer, out) : tcp_send_large(peer, out);
-    ski_tcp_assist_offer(peer->port);
+    ski_tcp_assist_offer(peer->port, false);
     return status;
 }
 
