@@ -58,6 +58,7 @@ struct ski_armci_state {
     MPI_Comm    masters;
     uint64_t    allocations;   /* the largest number of an allocation */
     skua_region notifications; /* a skua_notify of each sender, on each process */
+    skua_locks  unaligned; /* one of each process: accumulates to elements that are not aligned */
 };
 extern struct ski_armci_state ski_armci;
 
@@ -72,7 +73,15 @@ struct ski_armci_op {
     bool                blocking;
     armci_hdl_t        *handle; /* handle of a non-blocking operation; NULL: implicit */
     skua_update         update; /* update of an accumulate */
+    unsigned            align;  /* of its elements, as Skua requires it */
 };
+
+/** Returns whether addresses, sizes and distances of an accumulate, or-ed, are those of elements
+ *  that Skua accumulates to. */
+static inline bool ski_armci_is_aligned(const struct ski_armci_op *op, uintptr_t bits)
+{
+    return (bits & (op->align - 1)) == 0;
+}
 
 /** Ends the job with an error that names @p call. */
 void ski_armci_fail(const char *call, const char *format, ...)

@@ -109,6 +109,11 @@ static void init_notifications(const char *call)
     memset(skua_region_local(ski_armci.notifications), 0, bytes);
 }
 
+static void init_locks(const char *call)
+{
+    ski_armci_check(call, skua_locks_create(1, &ski_armci.unaligned));
+}
+
 /* ---- programs that finalise MPI first ---------------------------------------------- */
 
 /* MPI_Finalize() deletes the attributes of MPI_COMM_SELF before all else. One of them is ARMCI's,
@@ -155,6 +160,7 @@ static int init_start(const char *call, MPI_Comm comm)
     ski_armci.preset = ski_armci.world;
     init_communicators();
     init_notifications(call);
+    init_locks(call);
     init_watch_mpi();
     MPI_Barrier(ski_armci.world.comm);
     return 0;

@@ -241,7 +241,7 @@ static inline int strided_put_any(const char *call, struct strided_side from,
         return 0;
     }
     return strided_transfer(
-        &(struct ski_armci_op){call, SKI_ARMCI_PUT, process, blocking, handle, {0}}, to, from,
+        &(struct ski_armci_op){call, SKI_ARMCI_PUT, process, blocking, handle, {0}, 0}, to, from,
         count, levels);
 }
 
@@ -321,7 +321,7 @@ static inline int strided_get_any(const char *call, struct strided_side from,
         return 0;
     }
     return strided_transfer(
-        &(struct ski_armci_op){call, SKI_ARMCI_GET, process, blocking, handle, {0}}, from, to,
+        &(struct ski_armci_op){call, SKI_ARMCI_GET, process, blocking, handle, {0}, 0}, from, to,
         count, levels);
 }
 
@@ -371,7 +371,8 @@ static int strided_acc(struct ski_armci_op *op, int datatype, const void *scale,
 
     ski_armci_update(op, datatype, scale);
     levels = strided_levels(count, levels);
-    if (!from.at || !count || !strided_near(op->process, to.at, count, levels, &at))
+    if (!from.at || !count || !strided_near(op->process, to.at, count, levels, &at) ||
+        !ski_armci_is_aligned(op, (uintptr_t)from.at | (uintptr_t)to.at | (uintptr_t)count[0]))
         return strided_transfer(op, to, from, count, levels);
     ski_armci_check(op->call, skua_acc(at, from.at, (size_t)count[0], &op->update));
     ski_armci_handle_done(op->handle);
@@ -381,7 +382,7 @@ static int strided_acc(struct ski_armci_op *op, int datatype, const void *scale,
 int PARMCI_AccS(int datatype, void *scale, void *src_ptr, int src_stride_ar[], void *dst_ptr,
                 int dst_stride_ar[], int count[], int stride_levels, int proc)
 {
-    struct ski_armci_op op = {"ARMCI_AccS", SKI_ARMCI_ACC, proc, true, NULL, {0}};
+    struct ski_armci_op op = {"ARMCI_AccS", SKI_ARMCI_ACC, proc, true, NULL, {0}, 0};
 
     return strided_acc(&op, datatype, scale, (struct strided_side){src_ptr, src_stride_ar},
                        (struct strided_side){dst_ptr, dst_stride_ar}, count, stride_levels);
@@ -393,7 +394,7 @@ SKI_ARMCI_ALIAS(int, ARMCI_AccS,
 int PARMCI_NbAccS(int datatype, void *scale, void *src_ptr, int src_stride_ar[], void *dst_ptr,
                   int dst_stride_ar[], int count[], int stride_levels, int proc, armci_hdl_t *hdl)
 {
-    struct ski_armci_op op = {"ARMCI_NbAccS", SKI_ARMCI_ACC, proc, false, hdl, {0}};
+    struct ski_armci_op op = {"ARMCI_NbAccS", SKI_ARMCI_ACC, proc, false, hdl, {0}, 0};
 
     return strided_acc(&op, datatype, scale, (struct strided_side){src_ptr, src_stride_ar},
                        (struct strided_side){dst_ptr, dst_stride_ar}, count, stride_levels);
@@ -404,7 +405,7 @@ SKI_ARMCI_ALIAS(int, ARMCI_NbAccS,
 
 int PARMCI_Acc(int datatype, void *scale, void *src, void *dst, int bytes, int proc)
 {
-    struct ski_armci_op op = {"ARMCI_Acc", SKI_ARMCI_ACC, proc, true, NULL, {0}};
+    struct ski_armci_op op = {"ARMCI_Acc", SKI_ARMCI_ACC, proc, true, NULL, {0}, 0};
 
     return strided_acc(&op, datatype, scale, (struct strided_side){src, NULL},
                        (struct strided_side){dst, NULL}, &bytes, 0);
@@ -415,7 +416,7 @@ SKI_ARMCI_ALIAS(int, ARMCI_Acc,
 int PARMCI_NbAcc(int datatype, void *scale, void *src, void *dst, int bytes, int proc,
                  armci_hdl_t *hdl)
 {
-    struct ski_armci_op op = {"ARMCI_NbAcc", SKI_ARMCI_ACC, proc, false, hdl, {0}};
+    struct ski_armci_op op = {"ARMCI_NbAcc", SKI_ARMCI_ACC, proc, false, hdl, {0}, 0};
 
     return strided_acc(&op, datatype, scale, (struct strided_side){src, NULL},
                        (struct strided_side){dst, NULL}, &bytes, 0);

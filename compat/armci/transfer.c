@@ -7,8 +7,79 @@
  * of a put have been copied or sent, those of a get have arrived), as ARMCI requires; only a fence
  * waits for the answer of the target. Memory of the caller that is in no allocation is accessed
  * directly, which ARMCI permits.
+ *
+ * An accumulate to elements that are not aligned, which Skua refuses, is a get, an addition and a
+ * put under a lock of the target.
  */
+#include <stdlib.h>
+
 #include "armci_impl.h"
+
+/* ---- elements that are not aligned ------------------------------------------------- */
+
+/* Returns the address, the size and the distances of the blocks of a layout, or-ed. */
+static uintptr_t transfer_bits(const skua_layout *layout)
+{
+    uintptr_t bits = (uintptr_t)layout->at | layout->bytes;
+
+    if (layout->kind == SKUA_LAYOUT_STRIDED)
+        for (int i = 0; i < layout->strided.levels; i++)
+            bits |= (uintptr_t)layout->strided.stride[i];
+    if (layout->kind == SKUA_LAYOUT_INDEXED)
+        for (size_t i = 0; i < layout->indexed.count; i++)
+            bits |= (uintptr_t)layout->indexed.offset[i];
+    return bits;
+}
+
+static bool transfer_is_aligned(const struct ski_armci_op *op, const skua_layout *remote,
+                                const skua_layout *local)
+{
+    return ski_armci_is_aligned(op, transfer_bits(remote) | transfer_bits(local));
+}
+
+/* Accumulates @p bytes to packed elements of the caller. */
+static skua_status transfer_add(const struct ski_armci_op *op, void *to, const void *from,
+                                size_t bytes)
+{
+    skua_region region;
+    skua_status status = skua_region_create_from(to, bytes, &region);
+
+    if (status != SKUA_OK)
+        return status;
+    status = skua_acc(skua_at(region, skua_pe(), 0), from, bytes, &op->update);
+    skua_region_destroy(region);
+    return status;
+}
+
+/* Accumulates to elements that are not aligned. */
+static skua_status transfer_unaligned(const struct ski_armci_op *op, skua_gaddr at,
+                                      const skua_layout *remote, const skua_layout *local)
+{
+    int         pe    = ski_armci.process[op->process].pe;
+    size_t      bytes = skua_layout_bytes(local);
+    void       *sum = malloc(bytes), *add = malloc(bytes);
+    skua_layout to = skua_layout_contiguous(sum, bytes), from = skua_layout_contiguous(add, bytes);
+    skua_status status = sum && add ? SKUA_OK : SKUA_ERR_NOMEM;
+
+    if (status == SKUA_OK && skua_lock(ski_armci.unaligned, pe, 0)) {
+        skua_layout_copy(&from, local);
+        skua_flush(pe);
+        status = skua_get_layout(&to, at, remote);
+        if (status == SKUA_OK)
+            status = transfer_add(op, sum, add, bytes);
+        if (status == SKUA_OK)
+            status = skua_put_layout(at, remote, &to);
+        skua_flush(pe);
+        skua_unlock(ski_armci.unaligned, pe, 0);
+    } else if (status == SKUA_OK) {
+        status = SKUA_ERR_EXIT;
+    }
+    free(sum);
+    free(add);
+    return status;
+}
+
+/* ---- operations -------------------------------------------------------------------- */
 
 static skua_status transfer_now(const struct ski_armci_op *op, skua_gaddr at,
                                 const skua_layout *remote, const skua_layout *local)
@@ -16,7 +87,10 @@ static skua_status transfer_now(const struct ski_armci_op *op, skua_gaddr at,
     switch (op->verb) {
     case SKI_ARMCI_PUT: return skua_put_layout(at, remote, local);
     case SKI_ARMCI_GET: return skua_get_layout(local, at, remote);
-    default: return skua_acc_layout(at, remote, local, &op->update);
+    default:
+        return transfer_is_aligned(op, remote, local)
+                   ? skua_acc_layout(at, remote, local, &op->update)
+                   : transfer_unaligned(op, at, remote, local);
     }
 }
 
@@ -39,6 +113,11 @@ static skua_status transfer_far(const struct ski_armci_op *op, skua_gaddr at,
     skua_rma_params params = {.size = sizeof params, .order = SKUA_UNORDERED};
     skua_status     status;
 
+    if (op->verb == SKI_ARMCI_ACC && !transfer_is_aligned(op, remote, local)) {
+        if (!op->blocking)
+            ski_armci_handle_done(op->handle);
+        return transfer_unaligned(op, at, remote, local);
+    }
     if (op->blocking) {
         params.order = SKUA_ORDER_STRICT;
         params.local = skua_done_count(&done);
@@ -144,4 +223,5 @@ void ski_armci_update(struct ski_armci_op *op, int datatype, const void *scale)
     if ((unsigned)datatype >= sizeof types / sizeof *types)
         ski_armci_fail(op->call, "there is no accumulate of type %d", datatype);
     op->update = (skua_update){SKUA_SUM, types[datatype], scale};
+    op->align  = datatype == ARMCI_ACC_INT || datatype == ARMCI_ACC_FLT ? 4 : 8;
 }

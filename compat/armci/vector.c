@@ -81,7 +81,7 @@ static int vector_transfer(const struct ski_armci_op *op, const armci_giov_t *io
 
 int PARMCI_PutV(armci_giov_t *iov, int iov_len, int proc)
 {
-    struct ski_armci_op op = {"ARMCI_PutV", SKI_ARMCI_PUT, proc, true, NULL, {0}};
+    struct ski_armci_op op = {"ARMCI_PutV", SKI_ARMCI_PUT, proc, true, NULL, {0}, 0};
 
     return vector_transfer(&op, iov, iov_len);
 }
@@ -89,7 +89,7 @@ SKI_ARMCI_ALIAS(int, ARMCI_PutV, (armci_giov_t * iov, int iov_len, int proc));
 
 int PARMCI_GetV(armci_giov_t *iov, int iov_len, int proc)
 {
-    struct ski_armci_op op = {"ARMCI_GetV", SKI_ARMCI_GET, proc, true, NULL, {0}};
+    struct ski_armci_op op = {"ARMCI_GetV", SKI_ARMCI_GET, proc, true, NULL, {0}, 0};
 
     return vector_transfer(&op, iov, iov_len);
 }
@@ -97,7 +97,7 @@ SKI_ARMCI_ALIAS(int, ARMCI_GetV, (armci_giov_t * iov, int iov_len, int proc));
 
 int PARMCI_AccV(int datatype, void *scale, armci_giov_t *iov, int iov_len, int proc)
 {
-    struct ski_armci_op op = {"ARMCI_AccV", SKI_ARMCI_ACC, proc, true, NULL, {0}};
+    struct ski_armci_op op = {"ARMCI_AccV", SKI_ARMCI_ACC, proc, true, NULL, {0}, 0};
 
     ski_armci_update(&op, datatype, scale);
     return vector_transfer(&op, iov, iov_len);
@@ -107,7 +107,7 @@ SKI_ARMCI_ALIAS(int, ARMCI_AccV,
 
 int PARMCI_NbPutV(armci_giov_t *iov, int iov_len, int proc, armci_hdl_t *handle)
 {
-    struct ski_armci_op op = {"ARMCI_NbPutV", SKI_ARMCI_PUT, proc, false, handle, {0}};
+    struct ski_armci_op op = {"ARMCI_NbPutV", SKI_ARMCI_PUT, proc, false, handle, {0}, 0};
 
     return vector_transfer(&op, iov, iov_len);
 }
@@ -116,7 +116,7 @@ SKI_ARMCI_ALIAS(int, ARMCI_NbPutV,
 
 int PARMCI_NbGetV(armci_giov_t *iov, int iov_len, int proc, armci_hdl_t *handle)
 {
-    struct ski_armci_op op = {"ARMCI_NbGetV", SKI_ARMCI_GET, proc, false, handle, {0}};
+    struct ski_armci_op op = {"ARMCI_NbGetV", SKI_ARMCI_GET, proc, false, handle, {0}, 0};
 
     return vector_transfer(&op, iov, iov_len);
 }
@@ -126,7 +126,7 @@ SKI_ARMCI_ALIAS(int, ARMCI_NbGetV,
 int PARMCI_NbAccV(int datatype, void *scale, armci_giov_t *iov, int iov_len, int proc,
                   armci_hdl_t *handle)
 {
-    struct ski_armci_op op = {"ARMCI_NbAccV", SKI_ARMCI_ACC, proc, false, handle, {0}};
+    struct ski_armci_op op = {"ARMCI_NbAccV", SKI_ARMCI_ACC, proc, false, handle, {0}, 0};
 
     ski_armci_update(&op, datatype, scale);
     return vector_transfer(&op, iov, iov_len);

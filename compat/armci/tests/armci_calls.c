@@ -199,6 +199,38 @@ static void vectors(void)
         CHECK(me != 0 || ((type *)(void *)memory[0])[2] == (type)(6 * size));                      \
     } while (0)
 
+/* Elements and rows that begin at odd addresses, from all processes at the same time. */
+static void unaligned(void)
+{
+    char         rows[64], back[64];
+    int          value, two = 2, stride = 15, count[2] = {2 * sizeof value, 3};
+    void        *here = rows + 1, *there = memory[0] + 3;
+    armci_giov_t one = {&here, &there, sizeof value, 1};
+    armci_hdl_t  handle;
+
+    clear();
+    for (int i = 0; i < 6; i++) {
+        value = i + 1;
+        memcpy(rows + 1 + i / 2 * stride + i % 2 * (int)sizeof value, &value, sizeof value);
+    }
+    ARMCI_INIT_HANDLE(&handle);
+    for (int i = 0; i < 5; i++)
+        CHECK(ARMCI_AccS(ARMCI_ACC_INT, &two, here, &stride, there, &stride, count, 1, 0) == 0);
+    CHECK(ARMCI_NbAccS(ARMCI_ACC_INT, &two, here, &stride, there, &stride, count, 1, 0, &handle) ==
+          0);
+    CHECK(ARMCI_Wait(&handle) == 0);
+    CHECK(ARMCI_Acc(ARMCI_ACC_INT, &two, here, there, sizeof value, 0) == 0);
+    CHECK(ARMCI_AccV(ARMCI_ACC_INT, &two, &one, 1, 0) == 0);
+    ARMCI_Barrier();
+    CHECK(ARMCI_Get(memory[0], back, sizeof back, 0) == 0);
+    for (int i = 0; i < 6; i++) {
+        memcpy(&value, back + 3 + i / 2 * stride + i % 2 * (int)sizeof value, sizeof value);
+        CHECK(value == 2 * (i + 1) * size * (i == 0 ? 8 : 6));
+    }
+    CHECK(back[2] == 0 && back[3 + 2 * sizeof value] == 0);
+    ARMCI_Barrier();
+}
+
 static void accumulates(void)
 {
     double own[4] = {1, 1, 1, 1}, factor = 3, add[4] = {1, 2, 3, 4};
@@ -524,6 +556,7 @@ static void all(void)
     levels();
     vectors();
     accumulates();
+    unaligned();
     values();
     atomics();
     mutexes();
