@@ -314,6 +314,10 @@ static void handshake_test_drop_peer(struct ski_peer *peer)
 {
     peer->port->peers                                        = peer->next;
     peer->port->bucket[(unsigned)peer->pe % SKI_TCP_BUCKETS] = peer->next_in_bucket;
+    if (peer->queued) {
+        CHECK(peer->port->waiting == peer);
+        peer->port->waiting = peer->next_waiting;
+    }
     free(peer);
 }
 
