@@ -16,7 +16,6 @@
 #include "base/config.h"
 #include "base/memory.h"
 #include "base/params_check.h"
-#include "base/topology.h"
 #include "core/message/backpressure.h"
 #include "core/message/inbox_recv.h"
 #include "core/message/send_backlog.h"
@@ -64,7 +63,7 @@ struct ski_idle {
     uint64_t switch_ticks;   /* a yield that took longer: another thread has run       */
     uint64_t quick_ticks;    /* a yield that took less time: no other thread has run   */
     uint64_t long_ticks;     /* a yield that took longer: it has much to do            */
-    bool     foreign;        /* PEs that do not share the arena are bound to this CPU  */
+    int      foreign;        /* PEs on this CPU that do not share the arena, as counted */
     uint32_t yields;         /* since `since`                                          */
     uint32_t depth;          /* nested walks of the list of callbacks                  */
     bool     callbacks_done; /* they ran, and had nothing more to do                */
@@ -401,13 +400,11 @@ static bool sched_poll_inbox(struct ski_pe *self)
  * at once they do. */
 static bool sched_is_crowded(const struct ski_pe *self, uint64_t now)
 {
-    const struct ski_host   *host   = self->host;
-    const struct ski_domain *domain = &host->domains[host->domain[self->index]];
+    const struct ski_idle *idle = self->idle;
 
-    if (!ski_host_crowded(host, self->index))
-        return false;
-    return !self->idle->foreign || now >= self->idle->alone_until ||
-           atomic_load_explicit(&domain->awake, memory_order_relaxed) - 1 > domain->cpus;
+    if (now < idle->alone_until)
+        return ski_host_crowded_without(self->host, self->index, idle->foreign);
+    return ski_host_crowded(self->host, self->index);
 }
 
 /* Yields the CPU, and finds out whether foreign PEs wanted it. */
@@ -701,8 +698,7 @@ void ski_scheduler_init(struct ski_pe *self)
     idle->switch_ticks    = ski_ns_to_ticks(SWITCH_NS);
     idle->impatient_ticks = ski_ns_to_ticks(IMPATIENT_NS);
     idle->long_ticks      = ski_ns_to_ticks(LONG_NS);
-    idle->foreign         = self->job->cpus_shared && self->index < self->job->local_pes &&
-                    self->job->cpu[self->index] != SKI_CPU_ANY;
+    idle->foreign         = ski_host_foreign_pes(self->job, self->index);
     if (!idle->foreign && !ski_pe_hidden(self)) /* others would have to wait */
         idle->patience.most = ski_ns_to_ticks((uint64_t)(ski_config.idle_patience * 1e3));
     idle->patience.first = idle->yield_ticks;

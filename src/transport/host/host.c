@@ -19,11 +19,9 @@
 #include "base/log.h"
 #include "base/topology.h"
 
-/* Returns how many PEs without an inbox here a new domain counts: those on its CPU that do not
- * share the arena are one, which is always awake. */
-static int host_foreign_pes(const struct ski_job *job, int index)
+int ski_host_foreign_pes(const struct ski_job *job, int index)
 {
-    return job->cpus_shared && job->cpu[index] != SKI_CPU_ANY ? 1 : 0;
+    return job->cpus_shared && index < job->local_pes && job->cpu[index] != SKI_CPU_ANY ? 1 : 0;
 }
 
 /* Returns whether the PEs of the job use all CPUs of this host, so that a hidden PE has none to
@@ -64,7 +62,7 @@ static skua_status host_make_domains(struct ski_host *host, const struct ski_job
         domain              = &host->domains[host->domain[index]];
         domain->cpus        = topology.cpus;
         if (twin == index) {
-            domain->pes   = host_foreign_pes(job, index);
+            domain->pes   = ski_host_foreign_pes(job, index);
             domain->awake = domain->pes;
         }
         domain->pes++;

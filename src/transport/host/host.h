@@ -92,6 +92,17 @@ static inline bool ski_host_crowded(const struct ski_host *host, int index)
     return atomic_load_explicit(&domain->awake, memory_order_relaxed) > domain->cpus;
 }
 
+/** Returns how many foreign PEs the domain of @p index counts: those on its CPU that do not share
+ *  the arena are one, which is taken to be always awake. */
+int ski_host_foreign_pes(const struct ski_job *job, int index);
+
+/** Returns what ski_host_crowded() does if @p foreign PEs of the domain are asleep. */
+static inline bool ski_host_crowded_without(const struct ski_host *host, int index, int foreign)
+{
+    const struct ski_domain *domain = &host->domains[host->domain[index]];
+    return atomic_load_explicit(&domain->awake, memory_order_relaxed) - foreign > domain->cpus;
+}
+
 /** Sleeps until a message is sent to @p index, the calling PE, whose inbox @p reader reads; or for
  *  @p ns nanoseconds, or until @p job, unless NULL, exits.  It may return early without a reason.
  */

@@ -283,16 +283,21 @@ static void break_test_ends(bool after)
     break_test_close(&p);
 }
 
-/* Makes a connection of the receiver that claims to be one of the sender, and has not proved it. */
-static struct ski_tcp_conn *break_test_claim(struct break_test_ports *p, int fd)
+/* Opens ports whose receiver waits for a part, with a connection that claims to be one of the
+ * sender, and has not proved it.  Its other end is @p pair[1]. */
+static struct ski_tcp_conn *break_test_claim(struct break_test_ports *p, int pair[2])
 {
-    struct ski_tcp_conn *conn = ski_tcp_conn_new(p->to, fd, -1);
+    struct ski_tcp_conn *conn;
 
+    CHECK(socketpair(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK, 0, pair) == 0);
+    break_test_open(p);
+    conn = ski_tcp_conn_new(p->to, pair[0], -1);
     CHECK(conn);
     conn->state      = SKI_TCP_AWAIT_PROOF;
     conn->hello.from = SENDER;
     conn->deadline   = INFINITY;
     ski_tcp_count_unauthenticated(p->to, 1);
+    break_test_pause(p);
     return conn;
 }
 
@@ -300,13 +305,9 @@ static struct ski_tcp_conn *break_test_claim(struct break_test_ports *p, int fd)
 static void break_test_claimed(bool closed)
 {
     struct break_test_ports p;
-    struct ski_tcp_conn    *claim;
     int                     pair[2];
+    struct ski_tcp_conn    *claim = break_test_claim(&p, pair);
 
-    CHECK(socketpair(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK, 0, pair) == 0);
-    break_test_open(&p);
-    claim = break_test_claim(&p, pair[0]);
-    break_test_pause(&p);
     break_test_end_rail(&p);
     OK(break_test_aborted == 0 && !isinf(claim->deadline),
        "a connection that may bring the missing part gets a deadline for its proof");
@@ -328,13 +329,9 @@ static void break_test_claimed(bool closed)
 static void test_rail_claimed_last(void)
 {
     struct break_test_ports p;
-    struct ski_tcp_conn    *claim;
     int                     pair[2];
+    struct ski_tcp_conn    *claim = break_test_claim(&p, pair);
 
-    CHECK(socketpair(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK, 0, pair) == 0);
-    break_test_open(&p);
-    claim = break_test_claim(&p, pair[0]);
-    break_test_pause(&p);
     ski_tcp_sendq_clear(p.peer->rail[1]);
     for (int i = 0; i < 2; i++) {
         p.rail[i]->in.ended = true; /* as if the sender had closed its port */
