@@ -93,6 +93,12 @@ static void image_mark_output(int i, const char *mark, size_t bytes)
     while (n < 0 && errno == EINTR);
 }
 
+void ski_image_flush_output(void)
+{
+    fflush(stdout);
+    fflush(stderr);
+}
+
 void ski_image_completed(struct ski_job *job, int process, uint64_t generation)
 {
     char mark[64];
@@ -100,8 +106,7 @@ void ski_image_completed(struct ski_job *job, int process, uint64_t generation)
         snprintf(mark, sizeof mark, SKI_OUTPUT_MARK "%" PRIu64 SKI_OUTPUT_MARK_END, generation);
 
     ski_assert(generation > 0 && bytes > 0 && (size_t)bytes < sizeof mark);
-    fflush(stdout);
-    fflush(stderr);
+    ski_image_flush_output();
     /* Before the marks: the launcher that reads the last one finds the generation. */
     atomic_store(&ski_job_process(job, process)->generation, generation);
     for (int i = 0; i < 2; i++)

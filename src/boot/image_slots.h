@@ -72,6 +72,9 @@ char *ski_image_slots_text(const struct ski_image_slots *slots);
  *  else the caller frees slots->slot. */
 bool ski_image_slots_parse(const char *text, struct ski_image_slots *slots);
 
+/** Lets the launcher have what the program has printed. */
+void ski_image_flush_output(void);
+
 /** Records that @p process has completed its image of @p generation and the copy of its buddy, or
  * has restored it: the launcher learns it, and the process marks the place in the output of the
  * process where the program continues after a restart.  Called in one thread of the process while

@@ -189,6 +189,10 @@ static void save_step_save(struct ski_pe *self, const struct ski_checkpoint_orde
     size_t                   bytes = 0;
     skua_status              status;
 
+    /* Once the image is complete, the program may continue after it in another process: what it has
+     * printed so far has to be in the pipe. */
+    if (save_step_is_first(self) && ski_image_slots()->epoch > 0)
+        ski_image_flush_output();
     /* An image in a memfd is copied to the buddy while it is written to a file, so it does not
      * change once it is finished; another gets its checksums from the thread that writes it. */
     ski_image_begin(&writer, memory, &id, *order->dir && memory->fd >= 0);

@@ -177,8 +177,12 @@ size_t output_history_rewind(struct output_history *h, uint64_t generation, size
     size_t end = output_history_end(h), printed, at;
 
     h->part_bytes = 0;
-    if (h->marks > 0 && generation > h->mark[h->marks - 1].generation && h->position == end) {
-        output_history_mark(h, generation); /* it died before it could mark the place, its end */
+    if (h->marks > 0 && generation > h->mark[h->marks - 1].generation) {
+        /* The process died after its image was complete, before it could mark the place.  The
+         * program does not run in between, so the place is where its output ends: in the middle of
+         * what was printed before, if it was repeating that. */
+        ski_assert(unprinted == 0 || h->position == end || h->overflowed);
+        output_history_mark(h, generation);
         return unprinted;
     }
     while (h->marks > 0 && h->mark[h->marks - 1].generation != generation)

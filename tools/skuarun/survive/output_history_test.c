@@ -56,7 +56,11 @@ static void test_output_repeats(size_t piece)
        "from the line that differs on all is printed");
     OK(output_history_rewind(&h, 9, 0) == 0 &&
            output_history_test_feed(&h, "six\n", piece, "six\n", &same) && same,
-       "a generation that was not marked: all is printed");
+       "a generation that was not marked: its output begins at the end");
+    OK(output_history_rewind(&h, 9, 0) == 0 && output_history_test_feed(&h, "", piece, "", &same) &&
+           output_history_rewind(&h, 10, 0) == 0 &&
+           output_history_test_feed(&h, "six\nseven\n", piece, "seven\n", &same) && same,
+       "it dies while it repeats, before it can mark a generation: what was printed is dropped");
     OK(output_history_rewind(&h, 1, 0) == 0 &&
            output_history_test_feed(&h, "two\n", piece, "two\n", &same) && same,
        "as with an unknown one");
