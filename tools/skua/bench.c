@@ -122,7 +122,7 @@ static const struct scaling *const scalings[] = {SCALING_EACH(SCALING_ADDRESS)};
 struct bench_options {
     const struct bench   *bench;
     const struct scaling *scaling; /* with --pes, of an application; else NULL */
-    struct scaling        chosen;  /* the same with --weak and --size          */
+    struct scaling        chosen;  /* the problem with --weak and --size       */
     bool                  weak;
     int                   size; /* 0: not given */
     const char           *only; /* NULL: not given */

@@ -31,7 +31,7 @@ static struct scaling scaling_apps_problem(const struct scaling_app *of, bool we
     return problem;
 }
 
-/* Returns the same problem as a kernel: its times are microseconds, and its efficiency needs the
+/* Returns the problem as a kernel: its times are microseconds, and its efficiency needs the
  * work of a step, but not the size of the results of the application. */
 static struct scaling scaling_apps_kernel(const struct scaling_app *of, bool weak)
 {
