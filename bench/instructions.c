@@ -32,20 +32,23 @@
  *   net       a message to PE 1, and back; it is reused
  *   copies    skua_send_copy() of 32 bytes to PE 1, and back
  *   rally     skua_invoke_copy_to() of 32 bytes to an array element of PE 1, and back
- *   net-put   skua_put_nb() of 8 bytes to PE 1; in the end N of them are outstanding
- *   net-acc, net-get   skua_acc_nb() and skua_get_nb() likewise.  Of these three, only the calls
- * are to be counted (--toggle-collect) net-self  skua_put() to this PE while OUTSTANDING of net-put
- * are outstanding
+ *   many      N messages of 8 bytes from all others to PE 0, which may be threads; N is at most
+ * 240. Only skua_poll() is to be counted (--toggle-collect) net-put   skua_put_nb() of 8 bytes to
+ * PE 1; in the end N of them are outstanding net-acc, net-get   skua_acc_nb() and skua_get_nb()
+ * likewise.  Of these three, only the calls are to be counted (--toggle-collect) net-self
+ * skua_put() to this PE while OUTSTANDING of net-put are outstanding
  */
 #include <skua/skuac_flow.h>
 #include <skua/skua.h>
+#include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-static skua_handler self_handler, fresh_handler, copy_handler, net_handler, copies_handler;
-static long         left;
-static int          me;
+static skua_handler self_handler, fresh_handler, copy_handler, net_handler, copies_handler,
+    many_handler;
+static long left;
+static int  me;
 
 static void on_self(skua_msg *msg)
 {
@@ -103,6 +106,38 @@ static void start_copies(void)
 
     if (me == 0)
         skua_send_copy(1, copies_handler, data, sizeof data);
+}
+
+/* PE 0 exits with the last message.  Only PE 0 changes `left`, which PEs that are threads share. */
+static void on_many(skua_msg *msg)
+{
+    skua_msg_free(msg);
+    if (--left == 0)
+        skua_exit(0);
+}
+
+/* Each sender has its part of the messages.  PE 0 does not poll before all are in its inbox, so
+ * that the instructions of skua_poll() are those of N messages. */
+static void start_many(void)
+{
+    long              senders = skua_pes() - 1, pe = skua_pe();
+    skua_region       region;
+    uint64_t          old;
+    volatile int64_t *done;
+
+    if (skua_region_create(64, &region) != SKUA_OK)
+        skua_abort("cannot create the region");
+    done  = skua_region_local(region);
+    *done = 0;
+    skua_sync();
+    for (long i = pe - 1; pe > 0 && i < left; i += senders)
+        skua_send_copy(0, many_handler, &i, sizeof i);
+    if (pe > 0)
+        skua_fetch_add64(skua_at(region, 0, 0), 1, &old);
+    while (pe == 0 && *done < senders)
+        sched_yield();
+    if (pe == 0)
+        skua_poll((size_t)-1);
 }
 
 /* ---- operations while others are outstanding ------------------------------------ */
@@ -534,19 +569,20 @@ static void start(int argc, char **argv)
         start_net();
     } else if (strcmp(what, "copies") == 0) {
         start_copies();
+    } else if (strcmp(what, "many") == 0) {
+        start_many();
     } else if (strcmp(what, "pass") == 0) {
         skua_idle_add(idling, NULL);
     } else if (strcmp(what, "yield") == 0) {
         skua_thread_detach(skua_thread_create(yielding, NULL, 0));
     } else if (!do_outstanding(what) && !do_onesided(what) && !do_rally(what) && !do_local(what) &&
                !do_objects(what) && !do_flow(what) && !do_channels(what) && !do_stream(what)) {
-        fprintf(
-            stderr,
-            "usage: instructions "
-            "net|copies|rally|net-put|net-acc|net-get|net-self|self|fresh|copy|pass|pass1|yield|"
-            "channel|put|get|add|"
-            "acc|row|"
-            "element|doubles|message|chare|group|cube|local|branch|item|flow N\n");
+        fprintf(stderr, "usage: instructions "
+                        "net|copies|rally|many|net-put|net-acc|net-get|net-self|self|fresh|copy|"
+                        "pass|pass1|yield|"
+                        "channel|put|get|add|"
+                        "acc|row|"
+                        "element|doubles|message|chare|group|cube|local|branch|item|flow N\n");
         skua_exit(2);
     }
 }
@@ -558,6 +594,7 @@ int main(int argc, char **argv)
     copy_handler   = skua_handler_register("copy", on_copy);
     net_handler    = skua_handler_register("net", on_net);
     copies_handler = skua_handler_register("copies", on_copies);
+    many_handler   = skua_handler_register("many", on_many);
     register_objects();
     register_flow();
     register_stream();

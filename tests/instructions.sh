@@ -44,6 +44,18 @@ one=$(each pass1)
 many=$(each pass10000)
 ok "a pass with 1 and with 10000 idle channels: $one and $many instructions" \
   test "$one" -gt 0 -a "$one" = "$many"
+
+# The cost of a message at its receiver does not grow with the number of senders: one inbox, no queue for each.
+from_senders()
+{
+  run "$skuarun" -n $(($1 + 1)) -t $(($1 + 1)) --pin=none valgrind --tool=callgrind \
+    --callgrind-out-file=/dev/null --toggle-collect=skua_poll "$program" many 240
+  echo $(( $(printf '%s\n' "$err" | sed -n 's/.*Collected : //p') / 240 ))
+}
+one=$(from_senders 1)
+many=$(from_senders 15)
+ok "receiving from 1 and from 15 senders: $one and $many instructions a message, at most a tenth more" \
+  test "$one" -gt 0 -a "$many" -gt 0 -a "$many" -le $((one + one / 10))
 at_most put 70
 at_most notify 180
 

@@ -47,6 +47,12 @@ run "$skua" bench pingpong --pes=4
 ok "a benchmark of two PEs" has "$code $err" '^2 .*this benchmark has a fixed number of PEs'
 run "$skua" bench collectives --pes=2,x
 ok "a list of PEs with a word in it" has "$code $err" '^2 .*expected 1 to 1024 PEs'
+run "$skua" bench pairs --weak
+ok "an application whose problem does not grow" has "$code $err" '^2 .*--weak: this benchmark has a fixed problem'
+run "$skua" bench fft1d --size=21
+ok "a size that a problem cannot have" has "$code $err" '^2 .*expected 10 to 30, an even number, for fft1d'
+run "$skua" bench scaling --only=nothing
+ok "a part that does not exist" has "$code $err" '^2 .*nothing: this benchmark has no such part'
 run "$skua" bench --format=xml
 ok "an unknown format" has "$code $err" '^2 .*expected table, json or csv'
 run "$skua" bench --output=/no/such/folder
@@ -66,6 +72,26 @@ case $("$skua" info --topology) in *Core*)
   ok "on four cores they are bound to the first ones" has "$(tail -1 "$work/called")" \
     ' --map-by core --bind-to core -n 2 .*/bench-armci-openmpi '
 esac
+# A launcher that prints its command line and a result replaces skuarun.
+mkdir -p "$work/grow"
+cp "$skua" "$work/grow/skua"
+cat >"$work/grow/skuarun" <<END
+#!/bin/sh
+echo "\$*" >>$work/grown
+printf '{"bench":"fft1d","series":"skua","bytes":%s,"metric":"rate-%spe","value":%se9}\n' \
+  \$((16 * (\$2 == 1 ? 1 << 20 : 1 << 22))) \$2 \$((\$2 == 1 ? 2 : 6))
+END
+for name in fft1d bench-fft1d_limit; do printf '#!/bin/sh\n' >"$work/grow/$name"; done
+chmod +x "$work"/grow/*
+run env PATH="$work/grow:$PATH" "$work/grow/skua" bench fft1d --weak --pes=1,4 --rounds=1 --output="$work"
+ok "--weak grows the problem with the PEs" has "$(cat "$work/grown")" '^-n 4 -t 1 .*/fft1d --log2=22 '
+ok "and its limit" has "$(cat "$work/grown")" '^-n 4 .*/bench-fft1d_limit limit 22$'
+ok "with its efficiency" has "$out" '^ +4 .* 6.00 +0.750 '
+ok "in files of their own" grep -q '^fft1d,skua,67108864,efficiency-4pe,0.75$' "$work/bench-fft1d-weak.csv"
+: >"$work/grown"
+run env PATH="$work/grow:$PATH" "$work/grow/skua" bench scaling --only=fft1d --pes=1,4 --rounds=1 --output="$work"
+ok "scaling measures both problems" has "$(cat "$work/grown")" '^-n 4 .*--log2=20 '
+ok "and both efficiencies" has "$(cat "$work/bench-scaling.csv")" '^scaling,skua,8,eff-fft1d-weak-4pe,0.75$'
 run "$skua" tour --help
 ok "tour --help" has "$code $out" '^0 usage: skua tour'
 tap_end

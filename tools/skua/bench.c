@@ -6,6 +6,7 @@
 #include "bench/bench.h"
 
 #include <getopt.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -27,6 +28,13 @@ static const char help[] =
     "                      applications: measure one problem on each number of PEs and\n"
     "                      show the parallel efficiency, in bench-NAME-pes.csv and .svg;\n"
     "                      scaling: the numbers of PEs (default: 1, 2, 4, ... all cores)\n"
+    "  -w, --weak          applications: the problem grows with the PEs (default of --pes:\n"
+    "                      1, 2, 4, ... all cores), in bench-NAME-weak.csv and .svg\n"
+    "  -s, --size=N        applications: the size of the problem on one PE; fft1d and\n"
+    "                      randomaccess: the binary logarithm of points or words, leanmd\n"
+    "                      and stencil3d: cells along an edge, matmul3d and lu: rows,\n"
+    "                      barneshut and fmm: particles\n"
+    "      --only=NAME     scaling: kernels, apps, or one of either, such as pairs or fft1d\n"
     "      --namespaces    network, fillboundary, gtcshift: measure between two network\n"
     "                      namespaces instead of over loopback (needs root)\n"
     "  -h, --help          print this text\n"
@@ -53,7 +61,8 @@ static const char help[] =
     "  scaling       rates of messages, collectives, allocation, one-sided operations,\n"
     "                entry methods, streams and tasks on 1, 2, 4, ... PEs, as processes\n"
     "                and as threads, with the efficiency; how evenly a PE serves its\n"
-    "                senders; limit: the same in plain C; peers: both MPIs\n"
+    "                senders; applications, strong and weak; limit: the same in plain C;\n"
+    "                peers: both MPIs\n"
     "  prk           kernels of the Parallel Research Kernels (p2p, stencil, transpose,\n"
     "                random, reduce) with puts and with messages, within a host and over\n"
     "                TCP; peers: both MPIs, two-sided and one-sided\n"
@@ -113,6 +122,10 @@ static const struct scaling *const scalings[] = {SCALING_EACH(SCALING_ADDRESS)};
 struct bench_options {
     const struct bench   *bench;
     const struct scaling *scaling; /* with --pes, of an application; else NULL */
+    struct scaling        chosen;  /* the problem with --weak and --size       */
+    bool                  weak;
+    int                   size; /* 0: not given */
+    const char           *only; /* NULL: not given */
     int                   rounds;
     int                   pes[BENCH_PES_MOST]; /* 0 ends the list if it is shorter */
     bool                  pes_given;
@@ -156,7 +169,10 @@ static FILE *bench_create_file(const struct bench_options *options, const char *
     FILE *file;
 
     snprintf(path, sizeof path, "%s/bench-%s%s.%s", options->output, options->bench->name,
-             options->scaling ? "-pes" : "", ending);
+             options->weak      ? "-weak"
+             : options->scaling ? "-pes"
+                                : "",
+             ending);
     file = fopen(path, "w");
     if (!file)
         perror(path);
@@ -226,6 +242,15 @@ static void bench_parse_pes(const char *text, int pes[BENCH_PES_MOST])
     pes[0] = 0;
 }
 
+/* Returns the size in @p text, or -1, which no problem has. */
+static int bench_parse_size(const char *text)
+{
+    char *end;
+    long  n = strtol(text, &end, 10);
+
+    return end == text || *end || n < 1 || n > INT_MAX ? -1 : (int)n;
+}
+
 static int bench_check(const struct bench_options *options)
 {
     if (options->rounds < 1 || options->rounds > 100)
@@ -242,12 +267,39 @@ static int bench_check(const struct bench_options *options)
     return 0;
 }
 
+/* Applies --weak and --size to the problem.  Returns 0, or the exit code of an error. */
+static int bench_choose_problem(struct bench_options *options)
+{
+    struct scaling *chosen = &options->chosen;
+
+    if (!options->weak && options->size == 0)
+        return 0;
+    if (!options->scaling || !scaling_has_sizes(options->scaling))
+        return bench_option_error("this benchmark has a fixed problem",
+                                  options->weak ? "--weak" : "--size");
+    *chosen = *options->scaling;
+    if (options->size != 0 &&
+        (options->size < chosen->size.least || options->size > chosen->size.most ||
+         (chosen->size.multiple > 1 && options->size % chosen->size.multiple != 0))) {
+        fprintf(stderr, "skua bench: --size: expected %d to %d%s for %s (skua bench --help)\n",
+                chosen->size.least, chosen->size.most,
+                chosen->size.multiple > 1 ? ", an even number," : "", chosen->name);
+        return 2;
+    }
+    chosen->size.of_one = options->size ? options->size : chosen->size.of_one;
+    chosen->kind        = options->weak ? SCALING_GROWING : chosen->kind;
+    options->scaling    = chosen;
+    return 0;
+}
+
 /* Finds how --pes measures the benchmark.  Returns 0, or the exit code of an error. */
 static int bench_select_scaling(struct bench_options *options)
 {
     for (size_t i = 0; i < SCALINGS; i++)
         if (strcmp(options->bench->name, scalings[i]->name) == 0)
             options->scaling = scalings[i];
+    if (options->weak || options->size != 0)
+        return bench_choose_problem(options);
     if (options->scaling || options->bench->every_pes)
         return 0;
     if (!options->bench->several_pes)
@@ -272,17 +324,15 @@ static int bench_select(const char *name, struct bench_options *options)
 static int bench_parse(int argc, char **argv, struct bench_options *options)
 {
     static const struct option long_options[] = {
-        {"rounds", required_argument, NULL, 'r'},
-        {"format", required_argument, NULL, 'f'},
-        {"output", required_argument, NULL, 'o'},
-        {"namespaces", no_argument, NULL, 'N'},
-        {"pes", required_argument, NULL, 'n'},
-        {"help", no_argument, NULL, 'h'},
-        {NULL, 0, NULL, 0},
+        {"rounds", required_argument, NULL, 'r'}, {"format", required_argument, NULL, 'f'},
+        {"output", required_argument, NULL, 'o'}, {"namespaces", no_argument, NULL, 'N'},
+        {"pes", required_argument, NULL, 'n'},    {"weak", no_argument, NULL, 'w'},
+        {"size", required_argument, NULL, 's'},   {"only", required_argument, NULL, 'O'},
+        {"help", no_argument, NULL, 'h'},         {NULL, 0, NULL, 0},
     };
     int c, code;
 
-    while ((c = getopt_long(argc, argv, "r:f:o:n:h", long_options, NULL)) != -1) {
+    while ((c = getopt_long(argc, argv, "r:f:o:n:ws:h", long_options, NULL)) != -1) {
         switch (c) {
         case 'r': options->rounds = atoi(optarg); break;
         case 'f': options->format = optarg; break;
@@ -291,6 +341,9 @@ static int bench_parse(int argc, char **argv, struct bench_options *options)
             bench_parse_pes(optarg, options->pes);
             options->pes_given = true;
             break;
+        case 'w': options->weak = true; break;
+        case 's': options->size = bench_parse_size(optarg); break;
+        case 'O': options->only = optarg; break;
         case 'N': options->namespaces = true; break;
         case 'h': fputs(help, stdout); return -1;
         default: fputs("(skua bench --help)\n", stderr); return 2;
@@ -299,7 +352,12 @@ static int bench_parse(int argc, char **argv, struct bench_options *options)
     code = bench_check(options);
     if (code == 0 && optind < argc)
         code = bench_select(argv[optind], options);
-    return code == 0 && options->pes_given ? bench_select_scaling(options) : code;
+    if (code == 0 && options->only &&
+        !(options->bench->has_part && options->bench->has_part(options->only)))
+        code = bench_option_error("this benchmark has no such part", options->only);
+    if (code == 0 && (options->pes_given || options->weak || options->size != 0))
+        code = bench_select_scaling(options);
+    return code;
 }
 
 static void bench_measure(const struct bench_options *options, const struct bench_host *host,
@@ -328,7 +386,8 @@ int command_bench(int argc, char **argv)
     results.median = options.bench->median;
     bench_find_cpus(&host);
     host.namespaces = options.namespaces;
-    if (options.bench->every_pes && !options.pes_given)
+    host.only       = options.only;
+    if ((options.bench->every_pes || options.scaling) && !options.pes_given)
         bench_list_pes(host.cores, host.pes);
     else
         memcpy(host.pes, options.pes, sizeof host.pes);

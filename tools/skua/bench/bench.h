@@ -24,6 +24,8 @@ struct bench_host {
     int  cores;
     int  pes[BENCH_PES_MOST]; /* --pes; 0 ends the list if it is shorter */
     bool namespaces;          /* network: --namespaces                   */
+
+    const char *only; /* --only: the part to measure; NULL: all */
 };
 
 struct bench {
@@ -34,6 +36,8 @@ struct bench {
     void (*print)(const struct results *results);
     /** Write an SVG picture. */
     void (*plot)(const struct results *results, FILE *to);
+    /** Returns whether there is a part of that name, which --only measures.  NULL: no parts. */
+    bool (*has_part)(const char *name);
     bool median;      /* a value is the median of the runs, not the best */
     bool several_pes; /* --pes: measured on each number of PEs of that list, from 2 on */
     bool every_pes;   /* --pes: measured on each number, from 1 on; by default up to all cores */

@@ -6,6 +6,8 @@
  * Results: metric step-Npe, seconds per step on N PEs; size: the number of particles; series:
  * plain, skua and skua-threads.
  */
+#include <math.h>
+
 #include "scaling.h"
 
 #define STEPS " --steps=6 --balance=2 --no-check"
@@ -164,25 +166,44 @@ const struct bench bench_barneshut = {.name  = "barneshut",
 
 /* ---- any number of PEs ----------------------------------------------------- */
 
-#define SCALE_PARTICLES 100000
-
-static void bench_barneshut_scale(struct results *results, const struct bench_host *host, int pes)
+static void bench_barneshut_scale(const struct scaling *scaling, struct results *results,
+                                  const struct bench_host *host, int pes)
 {
-    bench_barneshut_run_skua(results, host, SCALE_PARTICLES, pes, 1);
+    int  particles = scaling_grow_count(scaling, pes);
+    char argument[32];
+
+    bench_barneshut_run_skua(results, host, particles, pes, 1);
     if (pes > 1)
-        bench_barneshut_run_skua(results, host, SCALE_PARTICLES, pes, pes);
+        bench_barneshut_run_skua(results, host, particles, pes, pes);
     else
-        bench_barneshut_run_plain(results, SCALE_PARTICLES);
-    scaling_run_limit(results, host, "barneshut", "100000,4", pes);
+        bench_barneshut_run_plain(results, particles);
+    snprintf(argument, sizeof argument, "%d,4", particles);
+    scaling_run_limit(results, host, "barneshut", argument, pes);
 }
 
-const struct scaling scaling_barneshut = {.name    = "barneshut",
-                                          .problem = "Gravity by Barnes and Hut, 100000 particles",
-                                          .unit    = "milliseconds per step",
-                                          .factor  = 1e3,
-                                          .bytes   = SCALE_PARTICLES,
-                                          .curve   = {{"skua", "skua"},
-                                                      {"skua-threads", "skua, threads"},
-                                                      {"plain", "without Skua"},
-                                                      {"limit", "limit"}},
-                                          .run     = bench_barneshut_scale};
+static size_t bench_barneshut_bytes_on(const struct scaling *scaling, int pes)
+{
+    return (size_t)scaling_grow_count(scaling, pes);
+}
+
+/* The interactions of a particle grow with the depth of the tree. */
+static double bench_barneshut_work_on(const struct scaling *scaling, int pes)
+{
+    double one = scaling->size.of_one, all = scaling_grow_count(scaling, pes);
+
+    return all * log(all) / (one * log(one));
+}
+
+const struct scaling scaling_barneshut = {.name     = "barneshut",
+                                          .problem  = "Gravity by Barnes and Hut, ",
+                                          .after    = " particles",
+                                          .size     = {100000, 1000, 2000000},
+                                          .unit     = "milliseconds per step",
+                                          .factor   = 1e3,
+                                          .curve    = {{"skua", "skua"},
+                                                       {"skua-threads", "skua, threads"},
+                                                       {"plain", "without Skua"},
+                                                       {"limit", "limit"}},
+                                          .run      = bench_barneshut_scale,
+                                          .bytes_on = bench_barneshut_bytes_on,
+                                          .work_on  = bench_barneshut_work_on};

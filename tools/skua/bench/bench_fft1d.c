@@ -134,28 +134,38 @@ const struct bench bench_fft1d = {
 
 /* ---- any number of PEs ----------------------------------------------------- */
 
-#define SCALE_LOG2 20
-
-static void bench_fft1d_scale(struct results *results, const struct bench_host *host, int pes)
+static void bench_fft1d_scale(const struct scaling *scaling, struct results *results,
+                              const struct bench_host *host, int pes)
 {
-    bench_fft1d_run_skua(results, host, SCALE_LOG2, pes, 1);
+    int  log2 = scaling_grow_log2(scaling, pes);
+    char argument[16];
+
+    bench_fft1d_run_skua(results, host, log2, pes, 1);
     if (pes > 1)
-        bench_fft1d_run_skua(results, host, SCALE_LOG2, pes, pes);
-    scaling_run_limit(results, host, "fft1d", "20", pes);
-    bench_fft1d_run_fftw(results, host, SCALE_LOG2, pes);
+        bench_fft1d_run_skua(results, host, log2, pes, pes);
+    snprintf(argument, sizeof argument, "%d", log2);
+    scaling_run_limit(results, host, "fft1d", argument, pes);
+    bench_fft1d_run_fftw(results, host, log2, pes);
+}
+
+static size_t bench_fft1d_bytes_on(const struct scaling *scaling, int pes)
+{
+    return ((size_t)1 << scaling_grow_log2(scaling, pes)) * POINT_BYTES;
 }
 
 const struct scaling scaling_fft1d = {.name     = "fft1d",
-                                      .problem  = "Fourier transform of 2^20 points",
+                                      .problem  = "Fourier transform of 2^",
+                                      .after    = " points",
+                                      .size     = {20, 10, 30, 2},
                                       .unit     = "GF/s",
                                       .factor   = 1e-9,
                                       .rate     = true,
-                                      .bytes    = ((size_t)1 << SCALE_LOG2) * POINT_BYTES,
                                       .curve    = {{"skua", "skua"},
                                                    {"skua-threads", "skua, threads"},
                                                    {"fftw-mpi", "FFTW-MPI"},
                                                    {"fftw", "FFTW"},
                                                    {"limit", "limit"}},
                                       .run      = bench_fft1d_scale,
+                                      .bytes_on = bench_fft1d_bytes_on,
                                       .of_limit = 0.9,
                                       .alone    = true};

@@ -118,9 +118,10 @@ const struct bench bench_fillboundary = {.name  = "fillboundary",
 
 /* ---- any number of PEs ----------------------------------------------------- */
 
-static void bench_fillboundary_scale(struct results *results, const struct bench_host *host,
-                                     int pes)
+static void bench_fillboundary_scale(const struct scaling *scaling, struct results *results,
+                                     const struct bench_host *host, int pes)
 {
+    (void)scaling;
     neighbours_run(&bench_fillboundary_all, results, host,
                    "--ball=48 --rounds=20 --exchanges=1 --repeat=3", "48,32,5,20,1,3", pes);
 }

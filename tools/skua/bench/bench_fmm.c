@@ -222,21 +222,28 @@ const struct bench bench_fmm = {
 
 /* ---- any number of PEs ----------------------------------------------------- */
 
-static void bench_fmm_scale(struct results *results, const struct bench_host *host, int pes)
+static void bench_fmm_scale(const struct scaling *scaling, struct results *results,
+                            const struct bench_host *host, int pes)
 {
-    bench_fmm_run_all(results, host, pes, LARGE);
+    bench_fmm_run_all(results, host, pes, scaling_grow_count(scaling, pes));
 }
 
-const struct scaling scaling_fmm = {.name = "fmm",
-                                    .problem =
-                                        "Fast multipole method, 10^6 particles, error " ERROR,
-                                    .unit   = "seconds per solve",
-                                    .factor = 1,
-                                    .bytes  = LARGE,
-                                    .curve  = {{"skua", "skua"},
-                                               {"skua-threads", "skua, threads"},
-                                               {"openmpi-messages", "Open MPI, messages"},
-                                               {"openmpi-puts", "Open MPI, puts"},
-                                               {"mpich-messages", "MPICH, messages"},
-                                               {"mpich-puts", "MPICH, puts"}},
-                                    .run    = bench_fmm_scale};
+static size_t bench_fmm_bytes_on(const struct scaling *scaling, int pes)
+{
+    return (size_t)scaling_grow_count(scaling, pes);
+}
+
+const struct scaling scaling_fmm = {.name     = "fmm",
+                                    .problem  = "Fast multipole method, ",
+                                    .after    = " particles, error " ERROR,
+                                    .size     = {LARGE, 1000, 2000000},
+                                    .unit     = "seconds per solve",
+                                    .factor   = 1,
+                                    .curve    = {{"skua", "skua"},
+                                                 {"skua-threads", "skua, threads"},
+                                                 {"openmpi-messages", "Open MPI, messages"},
+                                                 {"openmpi-puts", "Open MPI, puts"},
+                                                 {"mpich-messages", "MPICH, messages"},
+                                                 {"mpich-puts", "MPICH, puts"}},
+                                    .run      = bench_fmm_scale,
+                                    .bytes_on = bench_fmm_bytes_on};

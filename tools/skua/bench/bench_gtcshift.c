@@ -123,8 +123,10 @@ const struct bench bench_gtcshift = {.name  = "gtcshift",
 
 /* ---- any number of PEs ----------------------------------------------------- */
 
-static void bench_gtcshift_scale(struct results *results, const struct bench_host *host, int pes)
+static void bench_gtcshift_scale(const struct scaling *scaling, struct results *results,
+                                 const struct bench_host *host, int pes)
 {
+    (void)scaling;
     neighbours_run(&bench_gtcshift_all, results, host,
                    "--particles=5000 --domains=64 --steps=5 --repeat=3", "5000,64,5,3", pes);
 }

@@ -3,6 +3,7 @@
  * decomposition with MPI that runs the same loops. */
 #include "scaling.h"
 
+#define EDGE  4 /* cells along each side of the box */
 #define SIZE  "4,4,4"
 #define CELLS 64
 #define ATOMS "150"
@@ -14,25 +15,25 @@ static const int numbers[] = {1, 2}; /* of PEs */
 
 /* ---- running ------------------------------------------------------------- */
 
-static void bench_leanmd_run_skua(struct results *results, const struct bench_host *host, int pes,
-                                  const char *threads, const char *series)
+static void bench_leanmd_run_skua(struct results *results, const struct bench_host *host,
+                                  const char *size, int pes, const char *threads,
+                                  const char *series)
 {
-    char options[48], arguments[96];
+    char options[48], arguments[128];
 
     snprintf(options, sizeof options, "-n %d%s", pes, threads);
     snprintf(arguments, sizeof arguments,
-             "--size=" SIZE " --atoms=" ATOMS " --steps=" STEPS " --series=%s", series);
+             "--size=%s --atoms=" ATOMS " --steps=" STEPS " --series=%s", size, series);
     bench_run_app(results, host, "leanmd", options, arguments);
 }
 
-static void bench_leanmd_run_mpi(struct results *results, const struct bench_host *host,
-                                 const char *mpi, int ranks)
+static void bench_leanmd_run_mpis(struct results *results, const struct bench_host *host,
+                                  const char *size, int ranks)
 {
-    char              program[48];
-    struct bench_peer peer = {mpi, program, mpi, SIZE ",1,1,1,2," ATOMS "," STEPS ",20,0,1"};
+    char argument[96];
 
-    snprintf(program, sizeof program, "peer-%s-leanmd", mpi);
-    bench_run_peer(results, host, &peer, ranks);
+    snprintf(argument, sizeof argument, "%s,1,1,1,2," ATOMS "," STEPS ",20,0,1", size);
+    scaling_run_mpis(results, host, "leanmd", argument, ranks);
 }
 
 static void bench_leanmd_run(struct results *results, const struct bench_host *host, int round,
@@ -43,11 +44,10 @@ static void bench_leanmd_run(struct results *results, const struct bench_host *h
 
         snprintf(what, sizeof what, "molecular dynamics, %d PEs", numbers[i]);
         bench_step(round, rounds, what);
-        bench_leanmd_run_skua(results, host, numbers[i], "", "skua");
+        bench_leanmd_run_skua(results, host, SIZE, numbers[i], "", "skua");
         if (numbers[i] > 1)
-            bench_leanmd_run_skua(results, host, numbers[i], " -t 2", "skua-threads");
-        bench_leanmd_run_mpi(results, host, "openmpi", numbers[i]);
-        bench_leanmd_run_mpi(results, host, "mpich", numbers[i]);
+            bench_leanmd_run_skua(results, host, SIZE, numbers[i], " -t 2", "skua-threads");
+        bench_leanmd_run_mpis(results, host, SIZE, numbers[i]);
     }
 }
 
@@ -132,27 +132,41 @@ const struct bench bench_leanmd = {.name  = "leanmd",
 
 /* ---- any number of PEs ----------------------------------------------------- */
 
-static void bench_leanmd_scale(struct results *results, const struct bench_host *host, int pes)
+static void bench_leanmd_scale(const struct scaling *scaling, struct results *results,
+                               const struct bench_host *host, int pes)
 {
-    char threads[32];
+    char threads[32], size[48], argument[96];
+    int  cells[3];
 
+    scaling_grow_cube(scaling, pes, cells);
+    snprintf(size, sizeof size, "%d,%d,%d", cells[0], cells[1], cells[2]);
     snprintf(threads, sizeof threads, " -t %d", pes);
-    bench_leanmd_run_skua(results, host, pes, "", "skua");
+    bench_leanmd_run_skua(results, host, size, pes, "", "skua");
     if (pes > 1)
-        bench_leanmd_run_skua(results, host, pes, threads, "skua-threads");
-    bench_leanmd_run_mpi(results, host, "openmpi", pes);
-    bench_leanmd_run_mpi(results, host, "mpich", pes);
-    scaling_run_limit(results, host, "leanmd", SIZE "," ATOMS "," STEPS, pes);
+        bench_leanmd_run_skua(results, host, size, pes, threads, "skua-threads");
+    bench_leanmd_run_mpis(results, host, size, pes);
+    snprintf(argument, sizeof argument, "%s," ATOMS "," STEPS, size);
+    scaling_run_limit(results, host, "leanmd", argument, pes);
 }
 
-const struct scaling scaling_leanmd = {.name    = "leanmd",
-                                       .problem = "Molecular dynamics, 64 cells of " ATOMS " atoms",
-                                       .unit    = "milliseconds per step",
-                                       .factor  = 1e3,
-                                       .bytes   = CELLS,
-                                       .curve   = {{"skua", "skua"},
-                                                   {"skua-threads", "skua, threads"},
-                                                   {"openmpi", "Open MPI"},
-                                                   {"mpich", "MPICH"},
-                                                   {"limit", "limit"}},
-                                       .run     = bench_leanmd_scale};
+static size_t bench_leanmd_bytes_on(const struct scaling *scaling, int pes)
+{
+    int cells[3];
+
+    scaling_grow_cube(scaling, pes, cells);
+    return (size_t)cells[0] * (size_t)cells[1] * (size_t)cells[2];
+}
+
+const struct scaling scaling_leanmd = {.name     = "leanmd",
+                                       .problem  = "Molecular dynamics, ",
+                                       .after    = "^3 cells of " ATOMS " atoms",
+                                       .size     = {EDGE, 3, 64},
+                                       .unit     = "milliseconds per step",
+                                       .factor   = 1e3,
+                                       .curve    = {{"skua", "skua"},
+                                                    {"skua-threads", "skua, threads"},
+                                                    {"openmpi", "Open MPI"},
+                                                    {"mpich", "MPICH"},
+                                                    {"limit", "limit"}},
+                                       .run      = bench_leanmd_scale,
+                                       .bytes_on = bench_leanmd_bytes_on};

@@ -196,24 +196,34 @@ const struct bench bench_lu = {
 
 /* ---- any number of PEs ----------------------------------------------------- */
 
-#define LU_SCALE_N 4096
+#define LU_SCALE_N    4096
+#define LU_SCALE_ROWS 128 /* rows of a growing system are a multiple of this */
 
-static void bench_lu_scale(struct results *results, const struct bench_host *host, int pes)
+static void bench_lu_scale(const struct scaling *scaling, struct results *results,
+                           const struct bench_host *host, int pes)
 {
+    int  rows = scaling_grow_rows(scaling, pes, LU_SCALE_ROWS);
     char sizes[16];
 
-    snprintf(sizes, sizeof sizes, "%d", LU_SCALE_N);
-    bench_lu_run_skua(results, host, LU_SCALE_N, pes, 1);
-    bench_lu_run_scalapack(results, host, LU_SCALE_N, pes);
+    snprintf(sizes, sizeof sizes, "%d", rows);
+    bench_lu_run_skua(results, host, rows, pes, 1);
+    bench_lu_run_scalapack(results, host, rows, pes);
     bench_lu_run_hpl(results, host, sizes, pes);
 }
 
+static size_t bench_lu_bytes_on(const struct scaling *scaling, int pes)
+{
+    return (size_t)scaling_grow_rows(scaling, pes, LU_SCALE_ROWS);
+}
+
 const struct scaling scaling_lu = {
-    .name    = "lu",
-    .problem = "Dense linear system of 4096 rows",
-    .unit    = "GF/s",
-    .factor  = 1e-9,
-    .rate    = true,
-    .bytes   = LU_SCALE_N,
-    .curve   = {{"skua", "skua"}, {"hpl", "HPL"}, {"scalapack", "ScaLAPACK"}},
-    .run     = bench_lu_scale};
+    .name     = "lu",
+    .problem  = "Dense linear system of ",
+    .after    = " rows",
+    .size     = {LU_SCALE_N, 128, 65536},
+    .unit     = "GF/s",
+    .factor   = 1e-9,
+    .rate     = true,
+    .curve    = {{"skua", "skua"}, {"hpl", "HPL"}, {"scalapack", "ScaLAPACK"}},
+    .run      = bench_lu_scale,
+    .bytes_on = bench_lu_bytes_on};

@@ -31,13 +31,13 @@ static void bench_matmul3d_run_skua(struct results *results, const struct bench_
 
 /* One tile on one PE: a product of OpenBLAS without any communication. */
 static void bench_matmul3d_run_alone(struct results *results, const struct bench_host *host,
-                                     size_t c)
+                                     int size, int steps)
 {
     char arguments[128];
 
     snprintf(arguments, sizeof arguments,
-             "--size=%d --grid=1,1,1 --messages --steps=%d --repeat=%d --series=alone",
-             cases[c].size, cases[c].steps, REPEAT);
+             "--size=%d --grid=1,1,1 --messages --steps=%d --repeat=%d --series=alone", size, steps,
+             REPEAT);
     bench_run_app(results, host, "matmul3d", "-n 1", arguments);
 }
 
@@ -59,7 +59,7 @@ static void bench_matmul3d_run(struct results *results, const struct bench_host 
 
         snprintf(what, sizeof what, "matrices of %d rows", cases[c].size);
         bench_step(round, rounds, what);
-        bench_matmul3d_run_alone(results, host, c);
+        bench_matmul3d_run_alone(results, host, cases[c].size, cases[c].steps);
         for (size_t i = 0; i < RATIOS; i++)
             bench_matmul3d_run_skua(results, host, c, ratios[i]);
         snprintf(what, sizeof what, "ScaLAPACK, %d rows", cases[c].size);
@@ -201,40 +201,62 @@ const struct bench bench_matmul3d = {.name  = "matmul3d",
 
 /* ---- any number of PEs ----------------------------------------------------- */
 
-#define SCALE_CASE  3 /* of cases  */
-#define SCALE_TILES 4 /* of a PE   */
+#define SCALE_STEPS 2
+#define SCALE_TILES 4  /* of a PE */
+#define SCALE_ROWS  64 /* rows of a growing problem are a multiple of this */
 
-static void bench_matmul3d_scale(struct results *results, const struct bench_host *host, int pes)
+/* Returns the rows of the matrices on a number of PEs: the products of a problem that grows are
+ * those of the PEs. */
+static int bench_matmul3d_rows(const struct scaling *scaling, int pes)
 {
+    return scaling_grow_rows(scaling, pes, SCALE_ROWS);
+}
+
+static void bench_matmul3d_scale(const struct scaling *scaling, struct results *results,
+                                 const struct bench_host *host, int pes)
+{
+    int               rows = bench_matmul3d_rows(scaling, pes);
     char              options[48], arguments[128], argument[48];
     struct bench_peer peer = {"openmpi", "peer-scalapack", "scalapack", argument};
 
     snprintf(options, sizeof options, "-n %d --set arena_keep=1g", pes);
     snprintf(arguments, sizeof arguments,
-             "--size=%d --per-pe=%d --steps=%d --repeat=%d --series=skua", cases[SCALE_CASE].size,
-             SCALE_TILES, cases[SCALE_CASE].steps, REPEAT);
+             "--size=%d --per-pe=%d --steps=%d --repeat=%d --series=skua", rows, SCALE_TILES,
+             SCALE_STEPS, REPEAT);
     bench_run_app(results, host, "matmul3d", options, arguments);
     if (pes == 1)
-        bench_matmul3d_run_alone(results, host, SCALE_CASE);
-    snprintf(argument, sizeof argument, "%d,%d,%d", cases[SCALE_CASE].size, cases[SCALE_CASE].steps,
-             REPEAT);
+        bench_matmul3d_run_alone(results, host, rows, SCALE_STEPS);
+    snprintf(argument, sizeof argument, "%d,%d,%d", rows, SCALE_STEPS, REPEAT);
     bench_run_peer(results, host, &peer, pes);
-    snprintf(argument, sizeof argument, "%d,%d,%d,%d", cases[SCALE_CASE].size,
-             cases[SCALE_CASE].steps, REPEAT, SCALE_TILES);
+    snprintf(argument, sizeof argument, "%d,%d,%d,%d", rows, SCALE_STEPS, REPEAT, SCALE_TILES);
     scaling_run_limit(results, host, "matmul3d", argument, pes);
 }
 
-const struct scaling scaling_matmul3d = {.name = "matmul3d",
-                                         .problem =
-                                             "Product of matrices of 1536 rows, 4 tiles per PE",
+static size_t bench_matmul3d_bytes_on(const struct scaling *scaling, int pes)
+{
+    return (size_t)bench_matmul3d_rows(scaling, pes);
+}
+
+static double bench_matmul3d_work_on(const struct scaling *scaling, int pes)
+{
+    double edge = (double)bench_matmul3d_rows(scaling, pes) / scaling->size.of_one;
+
+    return edge * edge * edge;
+}
+
+const struct scaling scaling_matmul3d = {.name     = "matmul3d",
+                                         .problem  = "Product of matrices of ",
+                                         .after    = " rows, 4 tiles per PE",
+                                         .size     = {1536, 64, 32768},
                                          .unit     = "milliseconds per product",
                                          .factor   = 1e3,
-                                         .bytes    = 1536,
                                          .curve    = {{"skua-channels", "skua, channels"},
                                                       {"skua-messages", "skua, messages"},
                                                       {"scalapack", "ScaLAPACK"},
                                                       {"alone-messages", "OpenBLAS alone"},
                                                       {"limit", "limit"}},
                                          .run      = bench_matmul3d_scale,
+                                         .bytes_on = bench_matmul3d_bytes_on,
+                                         .work_on  = bench_matmul3d_work_on,
                                          .of_limit = 0.9,
                                          .alone    = true};

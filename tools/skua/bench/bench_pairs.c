@@ -135,8 +135,10 @@ const struct bench bench_pairs = {
 
 #define SCALE_GRAIN 16
 
-static void bench_pairs_scale(struct results *results, const struct bench_host *host, int pes)
+static void bench_pairs_scale(const struct scaling *scaling, struct results *results,
+                              const struct bench_host *host, int pes)
 {
+    (void)scaling;
     bench_pairs_run_one(results, host, 0, SCALE_GRAIN, pes);
 }
 

@@ -5,7 +5,8 @@
 
 #include "scaling.h"
 
-#define LOG2 "25" /* of the number of words of the table: 256 MiB, far more than any cache */
+#define LOG2_WORDS 25
+#define LOG2       "25" /* of the number of words of the table: 256 MiB, far more than any cache */
 
 static const char *const mpis[] = {"openmpi", "mpich"};
 
@@ -137,20 +138,25 @@ const struct bench bench_randomaccess = {.name  = "randomaccess",
 
 /* ---- any number of PEs ----------------------------------------------------- */
 
-static void bench_randomaccess_scale(struct results *results, const struct bench_host *host,
-                                     int pes)
+static void bench_randomaccess_scale(const struct scaling *scaling, struct results *results,
+                                     const struct bench_host *host, int pes)
 {
-    bench_randomaccess_run_skua(results, host, "randomaccess", pes, 1, "--log2=" LOG2,
-                                "--series=skua");
+    char option[24], argument[16];
+
+    snprintf(argument, sizeof argument, "%d", scaling_grow_log2(scaling, pes));
+    snprintf(option, sizeof option, "--log2=%s", argument);
+    bench_randomaccess_run_skua(results, host, "randomaccess", pes, 1, option, "--series=skua");
     if (pes > 1)
-        bench_randomaccess_run_skua(results, host, "randomaccess", pes, pes, "--log2=" LOG2,
+        bench_randomaccess_run_skua(results, host, "randomaccess", pes, pes, option,
                                     "--series=skua-threads");
-    scaling_run_limit(results, host, "randomaccess", LOG2, pes);
-    scaling_run_mpis(results, host, "randomaccess", LOG2, pes);
+    scaling_run_limit(results, host, "randomaccess", argument, pes);
+    scaling_run_mpis(results, host, "randomaccess", argument, pes);
 }
 
 const struct scaling scaling_randomaccess = {.name     = "randomaccess",
-                                             .problem  = "RandomAccess, 2^" LOG2 " words",
+                                             .problem  = "RandomAccess, 2^",
+                                             .after    = " words",
+                                             .size     = {LOG2_WORDS, 10, 34},
                                              .unit     = "GUP/s",
                                              .factor   = 1e-9,
                                              .rate     = true,

@@ -2,7 +2,8 @@
 /*
  * bench_scaling.c - skua bench scaling: small kernels on 1, 2, 4, ... PEs, as processes and as
  * threads, compared with both MPIs and with the limit, the same memory traffic or computation in
- * plain C.
+ * plain C; and the applications, with problems that do not grow and that grow with the PEs
+ * (scaling_apps.h).
  *
  * A kernel is a struct scaling (scaling.h).  Its goals hold on 8 and 16 cores; on a host with fewer
  * they are not measured.
@@ -12,6 +13,7 @@
 
 #include "network.h"
 #include "scaling.h"
+#include "scaling_apps.h"
 
 #define BENCH_SCALING_BYTES 8 /* member of the results */
 #define BENCH_SCALING_HOSTS 4 /* PEs from which on two hosts have several each */
@@ -100,6 +102,42 @@ static size_t bench_scaling_shown(void)
     return BENCH_SCALING_LOCAL;
 }
 
+/* ---- parts --------------------------------------------------------------- */
+
+static const struct scaling *bench_scaling_find(const char *kernel)
+{
+    for (size_t k = 0; k < BENCH_SCALING_KERNELS; k++)
+        if (strcmp(bench_scaling_kernels[k].kernel, kernel) == 0)
+            return &bench_scaling_kernels[k];
+    return NULL;
+}
+
+static bool bench_scaling_has_part(const char *name)
+{
+    return strcmp(name, "kernels") == 0 || strcmp(name, "apps") == 0 || bench_scaling_find(name) ||
+           scaling_apps_find(name);
+}
+
+/* Returns the kernel of --only as an argument of the programs, or NULL: all kernels. */
+static const char *bench_scaling_only(const struct bench_host *host)
+{
+    return host->only && bench_scaling_find(host->only) ? host->only : NULL;
+}
+
+/* Returns whether --only names kernels, or is not given. */
+static bool bench_scaling_has_kernels(const struct bench_host *host)
+{
+    return !host->only || strcmp(host->only, "kernels") == 0 || bench_scaling_find(host->only);
+}
+
+/* Returns whether to show a kernel. */
+static bool bench_scaling_shows(const struct bench_host *host, const struct scaling *kernel)
+{
+    const char *only = bench_scaling_only(host);
+
+    return bench_scaling_has_kernels(host) && (!only || strcmp(only, kernel->kernel) == 0);
+}
+
 /* ---- running ------------------------------------------------------------- */
 
 /* Threads of one process of Open MPI, with MPI_THREAD_MULTIPLE.  Those of MPICH 4.0 are not
@@ -107,10 +145,11 @@ static size_t bench_scaling_shown(void)
 static void bench_scaling_run_mpi_threads(struct results *results, const struct bench_host *host,
                                           int pes)
 {
-    char              argument[32];
+    const char       *only = bench_scaling_only(host);
+    char              argument[64];
     struct bench_peer peer = {"openmpi", "peer-openmpi-scaling", "openmpi-threads", argument};
 
-    snprintf(argument, sizeof argument, "threads=%d", pes);
+    snprintf(argument, sizeof argument, "threads=%d%s%s", pes, only ? "," : "", only ? only : "");
     if (pes > 1 && pes <= host->cores)
         bench_run_peer_threads(results, host, &peer, 1, pes);
 }
@@ -137,7 +176,8 @@ static void bench_scaling_run_mpi_hosts(struct results *results, const struct be
  * TCP, with a process on each host that has a thread for each PE, and with a process for each. */
 static void bench_scaling_run_hosts(struct results *results, const struct bench_host *host, int pes)
 {
-    if (pes < BENCH_SCALING_HOSTS || pes % 2 != 0)
+    if (pes < BENCH_SCALING_HOSTS || pes % 2 != 0 ||
+        !bench_scaling_shows(host, &bench_scaling_kernels[BENCH_SCALING_LOCAL]))
         return;
     network_use_tcp("lo");
     setenv("SKUA_DRIVER", "tcp", 1);
@@ -158,15 +198,21 @@ static void bench_scaling_run_hosts(struct results *results, const struct bench_
 /* On one PE a thread is a process: the second run shows how far two runs differ. */
 static void bench_scaling_run_on(struct results *results, const struct bench_host *host, int pes)
 {
+    const char *only = bench_scaling_only(host);
+
     for (int threads = 0; threads < 2; threads++) {
         char *options = bench_bound_options(host, pes, threads ? pes : 1, "");
+        char  arguments[64];
 
-        bench_run_app(results, host, "bench-scaling", options, bench_scaling_skua[threads]);
+        snprintf(arguments, sizeof arguments, "%s %s", bench_scaling_skua[threads],
+                 only ? only : "");
+        bench_run_app(results, host, "bench-scaling", options, arguments);
+        snprintf(arguments, sizeof arguments, "limit %s", only ? only : "");
         if (!threads)
-            bench_run_app(results, host, "bench-scaling_limit", options, "limit");
+            bench_run_app(results, host, "bench-scaling_limit", options, arguments);
         free(options);
     }
-    scaling_run_mpis(results, host, "scaling", NULL, pes);
+    scaling_run_mpis(results, host, "scaling", only, pes);
     bench_scaling_run_mpi_threads(results, host, pes);
     bench_scaling_run_hosts(results, host, pes);
 }
@@ -175,26 +221,19 @@ static void bench_scaling_run(struct results *results, const struct bench_host *
                               int rounds)
 {
     bench_scaling_host = *host;
-    for (int i = 0; i < BENCH_PES_MOST && host->pes[i]; i++) {
+    for (int i = 0; i < BENCH_PES_MOST && host->pes[i] && bench_scaling_has_kernels(host); i++) {
         char what[32];
 
         snprintf(what, sizeof what, "%d PE%s", host->pes[i], host->pes[i] == 1 ? "" : "s");
         bench_step(round, rounds, what);
         bench_scaling_run_on(results, host, host->pes[i]);
     }
+    scaling_apps_run(results, host, round, rounds);
     for (size_t k = 0; round == rounds && k < BENCH_SCALING_KERNELS; k++)
         scaling_add_efficiencies(&bench_scaling_kernels[k], results, host);
 }
 
 /* ---- tables -------------------------------------------------------------- */
-
-static const struct scaling *bench_scaling_find(const char *kernel)
-{
-    for (size_t k = 0; k < BENCH_SCALING_KERNELS; k++)
-        if (strcmp(bench_scaling_kernels[k].kernel, kernel) == 0)
-            return &bench_scaling_kernels[k];
-    return NULL;
-}
 
 /* Returns the value of a series, or 0 if there is not a core for each PE. */
 static double bench_scaling_get(const struct results *r, const char *kernel, const char *series,
@@ -364,15 +403,20 @@ static void bench_scaling_print_shares(const struct results *r)
     bench_scaling_print_fairness(r, "busy", "it computes, and polls in between");
 }
 
-static void bench_scaling_print(const struct results *r)
+static void bench_scaling_print_kernels(const struct results *r)
 {
-    static const char *const kinds[] = {"flood", "slow", "busy"};
-
     for (size_t k = 0; k < bench_scaling_shown(); k++) {
+        if (!bench_scaling_shows(&bench_scaling_host, &bench_scaling_kernels[k]))
+            continue;
         scaling_print(&bench_scaling_kernels[k], r, &bench_scaling_host);
         printf("\n");
     }
-    bench_scaling_print_shares(r);
+}
+
+static void bench_scaling_print_goals(const struct results *r)
+{
+    static const char *const kinds[] = {"flood", "slow", "busy"};
+
     bench_print_goals_head("Goals");
     bench_scaling_print_threads(r);
     bench_scaling_print_mpi_threads(r);
@@ -394,15 +438,36 @@ static void bench_scaling_print(const struct results *r)
     }
 }
 
+/* Goals and shares are printed with all kernels, not with one. */
+static void bench_scaling_print(const struct results *r)
+{
+    bench_scaling_print_kernels(r);
+    if (bench_scaling_has_kernels(&bench_scaling_host) &&
+        !bench_scaling_only(&bench_scaling_host)) {
+        bench_scaling_print_shares(r);
+        bench_scaling_print_goals(r);
+        printf("\n");
+    }
+    scaling_apps_print(r, &bench_scaling_host);
+}
+
 /* ---- plot ---------------------------------------------------------------- */
 
 static void bench_scaling_plot(const struct results *r, FILE *to)
 {
-    scaling_plot(bench_scaling_kernels, bench_scaling_shown(), r, &bench_scaling_host, to);
+    struct scaling shown[BENCH_SCALING_KERNELS + SCALING_APPS];
+    size_t         count = 0;
+
+    for (size_t k = 0; k < bench_scaling_shown(); k++)
+        if (bench_scaling_shows(&bench_scaling_host, &bench_scaling_kernels[k]))
+            shown[count++] = bench_scaling_kernels[k];
+    count += scaling_apps_list(&bench_scaling_host, shown + count);
+    scaling_plot(shown, count, r, &bench_scaling_host, to);
 }
 
 const struct bench bench_scaling = {.name      = "scaling",
                                     .run       = bench_scaling_run,
                                     .print     = bench_scaling_print,
                                     .plot      = bench_scaling_plot,
+                                    .has_part  = bench_scaling_has_part,
                                     .every_pes = true};

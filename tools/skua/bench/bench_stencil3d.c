@@ -20,12 +20,13 @@ static const char *const grids[] = {"1,2", "4,4", "8,16"};
 
 /* Runs one variant in a job of its own, since each divides the grid in its own way. */
 static void bench_stencil3d_run_variant(struct results *results, const struct bench_host *host,
-                                        int ratio, const char *options, const char *variant)
+                                        const char *size, int ratio, const char *options,
+                                        const char *variant)
 {
     char arguments[160];
 
     snprintf(arguments, sizeof arguments,
-             "--size=" SIZE " --steps=" STEPS " --repeat=" REPEAT " --per-pe=%d %s", ratio,
+             "--size=%s --steps=" STEPS " --repeat=" REPEAT " --per-pe=%d %s", size, ratio,
              variant);
     bench_run_app(results, host, "stencil3d", options, arguments);
 }
@@ -33,11 +34,11 @@ static void bench_stencil3d_run_variant(struct results *results, const struct be
 static void bench_stencil3d_run_skua(struct results *results, const struct bench_host *host,
                                      int ratio)
 {
-    bench_stencil3d_run_variant(results, host, ratio, "-n 2",
+    bench_stencil3d_run_variant(results, host, SIZE, ratio, "-n 2",
                                 "--series=skua --messages --channels");
-    bench_stencil3d_run_variant(results, host, ratio, "-n 2 --set=learned_channels=1",
+    bench_stencil3d_run_variant(results, host, SIZE, ratio, "-n 2 --set=learned_channels=1",
                                 "--series=learned --messages");
-    bench_stencil3d_run_variant(results, host, ratio, "-n 2", "--series=skua --lent");
+    bench_stencil3d_run_variant(results, host, SIZE, ratio, "-n 2", "--series=skua --lent");
 }
 
 static void bench_stencil3d_run_mpi(struct results *results, const struct bench_host *host,
@@ -197,25 +198,30 @@ static void bench_stencil3d_grid(int pes, int grid[2])
         grid[grid[0] > grid[1]] *= 2;
 }
 
-static void bench_stencil3d_scale(struct results *results, const struct bench_host *host, int pes)
+static void bench_stencil3d_scale(const struct scaling *scaling, struct results *results,
+                                  const struct bench_host *host, int pes)
 {
-    char options[32], argument[64];
-    int  grid[2];
+    char options[32], size[48], argument[96];
+    int  grid[2], cells[3];
 
+    scaling_grow_cube(scaling, pes, cells);
+    snprintf(size, sizeof size, "%d,%d,%d", cells[0], cells[1], cells[2]);
     snprintf(options, sizeof options, "-n %d", pes);
-    bench_stencil3d_run_variant(results, host, BLOCKS, options,
+    bench_stencil3d_run_variant(results, host, size, BLOCKS, options,
                                 "--series=skua --messages --channels");
-    bench_stencil3d_run_variant(results, host, BLOCKS, options, "--series=skua --lent");
+    bench_stencil3d_run_variant(results, host, size, BLOCKS, options, "--series=skua --lent");
+    snprintf(argument, sizeof argument, "%s," STEPS "," REPEAT ",%d", size, BLOCKS);
+    scaling_run_limit(results, host, "stencil3d", argument, pes);
     bench_stencil3d_grid(pes, grid);
-    snprintf(argument, sizeof argument, SIZE "," STEPS "," REPEAT ",%d,%d", grid[0], grid[1]);
-    scaling_run_limit(results, host, "stencil3d", SIZE "," STEPS "," REPEAT ",8", pes);
+    snprintf(argument, sizeof argument, "%s," STEPS "," REPEAT ",%d,%d", size, grid[0], grid[1]);
     if (grid[0] * grid[1] == pes * BLOCKS) /* MPI's program divides in powers of two */
         scaling_run_mpis(results, host, "stencil3d", argument, pes);
 }
 
-const struct scaling scaling_stencil3d = {.name    = "stencil3d",
-                                          .problem = "Stencil of 7 points, " SIZE
-                                                     " cells of float, 8 blocks per PE",
+const struct scaling scaling_stencil3d = {.name     = "stencil3d",
+                                          .problem  = "Stencil of 7 points, ",
+                                          .after    = "^3 cells of float, 8 blocks per PE",
+                                          .size     = {128, 16, 2048},
                                           .unit     = "microseconds per step",
                                           .factor   = 1e6,
                                           .bytes    = BLOCKS,

@@ -2,10 +2,12 @@
 /* scaling.c - see scaling.h. */
 #include "scaling.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-#define SCALING_PLOTS 32 /* in one picture, at most */
+#define SCALING_PLOTS 40  /* in one picture, at most */
+#define SCALING_TEXT  128 /* bytes of the text that names a problem */
 
 /* ---- running ------------------------------------------------------------- */
 
@@ -16,7 +18,7 @@ static void scaling_run_on(const struct scaling *scaling, struct results *result
 
     snprintf(what, sizeof what, "%s, %d PE%s", scaling->name, pes, pes == 1 ? "" : "s");
     bench_step(round, rounds, what);
-    scaling->run(results, host, pes);
+    scaling->run(scaling, results, host, pes);
 }
 
 void scaling_run(const struct scaling *scaling, struct results *results,
@@ -57,6 +59,66 @@ void scaling_run_limit(struct results *results, const struct bench_host *host, c
     bench_run_app(results, host, program, options, arguments);
 }
 
+/* ---- the problem ---------------------------------------------------------- */
+
+bool scaling_has_sizes(const struct scaling *scaling)
+{
+    return scaling->size.of_one > 0;
+}
+
+void scaling_describe(const struct scaling *scaling, char *text, size_t room)
+{
+    const char *grows =
+        scaling->kind == SCALING_GROWING ? ", on one PE; it grows with the PEs" : "";
+
+    if (scaling->size.of_one > 0)
+        snprintf(text, room, "%s%d%s%s", scaling->problem, scaling->size.of_one, scaling->after,
+                 grows);
+    else
+        snprintf(text, room, "%s", scaling->problem);
+}
+
+void scaling_grow_cube(const struct scaling *scaling, int pes, int cells[3])
+{
+    int next = 2;
+
+    cells[0] = cells[1] = cells[2] = scaling->size.of_one;
+    if (scaling->kind != SCALING_GROWING)
+        return;
+    for (; pes % 2 == 0; pes /= 2, next = (next + 2) % 3)
+        cells[next] *= 2;
+    cells[2] *= pes;
+}
+
+int scaling_grow_log2(const struct scaling *scaling, int pes)
+{
+    int log2 = scaling->size.of_one, multiple = scaling->size.multiple;
+
+    for (; scaling->kind == SCALING_GROWING && pes > 1; pes /= 2)
+        log2++;
+    return multiple > 1 ? (log2 + multiple - 1) / multiple * multiple : log2;
+}
+
+int scaling_grow_count(const struct scaling *scaling, int pes)
+{
+    return scaling->kind == SCALING_GROWING ? scaling->size.of_one * pes : scaling->size.of_one;
+}
+
+int scaling_grow_rows(const struct scaling *scaling, int pes, int unit)
+{
+    if (scaling->kind != SCALING_GROWING || pes == 1)
+        return scaling->size.of_one;
+    return unit * (int)lround(scaling->size.of_one * cbrt(pes) / unit);
+}
+
+/* Returns the work of a step on @p pes PEs, relative to that of the problem of one PE. */
+static double scaling_work(const struct scaling *scaling, int pes)
+{
+    if (scaling->kind != SCALING_GROWING || scaling->rate)
+        return 1;
+    return scaling->work_on ? scaling->work_on(scaling, pes) : pes;
+}
+
 /* ---- efficiency ---------------------------------------------------------- */
 
 double scaling_value(const struct scaling *scaling, const struct results *results,
@@ -69,7 +131,9 @@ double scaling_value(const struct scaling *scaling, const struct results *result
                  scaling->kernel, pes);
     else
         snprintf(metric, sizeof metric, "%s-%dpe", scaling->rate ? "rate" : "step", pes);
-    return results_get(results, series, scaling->bytes, metric);
+    return results_get(results, series,
+                       scaling->bytes_on ? scaling->bytes_on(scaling, pes) : scaling->bytes,
+                       metric);
 }
 
 /* Seconds of a step, or of a unit of work. */
@@ -127,9 +191,9 @@ double scaling_efficiency(const struct scaling *scaling, const struct results *r
     if (scaling->kind == SCALING_LATENCY)
         return bench_ratio(scaling_value(scaling, results, "limit", pes),
                            scaling_value(scaling, results, series, pes));
-    if (scaling->kind != SCALING_STRONG)
+    if (scaling->kind == SCALING_WEAK || scaling->kind == SCALING_SHARED)
         return scaling_growth(scaling, results, series, pes);
-    return bench_ratio(scaling_reference(scaling, results),
+    return bench_ratio(scaling_work(scaling, pes) * scaling_reference(scaling, results),
                        pes * scaling_time(scaling, results, series, pes));
 }
 
@@ -147,7 +211,9 @@ void scaling_add_efficiencies(const struct scaling *scaling, struct results *res
     for (int c = 0; c < SCALING_SERIES && scaling->curve[c].series; c++)
         for (int i = 0; i < BENCH_PES_MOST && host->pes[i]; i++) {
             const char   *series = scaling->curve[c].series;
-            struct result result = {.bytes = scaling->bytes};
+            struct result result = {.bytes = scaling->bytes_on
+                                                 ? scaling->bytes_on(scaling, host->pes[i])
+                                                 : scaling->bytes};
 
             result.value = scaling_efficiency(scaling, results, series, host->pes[i]);
             if (result.value == 0)
@@ -166,6 +232,7 @@ static const char *scaling_meaning(const struct scaling *scaling)
         [SCALING_WEAK]    = "rate of a PE / rate of a PE on the fewest PEs",
         [SCALING_SHARED]  = "rate of all / rate of all on the fewest PEs",
         [SCALING_LATENCY] = "time of the limit / time",
+        [SCALING_GROWING] = "work x best time of all on one PE / (PEs x time)",
     };
 
     return meaning[scaling->kind];
@@ -190,8 +257,10 @@ void scaling_print(const struct scaling *scaling, const struct results *results,
                    const struct bench_host *host)
 {
     bool oversubscribed = false;
+    char problem[SCALING_TEXT];
 
-    printf("%s: %s, and efficiency\n%8s", scaling->problem, scaling->unit, "PEs  ");
+    scaling_describe(scaling, problem, sizeof problem);
+    printf("%s: %s, and efficiency\n%8s", problem, scaling->unit, "PEs  ");
     for (int c = 0; c < SCALING_SERIES && scaling->curve[c].series; c++)
         printf("%19s", scaling->curve[c].name);
     printf("\n");
@@ -292,13 +361,13 @@ void scaling_plot(const struct scaling *scaling, size_t count, const struct resu
     struct plot       *plots  = calloc(count, sizeof *plots);
     struct plot_curve *curves = calloc(count * SCALING_SERIES, sizeof *curves);
     struct plot_axes   axes   = {PLOT_LOG2, PLOT_LINEAR, host->cores, NULL};
-    char               limit[64], efficiency[SCALING_PLOTS][80];
+    char limit[64], efficiency[SCALING_PLOTS][80], problem[SCALING_PLOTS][SCALING_TEXT];
 
     for (size_t i = 0; plots && curves && i < count && i < SCALING_PLOTS; i++) {
         snprintf(efficiency[i], sizeof efficiency[i], "efficiency: %s",
                  scaling_meaning(&scaling[i]));
-        plots[i] =
-            (struct plot){scaling[i].problem, "PEs", efficiency[i], &curves[i * SCALING_SERIES], 0};
+        scaling_describe(&scaling[i], problem[i], sizeof problem[i]);
+        plots[i] = (struct plot){problem[i], "PEs", efficiency[i], &curves[i * SCALING_SERIES], 0};
         scaling_draw(&plots[i], &scaling[i], results, host);
     }
     snprintf(limit, sizeof limit, "%d core%s: more PEs are oversubscribed", host->cores,

@@ -38,6 +38,67 @@ static void scaling_test_strong(struct results *results)
        "all series share one reference");
 }
 
+/* A problem of 8 on one PE, and of 27 times the work on 8. */
+static double scaling_test_work(const struct scaling *scaling, int pes)
+{
+    (void)scaling;
+    return pes == 8 ? 27 : pes;
+}
+
+static size_t scaling_test_bytes(const struct scaling *scaling, int pes)
+{
+    return (size_t)scaling_grow_count(scaling, pes);
+}
+
+static void scaling_test_weak(void)
+{
+    struct results results = {0};
+    struct scaling app     = {
+            .bytes = 8, .kind = SCALING_GROWING, .size = {8, 1, 64}, .curve = {{"skua", "skua"}}};
+    struct result  large = {.series = "skua", .metric = "step-4pe", .bytes = 32, .value = 4};
+    struct scaling rate  = app;
+
+    scaling_test_add(&results, "skua", "step-1pe", 3);
+    scaling_test_add(&results, "skua", "step-4pe", 4);
+    scaling_test_add(&results, "skua", "step-8pe", 13.5);
+    scaling_test_add(&results, "skua", "rate-1pe", 10);
+    scaling_test_add(&results, "skua", "rate-4pe", 30);
+    OK(scaling_test_is(scaling_efficiency(&app, &results, "skua", 4), 0.75), "time of a step");
+    app.work_on = scaling_test_work;
+    OK(scaling_test_is(scaling_efficiency(&app, &results, "skua", 8), 0.75),
+       "the work is not that of the number of PEs");
+    rate.rate = true;
+    OK(scaling_test_is(scaling_efficiency(&rate, &results, "skua", 4), 0.75), "a rate");
+    app.bytes_on = scaling_test_bytes;
+    OK(scaling_value(&app, &results, "skua", 4) == 0, "a problem of another size");
+    results_add(&results, &large);
+    OK(scaling_value(&app, &results, "skua", 4) == 4, "the problem of four PEs");
+    results_free(&results);
+}
+
+static void scaling_test_growth(void)
+{
+    struct scaling app = {.problem = "2^", .after = " points", .size = {8, 1, 64}};
+    int            cells[3];
+    char           text[64];
+
+    scaling_grow_cube(&app, 16, cells);
+    OK(cells[0] == 8 && cells[1] == 8 && cells[2] == 8, "a box of strong scaling does not grow");
+    OK(scaling_grow_log2(&app, 16) == 8 && scaling_grow_rows(&app, 16, 4) == 8, "nor do others");
+    app.kind = SCALING_GROWING;
+    scaling_grow_cube(&app, 16, cells);
+    OK(cells[0] == 16 && cells[1] == 16 && cells[2] == 32, "a box has 16 times the cells");
+    scaling_grow_cube(&app, 6, cells);
+    OK(cells[0] == 8 && cells[1] == 8 && cells[2] == 48, "of 6 PEs, 6 times the cells");
+    OK(scaling_grow_log2(&app, 1) == 8 && scaling_grow_log2(&app, 15) == 11, "powers of two");
+    app.size.multiple = 2;
+    OK(scaling_grow_log2(&app, 2) == 10 && scaling_grow_log2(&app, 4) == 10, "an even logarithm");
+    OK(scaling_grow_rows(&app, 8, 4) == 16 && scaling_grow_rows(&app, 2, 4) == 12, "rows");
+    OK(scaling_grow_count(&app, 3) == 24, "elements");
+    scaling_describe(&app, text, sizeof text);
+    OK(strncmp(text, "2^8 points, on one PE", 21) == 0, "the text has the size");
+}
+
 static void scaling_test_kernels(struct results *results)
 {
     struct scaling weak   = {.bytes = 8, .rate = true, .kernel = "pairs", .kind = SCALING_WEAK};
@@ -132,6 +193,8 @@ int main(void)
     scaling_test_results(&results);
     scaling_test_plot(&results);
     scaling_test_goals();
+    scaling_test_weak();
+    scaling_test_growth();
     results_free(&results);
     return tap_end();
 }
