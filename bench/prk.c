@@ -73,12 +73,6 @@ static double sum(double value)
     return value;
 }
 
-static uint64_t xor_all(uint64_t value)
-{
-    combine(SKUA_BIT_XOR, SKUA_UINT64, &value);
-    return value;
-}
-
 /* ---- puts ------------------------------------------------------------------------------------ */
 
 static skua_handle put_handle;
@@ -336,7 +330,6 @@ static void start(int argc, char **argv)
                                           .barrier  = barrier,
                                           .largest  = largest,
                                           .sum      = sum,
-                                          .xor_all  = xor_all,
                                           .row_send = put_row_send,
                                           .row_recv = put_row_recv,
                                           .out      = put_out,

@@ -43,12 +43,6 @@ static double sum(double value)
     return value;
 }
 
-static uint64_t xor_all(uint64_t value)
-{
-    MPI_Allreduce(MPI_IN_PLACE, &value, 1, MPI_UINT64_T, MPI_BXOR, MPI_COMM_WORLD);
-    return value;
-}
-
 /* ---- two-sided ------------------------------------------------------------------------------- */
 
 static void send_row_send(int to, int row, double value)
@@ -228,7 +222,6 @@ int main(int argc, char **argv)
                                        .barrier  = barrier,
                                        .largest  = largest,
                                        .sum      = sum,
-                                       .xor_all  = xor_all,
                                        .row_send = send_row_send,
                                        .row_recv = send_row_recv,
                                        .out      = send_out,
