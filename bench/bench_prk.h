@@ -72,9 +72,11 @@ struct prk_library {
     /* Returns the memory for the next block of this link. */
     double *(*out)(const struct prk_link *link);
     void (*exchange)(const struct prk_link *link, int links, int round);
-    const double *(*in)(const struct prk_link *link, int round);  /* returns the received block */
-    void (*update)(const struct prk_bucket *bucket, int pes);     /* complete everywhere */
-    void (*reduce)(const double *from, double *to, size_t count); /* to: memory of process 0 */
+    const double *(*in)(const struct prk_link *link, int round); /* returns the received block */
+    void (*update)(const struct prk_bucket *bucket, int pes);    /* complete everywhere */
+    /* Returns the sum on process 0, in @p to, its memory, or where the library provides it until
+     * the next call. */
+    const double *(*reduce)(const double *from, double *to, size_t count);
 };
 
 /* The state of the program, which runs one kernel at a time. */
@@ -403,14 +405,15 @@ static double prk_vector[PRK_VECTOR];
 
 static inline void prk_reduce(void)
 {
+    const double *result;
+
     for (int i = 0; i < PRK_VECTOR; i++)
         prk_vector[i] = (prk.me + 1.0) * (i + prk.iterations);
-    prk.library->reduce(prk_vector, prk.memory, PRK_VECTOR);
+    result = prk.library->reduce(prk_vector, prk.memory, PRK_VECTOR);
     for (int i = 0; prk.me == 0 && i < PRK_VECTOR; i++) {
         double want = prk.pes * (prk.pes + 1) / 2.0 * (i + prk.iterations);
-        double got  = ((const double *)prk.memory)[i];
 
-        prk_check(got == want, "reduce", got, want);
+        prk_check(result[i] == want, "reduce", result[i], want);
     }
 }
 

@@ -114,9 +114,10 @@ static void send_update(const struct prk_bucket *bucket, int pes)
         words[in[i]] ^= in[i + 1];
 }
 
-static void send_reduce(const double *from, double *to, size_t count)
+static const double *send_reduce(const double *from, double *to, size_t count)
 {
     MPI_Reduce(from, to, (int)count, MPI_DOUBLE, MPI_SUM, 0, MPI_COMM_WORLD);
+    return to;
 }
 
 /* ---- one-sided ------------------------------------------------------------------------------- */
@@ -203,7 +204,7 @@ static void rma_update(const struct prk_bucket *bucket, int pes)
     MPI_Win_fence(0, window);
 }
 
-static void rma_reduce(const double *from, double *to, size_t count)
+static const double *rma_reduce(const double *from, double *to, size_t count)
 {
     if (prk.me == 0)
         memcpy(to, from, count * sizeof *to);
@@ -211,6 +212,7 @@ static void rma_reduce(const double *from, double *to, size_t count)
     if (prk.me != 0)
         MPI_Accumulate(from, (int)count, MPI_DOUBLE, 0, 0, (int)count, MPI_DOUBLE, MPI_SUM, window);
     MPI_Win_fence(0, window);
+    return to;
 }
 
 int main(int argc, char **argv)
