@@ -67,15 +67,16 @@ struct prk_library {
     void (*barrier)(void);
     double (*largest)(double value);
     double (*sum)(double value);
-    uint64_t (*xor_all)(uint64_t value);
     void (*row_send)(int to, int row, double value);
     double (*row_recv)(int from, int row);
     /* Returns the memory for the next block of this link. */
     double *(*out)(const struct prk_link *link);
     void (*exchange)(const struct prk_link *link, int links, int round);
-    const double *(*in)(const struct prk_link *link, int round);  /* returns the received block */
-    void (*update)(const struct prk_bucket *bucket, int pes);     /* complete everywhere */
-    void (*reduce)(const double *from, double *to, size_t count); /* to: memory of process 0 */
+    const double *(*in)(const struct prk_link *link, int round); /* returns the received block */
+    void (*update)(const struct prk_bucket *bucket, int pes);    /* complete everywhere */
+    /* Returns the sum on process 0, in @p to, its memory, or where the library provides it until
+     * the next call. */
+    const double *(*reduce)(const double *from, double *to, size_t count);
 };
 
 /* The state of the program, which runs one kernel at a time. */
@@ -338,50 +339,64 @@ static inline void prk_transpose_verify(void)
 /* ---- random ---------------------------------------------------------------------------------- */
 
 static struct prk_bucket *prk_buckets; /* bucket of each process */
-static uint64_t           prk_xor;     /* XOR of all values of this process */
+static uint64_t           prk_state;   /* of the random numbers of this process */
 
-static inline uint64_t prk_random_next(uint64_t *state)
+static inline uint64_t prk_random_seed(int pe)
 {
+    return UINT64_C(0x9e3779b97f4a7c15) * (uint64_t)(pe + 1);
+}
+
+/* Returns the next value of a process, and the word of the whole table that it belongs to. */
+static inline uint64_t prk_random_next(uint64_t *state, uint64_t *word)
+{
+    uint64_t value;
+
     *state = *state << 1 ^ ((int64_t)*state < 0 ? 7 : 0);
-    return *state;
+    value  = *state * UINT64_C(0xbf58476d1ce4e5b9);
+    *word  = (value >> 20) % ((uint64_t)prk.pes * PRK_WORDS);
+    return value;
 }
 
 static inline void prk_random_begin(void)
 {
     prk_buckets = malloc((size_t)prk.pes * sizeof *prk_buckets);
-    prk_xor     = 0;
+    prk_state   = prk_random_seed(prk.me);
 }
 
 static inline void prk_random(void)
 {
-    static uint64_t state;
-
-    if (state == 0)
-        state = UINT64_C(0x9e3779b97f4a7c15) * (uint64_t)(prk.me + 1);
     for (int pe = 0; pe < prk.pes; pe++)
         prk_buckets[pe].count = 0;
     for (int i = 0; i < PRK_UPDATES; i++) {
-        uint64_t           value  = prk_random_next(&state) * UINT64_C(0xbf58476d1ce4e5b9);
-        uint64_t           word   = (value >> 20) % ((uint64_t)prk.pes * PRK_WORDS);
+        uint64_t           word, value = prk_random_next(&prk_state, &word);
         struct prk_bucket *bucket = &prk_buckets[word / PRK_WORDS];
 
         bucket->word[bucket->count]    = word % PRK_WORDS;
         bucket->value[bucket->count++] = value;
-        prk_xor ^= value;
     }
     prk.library->update(prk_buckets, prk.pes);
 }
 
-/* The XOR of all words equals the XOR of all values. */
+/* Computes the words of this process from the numbers of all processes, and compares them. */
 static inline void prk_random_verify(void)
 {
-    const uint64_t *table = prk.memory;
-    uint64_t        all   = prk_xor;
+    uint64_t *want  = calloc(PRK_WORDS, sizeof *want), word;
+    double    wrong = 0;
 
+    for (int pe = 0; pe < prk.pes; pe++) {
+        uint64_t state = prk_random_seed(pe);
+
+        for (long i = 0; i < (long)prk.iterations * PRK_UPDATES; i++) {
+            uint64_t value = prk_random_next(&state, &word);
+
+            if (word / PRK_WORDS == (uint64_t)prk.me)
+                want[word % PRK_WORDS] ^= value;
+        }
+    }
     for (uint32_t i = 0; i < PRK_WORDS; i++)
-        all ^= table[i];
-    all = prk.library->xor_all(all);
-    prk_check(all == 0, "random", (double)all, 0);
+        wrong += want[i] != ((const uint64_t *)prk.memory)[i];
+    free(want);
+    prk_check(wrong == 0, "random, words that are wrong", wrong, 0);
 }
 
 /* ---- reduce ---------------------------------------------------------------------------------- */
@@ -390,14 +405,15 @@ static double prk_vector[PRK_VECTOR];
 
 static inline void prk_reduce(void)
 {
+    const double *result;
+
     for (int i = 0; i < PRK_VECTOR; i++)
         prk_vector[i] = (prk.me + 1.0) * (i + prk.iterations);
-    prk.library->reduce(prk_vector, prk.memory, PRK_VECTOR);
+    result = prk.library->reduce(prk_vector, prk.memory, PRK_VECTOR);
     for (int i = 0; prk.me == 0 && i < PRK_VECTOR; i++) {
         double want = prk.pes * (prk.pes + 1) / 2.0 * (i + prk.iterations);
-        double got  = ((const double *)prk.memory)[i];
 
-        prk_check(got == want, "reduce", got, want);
+        prk_check(result[i] == want, "reduce", result[i], want);
     }
 }
 

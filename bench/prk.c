@@ -73,12 +73,6 @@ static double sum(double value)
     return value;
 }
 
-static uint64_t xor_all(uint64_t value)
-{
-    combine(SKUA_BIT_XOR, SKUA_UINT64, &value);
-    return value;
-}
-
 /* ---- puts ------------------------------------------------------------------------------------ */
 
 static skua_handle put_handle;
@@ -152,7 +146,7 @@ static void put_update(const struct prk_bucket *bucket, int pes)
 }
 
 /* PE 0 notifies the other PEs that its vector is ready, and they add their vectors to it. */
-static void put_reduce(const double *from, double *to, size_t count)
+static const double *put_reduce(const double *from, double *to, size_t count)
 {
     static uint64_t   round;
     const skua_update update = {SKUA_SUM, SKUA_DOUBLE, NULL};
@@ -163,11 +157,12 @@ static void put_reduce(const double *from, double *to, size_t count)
         for (int pe = 1; pe < skua_pes(); pe++)
             skua_notify_add(at(pe, &shared->ready), 1);
         skua_notify_wait(&shared->added, ++round * (uint64_t)(skua_pes() - 1));
-        return;
+        return to;
     }
     skua_notify_wait(&shared->ready, ++round);
     skua_acc_nb(at(0, shared->memory), from, count * sizeof *from, &update, &params);
     skua_flush(0);
+    return NULL;
 }
 
 /* ---- messages -------------------------------------------------------------------------------- */
@@ -305,15 +300,16 @@ static void message_update(const struct prk_bucket *bucket, int pes)
     skua_run_until(buckets_came, NULL);
 }
 
-static void message_reduce(const double *from, double *to, size_t count)
+/* The future has the result until it is cleared. */
+static const double *message_reduce(const double *from, double *to, size_t count)
 {
-    skua_future future = SKUA_FUTURE_INIT;
+    static skua_future future = SKUA_FUTURE_INIT;
 
+    (void)to;
+    if (skua_pe() == 0)
+        skua_future_clear(&future);
     skua_reduce(0, SKUA_SUM, SKUA_DOUBLE, from, count, skua_done_future(&future));
-    if (skua_pe() != 0)
-        return;
-    memcpy(to, skua_future_wait(&future, NULL), count * sizeof *to);
-    skua_future_clear(&future);
+    return skua_pe() == 0 ? skua_future_wait(&future, NULL) : NULL;
 }
 
 /* Frees the blocks of the last rounds. */
@@ -336,7 +332,6 @@ static void start(int argc, char **argv)
                                           .barrier  = barrier,
                                           .largest  = largest,
                                           .sum      = sum,
-                                          .xor_all  = xor_all,
                                           .row_send = put_row_send,
                                           .row_recv = put_row_recv,
                                           .out      = put_out,

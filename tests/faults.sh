@@ -20,6 +20,7 @@ if [ "$(id -u)" != 0 ] || ! command -v ip >/dev/null; then
   echo "1..0 # SKIP not root, or no ip"
   exit 0
 fi
+remove_lost_namespaces sf
 if ! ip netns add "sf$$-0" 2>/dev/null; then
   echo "1..0 # SKIP no network namespaces here"
   exit 0

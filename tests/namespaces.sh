@@ -25,6 +25,7 @@ if [ "$(id -u)" != 0 ] || ! command -v ip >/dev/null || ! command -v unshare >/d
   echo "1..0 # SKIP not root, or no ip, unshare or mpirun of Open MPI"
   exit 0
 fi
+remove_lost_namespaces sk
 if ! ip netns add "sk$$-0" 2>/dev/null; then
   echo "1..0 # SKIP no network namespaces here"
   exit 0

@@ -12,6 +12,7 @@ skuarun=$1
 large=$2
 . "$(dirname "$0")/tap.sh"
 one=skr$$-1 two=skr$$-2
+remove_lost_namespaces skr
 
 if [ "$(id -u)" != 0 ] || ! command -v ip >/dev/null || ! ip netns add $one 2>/dev/null; then
   echo "1..0 # SKIP not root, or no network namespaces here"

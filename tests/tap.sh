@@ -104,6 +104,16 @@ remove_namespaces()
   done
 }
 
+# remove_lost_namespaces PREFIX: removes the network namespaces PREFIX + process id + "-..." of tests
+# that were killed, so that their traps did not run
+remove_lost_namespaces()
+{
+  for namespace in $(ip netns list 2>/dev/null | grep -oE "^$1[0-9]+-[^ ]*"); do
+    owner=${namespace#"$1"}
+    kill -0 "${owner%%-*}" 2>/dev/null || remove_namespaces "$namespace"
+  done
+}
+
 tap_end()
 {
   echo "1..$count"

@@ -43,12 +43,6 @@ static double sum(double value)
     return value;
 }
 
-static uint64_t xor_all(uint64_t value)
-{
-    MPI_Allreduce(MPI_IN_PLACE, &value, 1, MPI_UINT64_T, MPI_BXOR, MPI_COMM_WORLD);
-    return value;
-}
-
 /* ---- two-sided ------------------------------------------------------------------------------- */
 
 static void send_row_send(int to, int row, double value)
@@ -120,9 +114,10 @@ static void send_update(const struct prk_bucket *bucket, int pes)
         words[in[i]] ^= in[i + 1];
 }
 
-static void send_reduce(const double *from, double *to, size_t count)
+static const double *send_reduce(const double *from, double *to, size_t count)
 {
     MPI_Reduce(from, to, (int)count, MPI_DOUBLE, MPI_SUM, 0, MPI_COMM_WORLD);
+    return to;
 }
 
 /* ---- one-sided ------------------------------------------------------------------------------- */
@@ -209,7 +204,7 @@ static void rma_update(const struct prk_bucket *bucket, int pes)
     MPI_Win_fence(0, window);
 }
 
-static void rma_reduce(const double *from, double *to, size_t count)
+static const double *rma_reduce(const double *from, double *to, size_t count)
 {
     if (prk.me == 0)
         memcpy(to, from, count * sizeof *to);
@@ -217,6 +212,7 @@ static void rma_reduce(const double *from, double *to, size_t count)
     if (prk.me != 0)
         MPI_Accumulate(from, (int)count, MPI_DOUBLE, 0, 0, (int)count, MPI_DOUBLE, MPI_SUM, window);
     MPI_Win_fence(0, window);
+    return to;
 }
 
 int main(int argc, char **argv)
@@ -228,7 +224,6 @@ int main(int argc, char **argv)
                                        .barrier  = barrier,
                                        .largest  = largest,
                                        .sum      = sum,
-                                       .xor_all  = xor_all,
                                        .row_send = send_row_send,
                                        .row_recv = send_row_recv,
                                        .out      = send_out,

@@ -87,6 +87,8 @@ void ski_log_write(enum ski_log_level level, const char *format, ...)
     char    text[SKI_LOG_LINE];
     va_list args;
 
+    if (level > ski_log_level)
+        return;
     va_start(args, format);
     vsnprintf(text, sizeof text, format, args);
     va_end(args);

@@ -66,8 +66,8 @@ SKI_COLD void ski_error_refuse(skua_status status, const char *format, ...)
 SKI_COLD void ski_error_fail(skua_status status, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 
-/** Writes a line, or hands it to the callback of skua_log_set_callback(): the function behind
- *  ski_log(). */
+/** Writes a line if its level is enabled, or hands it to the callback of skua_log_set_callback():
+ * the function behind ski_log(), which does not evaluate its arguments otherwise. */
 SKI_COLD void ski_log_write(enum ski_log_level level, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 

@@ -373,6 +373,22 @@ static void bench_measure(const struct bench_options *options, const struct benc
         scaling_add_efficiencies(options->scaling, results, host);
 }
 
+/* Says which settings of the environment the benchmarks replace: each row has its own driver,
+ * security and network path. */
+static void bench_say_replaced(void)
+{
+    static const char *const names[] = {"SKUA_DRIVER", "SKUA_SECURITY", "SKUA_SHARED_MEMORY",
+                                        "SKUA_NET_INTERFACES", "SKUA_RAILS"};
+
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        if (getenv(names[i]))
+            fprintf(
+                stderr,
+                "skua bench: rows that compare networks set %s themselves, and ignore its value "
+                "in the environment\n",
+                names[i]);
+}
+
 int command_bench(int argc, char **argv)
 {
     struct bench_options options = {
@@ -395,6 +411,7 @@ int command_bench(int argc, char **argv)
         fprintf(stderr, "skua: this installation lacks the program skuarun\n");
         return 1;
     }
+    bench_say_replaced();
     bench_measure(&options, &host, &results);
     if (results.count == 0) {
         fprintf(stderr, "skua: no benchmark program could be run\n");

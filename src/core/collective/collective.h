@@ -18,16 +18,19 @@
  *      reduce, elsewhere       when the next PE towards the root has combined the contribution and
  *                              has sent a *credit*.  A PE accumulates the credits for another PE up
  *                              to an eighth of a window.  Once a quarter of the sender's window is
- *                              used, its contributions request their credit immediately.
+ *                              used, its contributions request their credit immediately: those to
+ *                              the PE of its last contribution before that, which usually is the
+ *                              only one, once for every eighth of a window
  *      broadcast               when all handlers have returned.  An acknowledgement is requested
  *                              once for every eighth of a window; it covers the broadcasts before
  *
  * So each PE has at most a window and one more call in flight.  Deferred calls begin when half of
  * the window is free.  This always happens: less than a quarter of the window are contributions
- * that did not request credits, less than an eighth are broadcasts without an acknowledgement, and
- * all other calls leave the count as soon as they are over.  Calls begin in the order in which they
- * were made, so of the reductions in flight the one with the least number has begun on every PE
- * that has called it, and completes once all PEs have called it.
+ * that did not request credits because little of it was used, less than an eighth are those to one
+ * PE since the last request there, less than an eighth are broadcasts without an acknowledgement,
+ * and all other calls leave the count as soon as they are over.  Calls begin in the order in which
+ * they were made, so of the reductions in flight the one with the least number has begun on every
+ * PE that has called it, and completes once all PEs have called it.
  */
 #ifndef SKI_COLLECTIVE_H
 #define SKI_COLLECTIVE_H
@@ -57,12 +60,14 @@ struct ski_transfer;
 /* The flow control of calls that begin in the order in which they are made: those over all PEs, or
  * those of a team. */
 struct ski_window {
-    uint64_t              bytes;     /* bytes that may be in flight */
-    uint64_t              in_flight; /* bytes of calls in flight */
-    uint32_t              draining;  /* calls of ski_window_open() that begin deferred calls */
-    struct skua_thread   *drainer;   /* the thread of the last one, or NULL ... */
-    uint32_t              depth;     /* ... and its depth of handlers */
-    struct ski_deferred  *deferred;  /* calls that found the window full, in their order */
+    uint64_t              bytes;       /* bytes that may be in flight */
+    uint64_t              in_flight;   /* bytes of calls in flight */
+    int32_t               credit_pe;   /* contributions to this PE request few credits ... */
+    uint64_t              unrequested; /* ... and these bytes of them have not since the last one */
+    uint32_t              draining;    /* calls of ski_window_open() that begin deferred calls */
+    struct skua_thread   *drainer;     /* the thread of the last one, or NULL ... */
+    uint32_t              depth;       /* ... and its depth of handlers */
+    struct ski_deferred  *deferred;    /* calls that found the window full, in their order */
     struct ski_deferred **deferred_end;
 };
 
@@ -131,11 +136,15 @@ static inline bool ski_window_full(const struct ski_window *window)
     return window->in_flight >= window->bytes || window->deferred;
 }
 
-/** Returns whether a contribution requests its credit immediately. */
-static inline bool ski_window_wants_credit(const struct ski_window *window)
+/** Returns whether so much of the window is used that credits are requested. */
+static inline bool ski_window_is_used(const struct ski_window *window)
 {
     return window->in_flight >= window->bytes / 4;
 }
+
+/** Returns whether a contribution of @p cost bytes, which are in the count, to @p pe requests its
+ *  credit immediately. */
+bool ski_window_wants_credit(struct ski_window *window, int pe, uint64_t cost);
 
 /** A call that found the window full.  It is the first member of a structure of its kind. */
 struct ski_deferred {

@@ -22,8 +22,8 @@ void ski_window_init(const struct ski_pe *self, struct ski_window *window)
     uint64_t share = self->job->arena->bytes / WINDOW_ARENA_DIVISOR;
 
     share /= (uint64_t)self->job->local_pes;
-    *window              = (struct ski_window){.bytes = ski_config.collective_window};
-    window->bytes        = window->bytes < share ? window->bytes : share;
+    *window       = (struct ski_window){.bytes = ski_config.collective_window, .credit_pe = -1};
+    window->bytes = window->bytes < share ? window->bytes : share;
     window->deferred_end = &window->deferred;
 }
 
@@ -168,6 +168,25 @@ void ski_window_release(struct ski_window *window, uint64_t cost, const char *wh
 }
 
 /* ---- credits ----------------------------------------------------------------- */
+
+/* A credit is a packet, which takes the receiver longer than it takes to combine a contribution of
+ * some KB. */
+bool ski_window_wants_credit(struct ski_window *window, int pe, uint64_t cost)
+{
+    ski_assert(cost <= window->in_flight);
+    if (!ski_window_is_used(window)) {
+        window->credit_pe   = pe;
+        window->unrequested = 0;
+        return false;
+    }
+    if (pe != window->credit_pe)
+        return true;
+    window->unrequested += cost;
+    if (window->unrequested < window->bytes / 8)
+        return false;
+    window->unrequested = 0;
+    return true;
+}
 
 /* Sends the credits of @p creditor, if there are any. */
 static void window_send_credit(struct ski_creditor *creditor)

@@ -273,6 +273,33 @@ static enum reduction_progress reduction_step_exchange(struct ski_pe *self, stru
     return r->sent ? REDUCTION_WAITS : REDUCTION_CONTINUES;
 }
 
+/* Grants the credit of a contribution to the PE that has sent it. */
+static void reduction_credit(struct ski_pe *self, const struct ski_reduction *r,
+                             skua_msg *contribution)
+{
+    ski_window_credit(self, contribution->source, ski_call_cost(r->bytes),
+                      ski_reduction_head_of(contribution)->want_credit);
+}
+
+bool ski_reduction_combine_call(struct ski_pe *self, struct ski_reduction *r, const void *data)
+{
+    skua_msg *contribution = r->received[0];
+
+    if (!contribution || r->head.all || r->head.algorithm != SKI_REDUCTION_WHOLE ||
+        !ski_op_commutes((skua_op)r->head.op) ||
+        (uintptr_t)data % ski_type_size((skua_type)r->head.type) ||
+        reduction_parent(self, self->pe, 0, r->head.root) != self->pe)
+        return false;
+    ski_assert(r->round == 0 && contribution->bytes == sizeof r->head + r->bytes);
+    reduction_credit(self, r, contribution);
+    r->received[0] = NULL;
+    r->msg         = contribution;
+    r->partial     = ski_reduction_elements(contribution);
+    reduction_apply(r, r->partial, data);
+    r->round = 1;
+    return true;
+}
+
 /* Runs a round of a reduction to a root. */
 static enum reduction_progress reduction_step_to_root(struct ski_pe *self, struct ski_reduction *r,
                                                       int level)
@@ -281,13 +308,14 @@ static enum reduction_progress reduction_step_to_root(struct ski_pe *self, struc
     skua_msg *contribution = r->received[level];
 
     if (parent != self->pe) {
-        r->slotted = reduction_send_up(self, r, parent,
-                                       ski_window_wants_credit(&self->collectives->window), true);
+        bool credit =
+            ski_window_wants_credit(&self->collectives->window, parent, ski_call_cost(r->bytes));
+
+        r->slotted = reduction_send_up(self, r, parent, credit, true);
         return REDUCTION_SENT_UP;
     }
     if (contribution && !r->head.all && r->head.algorithm != SKI_REDUCTION_SHARED)
-        ski_window_credit(self, contribution->source, ski_call_cost(r->bytes),
-                          ski_reduction_head_of(contribution)->want_credit);
+        reduction_credit(self, r, contribution);
     return reduction_combine_arrived(self, r, reduction_child(self, level, r->head.root))
                ? REDUCTION_CONTINUES
                : REDUCTION_WAITS;

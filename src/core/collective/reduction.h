@@ -107,6 +107,11 @@ static inline bool ski_reduction_is_exchange(const struct ski_reduction_head *he
     return head->all && head->algorithm != SKI_REDUCTION_SEGMENTED;
 }
 
+/** Combines @p data, the contribution of this PE to a reduction to a root that it begins now, into
+ *  that of the first round, if that has arrived and the operator allows it: then @p data is not
+ *  copied.  Returns whether it did. */
+bool ski_reduction_combine_call(struct ski_pe *self, struct ski_reduction *r, const void *data);
+
 /** Runs rounds of @p r as far as contributions have arrived; the reduction may be over when it
  *  returns. */
 void ski_reduction_advance(struct ski_pe *self, struct ski_reduction *r);

@@ -82,10 +82,12 @@ static void reduction_begin_whole(struct ski_pe *self, const struct ski_reductio
     struct ski_reduction *r = ski_reduction_get(self, &call->head, call->bytes, self->pe);
 
     self->collectives->window.in_flight += ski_call_cost(call->bytes);
-    r->done    = call->done;
-    r->msg     = ski_reduction_msg(call->bytes);
-    r->partial = ski_reduction_elements(r->msg);
-    ski_reduction_fill(call, 0, r->partial, call->bytes);
+    r->done = call->done;
+    if (!ski_reduction_combine_call(self, r, call->data)) {
+        r->msg     = ski_reduction_msg(call->bytes);
+        r->partial = ski_reduction_elements(r->msg);
+        ski_reduction_fill(call, 0, r->partial, call->bytes);
+    }
     ski_reduction_advance(self, r);
 }
 

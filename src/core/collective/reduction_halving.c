@@ -180,10 +180,10 @@ static void halving_send(struct ski_pe *self, struct ski_reduction *r, int pe, i
                                            .owner      = r};
     skua_msg                    *msg;
 
-    head.round       = (uint8_t)round;
-    head.want_credit = round < self->collectives->levels &&
-                       !halving_is_exchange(self, &head, round) &&
-                       ski_window_wants_credit(&self->collectives->window);
+    head.round = (uint8_t)round;
+    head.want_credit =
+        round < self->collectives->levels && !halving_is_exchange(self, &head, round) &&
+        ski_window_wants_credit(&self->collectives->window, pe, ski_call_cost(r->bytes));
     if (stays && range.bytes > HALVING_COPIED) {
         r->sending++; /* halving_sent() may be called before the call returns */
         if (ski_collective_send(self, pe, &packet))

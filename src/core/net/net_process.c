@@ -5,7 +5,6 @@
  */
 #include "core/net/net_process.h"
 
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
@@ -108,19 +107,6 @@ static bool net_shares(const struct ski_job *job)
     return job->processes >= SHARE_PROCESSES && job->pes > job->processes;
 }
 
-/* Logs a line of the driver, if the setting asks for lines of this level. */
-__attribute__((format(printf, 2, 3))) static void net_log(enum ski_log_level level,
-                                                          const char        *format, ...)
-{
-    char    text[512];
-    va_list args;
-
-    va_start(args, format);
-    vsnprintf(text, sizeof text, format, args);
-    va_end(args);
-    ski_log(level, "%s", text);
-}
-
 /* Writes what the driver is told about the job. */
 static void net_describe_job(const struct ski_boot *boot)
 {
@@ -137,7 +123,7 @@ static void net_describe_job(const struct ski_boot *boot)
         .share        = net_shares(job),
         .rails        = (unsigned)ski_config.rails,
         .progress_pe  = ski_config.progress_thread ? ski_job_progress_pe(job, boot->process) : 0,
-        .log          = net_log,
+        .log          = ski_log_write,
         .security     = (enum ski_security)ski_config.security,
         .prove        = ski_secret_prove,
         .derive       = ski_secret_derive,

@@ -17,7 +17,10 @@
     static void name##_at(const struct ski_accumulate_list *list, const ptrdiff_t *remote,         \
                           const ptrdiff_t *local, const uint16_t *order, size_t count)             \
     {                                                                                              \
-        for (const uint16_t *i = order; i < order + count; i++)                                    \
+        for (size_t i = 0; !order && i < count; i++)                                               \
+            name(list->to + remote[i], list->from + (local ? local[i] : (ptrdiff_t)(i * (bytes))), \
+                 1, list->scale);                                                                  \
+        for (const uint16_t *i = order; i && i < order + count; i++)                               \
             name(list->to + remote[*i],                                                            \
                  list->from + (local ? local[*i] : (ptrdiff_t)(*i * (bytes))), 1, list->scale);    \
     }

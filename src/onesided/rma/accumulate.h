@@ -36,9 +36,9 @@ struct ski_accumulate_list {
     const char *from;
 };
 
-/** Accumulates the elements @p order[0] to @p order[count - 1] of a list: that at @p local[i]
- * bytes from `from`, or element i if @p local is NULL, into that at @p remote[i] bytes from `to`.
- */
+/** Accumulates the elements @p order[0] to @p order[count - 1] of a list, or, if @p order is NULL,
+ * the elements 0 to @p count - 1: that at @p local[i] bytes from `from`, or element i if @p local
+ * is NULL, into that at @p remote[i] bytes from `to`. */
 typedef void (*ski_accumulate_at_fn)(const struct ski_accumulate_list *list,
                                      const ptrdiff_t *remote, const ptrdiff_t *local,
                                      const uint16_t *order, size_t count);

@@ -10,6 +10,76 @@
 
 _Static_assert(SKI_ACCUMULATE_CHUNK <= UINT16_MAX && SKI_STRIPES <= UINT16_MAX, "16 bits do");
 
+/* ---- all stripes at a time ----------------------------------------------------------------- */
+
+/* Consecutive stripes that are held together.  The hash of ski_stripe_number() gives this many of
+ * them different locks; if it did not, the second attempt would find the lock held. */
+#define SPAN 64
+
+struct accumulate_span {
+    uint32_t count;
+    uint16_t number[SPAN];
+};
+
+static void accumulate_span_release(struct accumulate_span *span)
+{
+    while (span->count > 0)
+        ski_stripe_release(span->number[--span->count]);
+}
+
+/* Returns the number of stripes from that of @p lo to that of @p hi. */
+static size_t accumulate_span_stripes(const char *lo, const char *hi)
+{
+    return ((uintptr_t)hi >> SKI_STRIPE_SHIFT) - ((uintptr_t)lo >> SKI_STRIPE_SHIFT) + 1;
+}
+
+/* Acquires the stripes from that of @p lo to that of @p hi, SPAN at most.  Returns false, with no
+ * stripe held, if one of them is held: this never waits. */
+static bool accumulate_span_try(struct accumulate_span *span, int32_t owner, const char *lo,
+                                const char *hi)
+{
+    size_t stripes = accumulate_span_stripes(lo, hi);
+
+    ski_assert(stripes <= SPAN);
+    span->count = 0;
+    for (size_t i = 0; i < stripes; i++) {
+        uint32_t number = ski_stripe_number(owner, lo + (i << SKI_STRIPE_SHIFT));
+
+        if (!ski_stripe_try(number)) {
+            accumulate_span_release(span);
+            return false;
+        }
+        span->number[span->count++] = (uint16_t)number;
+    }
+    return true;
+}
+
+/* Accumulates a chunk as it is listed, if no other PE accumulates into its stripes.  Returns
+ * whether it did. */
+static bool accumulate_span_chunk(const struct ski_accumulate_list *list, ski_accumulate_at_fn at,
+                                  const ptrdiff_t *remote, const ptrdiff_t *local, size_t count)
+{
+    struct accumulate_span span;
+    ptrdiff_t              lo = remote[0], hi = remote[0];
+
+    for (size_t i = 0, end; i < count; i = end) {
+        for (end = i + 64 < count ? i + 64 : count; i < end; i++) {
+            __builtin_prefetch(list->to + remote[i], 1); /* other PEs had it */
+            lo = remote[i] < lo ? remote[i] : lo;
+            hi = remote[i] > hi ? remote[i] : hi;
+        }
+        if (accumulate_span_stripes(list->to + lo, list->to + hi) > SPAN)
+            return false;
+    }
+    if (!accumulate_span_try(&span, list->owner, list->to + lo, list->to + hi))
+        return false;
+    at(list, remote, local, NULL, count);
+    accumulate_span_release(&span);
+    return true;
+}
+
+/* ---- by stripe ------------------------------------------------------------------------------ */
+
 /* The elements of a chunk, sorted by their stripes. */
 struct accumulate_sort {
     uint16_t end[SKI_STRIPES];             /* of stripe n in `order`; 0: no element is in it */
@@ -83,6 +153,8 @@ void ski_accumulate_chunk(const struct ski_accumulate_list *list, ski_accumulate
     unsigned                     k, laters = 0;
 
     ski_assert(count <= SKI_ACCUMULATE_CHUNK);
+    if (count == 0 || accumulate_span_chunk(list, at, remote, local, count))
+        return;
     accumulate_sort_count(&sort, list, remote, count);
     accumulate_sort_order(&sort, count);
     k = ski_self && sort.stripes ? (unsigned)ski_self->pe * 5 % sort.stripes : 0;

@@ -3,8 +3,10 @@
  * accumulate_list.h - accumulates of single elements at a list of offsets.
  *
  * The elements of a list lie in any order, and the memory of a PE has many stripes
- * (accumulate.h).  Elements are sorted by their stripes, SKI_ACCUMULATE_CHUNK at a time, so that
- * each stripe is held once, and alone.  PEs that accumulate into the same memory begin with
+ * (accumulate.h).  They are accumulated SKI_ACCUMULATE_CHUNK at a time: as they are listed, if they
+ * span few stripes and no other PE holds one of these, so that all are held together without
+ * waiting for any.  Else they are sorted by their stripes, so that each stripe is held once, and
+ * alone.  PEs that accumulate into the same memory begin with
  * different stripes, and continue with another stripe instead of waiting for one: so they rarely
  * compete. Elements of one stripe keep their order: those at one offset are accumulated as listed.
  */

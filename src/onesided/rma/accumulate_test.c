@@ -3,6 +3,7 @@
 #include "onesided/rma/accumulate_list.h"
 
 #include <complex.h>
+#include <pthread.h>
 
 #include "tests/onesided_pe.h"
 
@@ -130,10 +131,11 @@ static bool accumulate_covers_stripes(void)
 }
 
 #define LIST  3000
-#define WORDS (1 << 17) /* many stripes */
+#define WORDS (1 << 19) /* more stripes than are held together */
+#define SOME  (1 << 15) /* eight stripes */
 
 /* Elements of a list are accumulated as a loop would do it, those at one offset in their order. */
-static bool accumulate_list_is_loop(size_t count, bool local)
+static bool accumulate_list_is_loop(size_t count, bool local, size_t words)
 {
     static uint64_t            from[LIST];
     static ptrdiff_t           to_offset[LIST], from_offset[LIST];
@@ -144,7 +146,7 @@ static bool accumulate_list_is_loop(size_t count, bool local)
     bool                       good;
 
     for (size_t i = 0; i < count; i++) {
-        size_t at = (size_t)(tap_random(&random) % (i % 2 ? WORDS : 5));
+        size_t at = (size_t)(tap_random(&random) % (i % 2 ? words : 5));
 
         from[i]        = tap_random(&random);
         to_offset[i]   = (ptrdiff_t)(at * 8);
@@ -160,6 +162,57 @@ static bool accumulate_list_is_loop(size_t count, bool local)
     free(to);
     free(want);
     return good;
+}
+
+/* Threads that accumulate lists into one table, whose stripes they hold together, one by one while
+ * another thread has some, or by blocks. */
+struct accumulate_thread {
+    pthread_t thread;
+    uint64_t *table, random;
+};
+
+#define THREADS 3
+#define ROUNDS  40
+
+static void *accumulate_thread_run(void *arg)
+{
+    struct accumulate_thread  *self   = arg;
+    const skua_update          update = {SKUA_SUM, SKUA_UINT64, NULL};
+    struct ski_accumulate_list list   = {NULL, 8, -1, (char *)self->table,
+                                         (char *)(self->table + SOME)}; /* ones */
+    ptrdiff_t                  offset[LIST];
+    size_t                     element;
+    struct ski_stripe_lock     lock = {NULL};
+
+    for (int round = 0; round < ROUNDS; round++) {
+        for (int i = 0; i < LIST; i++)
+            offset[i] = (ptrdiff_t)(tap_random(&self->random) % SOME * 8);
+        ski_accumulate_list(&list, ski_accumulate_at_function(&update), offset, NULL, LIST);
+        ski_accumulate_contiguous(&lock, -1, (char *)self->table + offset[0] / 16 * 8, list.from,
+                                  64 * 8, ski_accumulate_function(&update, &element), 8, NULL);
+        ski_stripe_lock_release(&lock);
+    }
+    return NULL;
+}
+
+static void accumulate_lists_of_threads(void)
+{
+    struct accumulate_thread thread[THREADS];
+    uint64_t                *table = calloc(SOME + LIST, sizeof *table), sum = 0;
+
+    for (int i = 0; i < LIST; i++)
+        table[SOME + i] = 1;
+    for (int i = 0; i < THREADS; i++) {
+        thread[i].table  = table;
+        thread[i].random = tap_seed() + (uint64_t)i;
+        pthread_create(&thread[i].thread, NULL, accumulate_thread_run, &thread[i]);
+    }
+    for (int i = 0; i < THREADS; i++)
+        pthread_join(thread[i].thread, NULL);
+    for (int i = 0; i < SOME; i++)
+        sum += table[i];
+    OK(sum == (uint64_t)THREADS * ROUNDS * (LIST + 64), "lists of several threads lose no element");
+    free(table);
 }
 
 /* The functions for lists are those of the same operators and types. */
@@ -220,9 +273,14 @@ int main(void)
     OK(accumulate_imaginary_float(), "the factor i of complex floats");
     accumulate_none();
     OK(accumulate_covers_stripes(), "blocks over several stripes");
-    OK(accumulate_list_is_loop(1, false) && accumulate_list_is_loop(40, true) &&
-           accumulate_list_is_loop(LIST, false) && accumulate_list_is_loop(LIST, true),
+    OK(accumulate_list_is_loop(1, false, WORDS) && accumulate_list_is_loop(40, true, WORDS) &&
+           accumulate_list_is_loop(LIST, false, WORDS) &&
+           accumulate_list_is_loop(LIST, true, WORDS),
        "elements of a list, also several at one offset");
+    OK(accumulate_list_is_loop(1, true, SOME) && accumulate_list_is_loop(LIST, false, SOME) &&
+           accumulate_list_is_loop(LIST, true, SOME),
+       "elements of a list whose stripes are held together");
+    accumulate_lists_of_threads();
     OK(accumulate_lists_agree(), "lists have the operators and types of blocks");
     OK(accumulate_set_holds(), "a set holds the stripes that it says");
     OK(ski_stripe_bytes((char *)UINT64_C(0x7ff8), 64, 8) == 8 &&

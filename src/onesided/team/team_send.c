@@ -132,7 +132,7 @@ static void team_send_data(struct ski_pe *self, struct ski_team_call *call,
     skua_msg            *msg;
 
     team_charge(call, step->bytes);
-    head.want_credit = ski_window_wants_credit(&call->team->window);
+    head.want_credit = ski_window_is_used(&call->team->window);
     if (sizeof head + step->bytes <= SKUA_INLINE_MAX) {
         team_send_small(self, pe, &head, data, step->bytes);
         return;

@@ -10,6 +10,10 @@
 #include "bench.h"
 
 #define BENCH_THREADS_LIMIT "60" /* seconds: a peer with several threads may hang */
+/* Seconds for a peer with more processes than cores: MPICH polls without yielding its CPU, so that
+ * each message takes a time slice. */
+#define BENCH_CROWDED_LIMIT "180"
+#define BENCH_TIMED_OUT     124 /* exit code of timeout(1) */
 
 /* ---- running programs ------------------------------------------------------------- */
 
@@ -32,9 +36,9 @@ void bench_run(struct results *results, char *const argv[])
         return;
     while (argv[last + 1])
         last++;
-    fprintf(stderr, "skua: %s%s%s %s failed (%d); continuing without it\n", argv[0],
+    fprintf(stderr, "skua: %s%s%s %s %s (%d); continuing without it\n", argv[0],
             last > 2 ? " ... " : "", last > 1 ? argv[last - 1] : "", last > 0 ? argv[last] : "",
-            code);
+            code == BENCH_TIMED_OUT ? "did not end within its time limit" : "failed", code);
 }
 
 void bench_run_skua(struct results *results, const struct bench_host *host, const char *name,
@@ -216,7 +220,9 @@ static void bench_run_peer_bound(struct results *results, const struct bench_pee
 void bench_run_peer(struct results *results, const struct bench_host *host,
                     const struct bench_peer *peer, int ranks)
 {
-    bench_run_peer_bound(results, peer, ranks, ranks <= host->cores, NULL);
+    bool bound = ranks <= host->cores;
+
+    bench_run_peer_bound(results, peer, ranks, bound, bound ? NULL : BENCH_CROWDED_LIMIT);
 }
 
 void bench_run_peer_threads(struct results *results, const struct bench_host *host,
