@@ -6,12 +6,19 @@
  * The floor of a TCP connection of this host, series floor-tcp: two processes send the bytes of one
  * buffer and receive them in the other, and never sleep.  No runtime can be faster.
  *
+ * With `exchange', series limit-tcp: both send EXCHANGE_BYTES at the same time, then receive: two
+ * system calls for each side. The two ends may be in different network namespaces, each of which is
+ * given as a file of /proc; ADDRESS is an address of the first one.
+ *
  * usage: floor [threads | tcp] [cpu0 cpu1]
+ *        floor exchange BENCH cpu0 cpu1 [ADDRESS NAMESPACE NAMESPACE]
  */
 #include <arpa/inet.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <netinet/tcp.h>
 #include <pthread.h>
+#include <sched.h>
 #include <signal.h>
 #include <stdatomic.h>
 #include <stdbool.h>
@@ -23,6 +30,9 @@
 #include <unistd.h>
 
 #include "bench.h"
+
+#define EXCHANGE_BYTES 32    /* ghost cells of a box of 2^3 cells for one neighbour */
+#define EXCHANGES      10000 /* in a batch */
 
 struct floor_side {
     _Alignas(128) _Atomic uint32_t flag;
@@ -93,16 +103,31 @@ static int fail(const char *what)
     exit(1);
 }
 
-/* Connects two sockets of this process. */
-static void connect_pair(int fd[2])
+/* Enters a network namespace, to which the sockets that are made afterwards belong; NULL: none. */
+static void enter_namespace(const char *path)
 {
-    struct sockaddr_in at    = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
-    socklen_t          bytes = sizeof at;
-    int                listener = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0), on = 1;
+    int fd = path ? open(path, O_RDONLY | O_CLOEXEC) : -1;
 
+    if (path && (fd < 0 || setns(fd, CLONE_NEWNET) != 0))
+        fail(path);
+    if (fd >= 0)
+        close(fd);
+}
+
+/* Connects two sockets of this process. The arguments are the address of one, and the namespaces of
+ * both, or NULL. */
+static void connect_pair(int fd[2], const char *address, const char *const namespace[2])
+{
+    struct sockaddr_in at    = {.sin_family = AF_INET, .sin_addr.s_addr = inet_addr(address)};
+    socklen_t          bytes = sizeof at;
+    int                listener, on = 1;
+
+    enter_namespace(namespace[0]);
+    listener = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
     if (listener < 0 || bind(listener, (struct sockaddr *)&at, bytes) != 0 ||
         listen(listener, 1) != 0 || getsockname(listener, (struct sockaddr *)&at, &bytes) != 0)
         fail("listen");
+    enter_namespace(namespace[1]);
     fd[0] = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
     if (fd[0] < 0 || connect(fd[0], (struct sockaddr *)&at, bytes) != 0)
         fail("connect");
@@ -169,25 +194,55 @@ static void measure_tcp(int me, int fd)
     }
 }
 
-static void run_tcp(void)
+static void measure_exchange(int me, int fd, const char *bench)
+{
+    double best = 1e9;
+
+    bench_pin(cpu[me]);
+    for (int batch = 0; batch < BENCH_BATCHES_NET; batch++) {
+        double begin = bench_now(), time;
+
+        for (int i = 0; i < EXCHANGES; i++) {
+            tcp_send(fd, source[me], EXCHANGE_BYTES);
+            tcp_receive(fd, side[me].data, EXCHANGE_BYTES);
+        }
+        time = (bench_now() - begin) / EXCHANGES;
+        best = time < best ? time : best;
+    }
+    if (me == 0)
+        bench_report(bench, "limit-tcp", EXCHANGE_BYTES, "exchange-2pe", best);
+}
+
+static void measure_end(int me, const int fd[2], const char *exchange)
+{
+    if (exchange)
+        measure_exchange(me, fd[me], exchange);
+    else
+        measure_tcp(me, fd[me]);
+}
+
+/* Measures a connection; @p exchange: exchanges, for that benchmark, else round trips. */
+static void run_tcp(const char *exchange, const char *address, const char *const namespace[2])
 {
     int fd[2];
 
-    connect_pair(fd);
+    connect_pair(fd, address, namespace);
     if (fork() == 0) {
         prctl(PR_SET_PDEATHSIG, SIGKILL);
-        measure_tcp(1, fd[1]);
+        measure_end(1, fd, exchange);
         _exit(0);
     }
-    measure_tcp(0, fd[0]);
+    measure_end(0, fd, exchange);
     wait(NULL);
 }
 
 int main(int argc, char **argv)
 {
-    bool      tcp     = argc > 1 && strcmp(argv[1], "tcp") == 0;
-    bool      threads = argc > 1 && strcmp(argv[1], "threads") == 0;
-    int       words   = tcp || threads;
+    bool      tcp      = argc > 1 && strcmp(argv[1], "tcp") == 0;
+    bool      threads  = argc > 1 && strcmp(argv[1], "threads") == 0;
+    bool      exchange = argc > 4 && strcmp(argv[1], "exchange") == 0;
+    bool      apart    = exchange && argc > 7; /* in two namespaces */
+    int       words    = exchange ? 2 : tcp || threads;
     pthread_t thread;
 
     if (argc > 2 + words) {
@@ -198,8 +253,9 @@ int main(int argc, char **argv)
     if (side == MAP_FAILED)
         return perror("mmap"), 1;
     memset(source, 1, sizeof source); /* touches its pages */
-    if (tcp) {
-        run_tcp();
+    if (tcp || exchange) {
+        run_tcp(exchange ? argv[2] : NULL, apart ? argv[5] : "127.0.0.1",
+                (const char *const[]){apart ? argv[6] : NULL, apart ? argv[7] : NULL});
     } else if (threads) {
         pthread_create(&thread, NULL, partner, "-threads");
         measure_all(0, "-threads");

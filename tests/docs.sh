@@ -3,7 +3,8 @@
 #
 # docs.sh - the complete programs in README.md and docs/guide/ build and run, links between pages
 # are valid, the names that pages use exist, the names of files and settings consist of words of
-# the glossary, the declarations of public headers have comments, and sentences have things as subjects.
+# the glossary, the declarations of public headers have comments, sentences have things as subjects, and the
+# line counts of applications are true.
 #
 # Programs that use channels also run between processes that share no memory, over each driver, where
 # data is read after the put has returned.
@@ -263,5 +264,32 @@ done
 # Commands name programs by a path, since the examples are not in PATH.
 out=$(grep -nE 'skuarun( -[a-z]+ [^ ]+)* (hello|token|ring|fib|sort|jacobi|pi|halo|app)( |$)' "$source"/README.md "$source"/docs/guide/*.md || true)
 ok "programs in commands have a path" test -z "$out"
+
+# Counts lines that are neither empty nor comment.
+code_lines()
+{
+  cat "$@" | awk '{
+    text = $0
+    code = ""
+    while (text != "") {
+      at = index(text, inside ? "*/" : "/*")
+      if (!inside)
+        code = code (at ? substr(text, 1, at - 1) : text)
+      text = at ? substr(text, at + 2) : ""
+      if (at)
+        inside = !inside
+    }
+    if (code ~ /[^ \t]/)
+      count++
+  } END { print count }'
+}
+
+# The totals of docs/guide/lines.md are true within 3 %: scripts/lines.sh counts them exactly.
+for app in fft1d leanmd lu barneshut pingpong stencil3d matmul3d pairs gtcshift fillboundary fmm; do
+  told=$(awk -F'|' -v row="apps/$app/" 'index($2, row) { print $5 + 0 }' "$source/docs/guide/lines.md")
+  counted=$(code_lines $(ls "$source/apps/$app"/*.[ch] "$source/apps/$app"/*.ci 2>/dev/null | grep -v '/plain\.c$'))
+  out="lines.md: $told, counted: $counted"
+  ok "lines of $app" test $((told * 100)) -ge $((counted * 97)) -a $((told * 97)) -le $((counted * 100))
+done
 
 tap_end

@@ -53,6 +53,14 @@ static size_t shift_domain_bytes(const struct shift *shift)
     return (shift_field_offset(shift) + fields * sizeof(double) + 127) / 128 * 128;
 }
 
+static size_t shift_counts_bytes(const struct shift *shift)
+{
+    size_t bytes =
+        sizeof(struct shift_counts) + shift_domains_most(shift) * sizeof(int64_t[SHIFT_SIDES]);
+
+    return (bytes + 127) / 128 * 128;
+}
+
 /* Returns the address of the memory of a domain. */
 static skua_gaddr shift_at(const struct shift *shift, int domain)
 {
@@ -78,20 +86,51 @@ static void shift_make_domain(struct shift *shift, struct shift_domain *d, int n
     }
 }
 
+/* Returns the peer with number @p pe; adds it if there is none. */
+static struct shift_peer *shift_make_peer(struct shift *shift, int pe)
+{
+    struct shift_peer *peer = shift->peer;
+
+    while (peer < shift->peer + shift->peers && peer->pe != pe)
+        peer++;
+    if (peer < shift->peer + shift->peers)
+        return peer;
+    shift->peers++;
+    peer->pe    = pe;
+    peer->there = skua_at(shift->region, pe, shift_counts_offset(shift, skua_pe()));
+    peer->here =
+        skua_gaddr_local(skua_at(shift->region, skua_pe(), shift_counts_offset(shift, pe)));
+    peer->sent = calloc(1, shift->counts_bytes);
+    if (!peer->sent)
+        skua_abort("cannot allocate the numbers of particles for PE %d", pe);
+    return peer;
+}
+
+static void shift_make_peers(struct shift *shift)
+{
+    shift->peer = calloc((size_t)shift->domains * SHIFT_SIDES + 1, sizeof *shift->peer);
+    if (!shift->peer)
+        skua_abort("cannot allocate the state of the neighbours");
+    for (int i = 0; i < shift->domains; i++)
+        for (int side = 0; side < SHIFT_SIDES; side++)
+            shift->domain[i].peer[side] =
+                shift_make_peer(shift, shift_owner(particles_neighbour(&shift->domain[i].p, side)));
+}
+
 static void shift_make(struct shift *shift)
 {
     int domains = (int)shift->options.domains, pes = skua_pes();
 
     shift->buffer_bytes = shift_buffer_bytes(shift);
     shift->domain_bytes = shift_domain_bytes(shift);
+    shift->counts_bytes = shift_counts_bytes(shift);
     shift->domains      = (domains - skua_pe() + pes - 1) / pes;
     shift->domain       = calloc((size_t)shift->domains, sizeof *shift->domain);
-    if (!shift->domain ||
-        skua_region_create((size_t)((domains + pes - 1) / pes) * shift->domain_bytes,
-                           &shift->region))
+    if (!shift->domain || skua_region_create(shift_counts_offset(shift, pes), &shift->region))
         skua_abort("cannot allocate %d domains; use a smaller --class", shift->domains);
     for (int i = 0; i < shift->domains; i++)
         shift_make_domain(shift, &shift->domain[i], skua_pe() + i * pes);
+    shift_make_peers(shift);
 }
 
 static void shift_free(struct shift *shift)
@@ -101,6 +140,9 @@ static void shift_free(struct shift *shift)
             free(shift->domain[i].sent[side]);
         particles_free(&shift->domain[i].p);
     }
+    for (int i = 0; i < shift->peers; i++)
+        free(shift->peer[i].sent);
+    free(shift->peer);
     free(shift->domain);
 }
 
@@ -153,7 +195,7 @@ static uint64_t shift_all(struct shift *shift, const struct shift_protocol *prot
     stopwatch_start(&shift->watch);
     for (int i = 0; i < shift->domains; i++)
         memcpy(shift->domain[i].fresh,
-               (int64_t[2][2]){{shift->domain[i].p.lo, shift->domain[i].p.hi}},
+               (int64_t[2][2]){{shift->domain[i].p.origin, shift->domain[i].p.hi}},
                sizeof shift->domain[i].fresh);
     leaving = shift_scan(shift);
     for (int round = 0; round <= shift->options.domains; round++) {
@@ -177,14 +219,13 @@ static void shift_reset(struct shift *shift)
 {
     skua_sync();
     shift->rounds = 0;
-    shift->told   = false;
+    memset((char *)skua_region_local(shift->region) + shift_counts_offset(shift, 0), 0,
+           (size_t)skua_pes() * shift->counts_bytes);
     for (int i = 0; i < shift->domains; i++) {
         struct shift_domain *d = &shift->domain[i];
 
         particles_fill(&d->p, shift->options.particles);
         memset(d->slot, 0, SHIFT_SIDES * sizeof *d->slot);
-        memset(d->seen, 0, sizeof d->seen);
-        d->seen_end = 0;
     }
     skua_sync();
 }
@@ -212,7 +253,9 @@ static double shift_substep(struct shift *shift, const struct shift_protocol *pr
     *moved += shift_all(shift, protocol);
     seconds = stopwatch_now() - begin;
     for (int i = 0; i < shift->domains; i++)
-        particles_compact(&shift->domain[i].p);
+        if (!particles_compact(&shift->domain[i].p))
+            skua_abort("domain %d has no room for the particles that it received",
+                       shift->domain[i].p.domain);
     begin = stopwatch_now();
     if (protocol->settled)
         protocol->settled(shift);

@@ -14,9 +14,10 @@
  *   signal      a put and a notification into the receive buffer of this direction; the number of
  *               particles travels with them;
  *   pipelined   a put of each field to its final place, in chunks, while the next chunk is packed;
- *               nothing is unpacked. A domain has free space at both ends of its arrays. The left
- *               neighbour appends at the front and the right one at the back, so neither needs to
- *               know how many particles the other one sends.
+ *               nothing is unpacked. The arrays of a domain have an area for each neighbour, so
+ *               neither needs to know how many particles the other one sends. The numbers of
+ *               particles for all domains of a PE follow in one put, whose notification tells
+ *               that the particles have arrived.
  *
  * Domains are distributed over PEs round robin, so that all neighbours are on other PEs, as in the
  * paper.
@@ -33,12 +34,25 @@
 /** The memory of a domain that one neighbour writes; each side has a slot, in cache lines of its
  *  own. */
 struct shift_slot {
-    skua_notify arrived; /* counts rounds whose particles arrived; pipelined: plus their number */
-    /* With pscw it counts numbers and places; pipelined, it adds the ends of arrays, + 1 each. */
-    skua_notify ready;
-    int64_t     count; /* number of particles */
-    int64_t     place; /* pscw: position in the neighbour's receive buffer */
+    skua_notify arrived; /* counts rounds whose particles arrived */
+    skua_notify ready;   /* pscw: counts numbers and places */
+    int64_t     count;   /* number of particles */
+    int64_t     place;   /* pscw: position in the neighbour's receive buffer */
     char        fill[96];
+};
+
+/** Pipelined: the numbers of particles that another PE has sent to each domain of a PE. */
+struct shift_counts {
+    skua_notify arrived; /* counts rounds whose particles arrived */
+    int64_t     count[][SHIFT_SIDES];
+};
+
+/** Pipelined: a PE with neighbours of domains of this PE. */
+struct shift_peer {
+    int                  pe;
+    skua_gaddr           there; /* struct shift_counts of this PE at that one */
+    struct shift_counts *here;  /* struct shift_counts of that PE at this one */
+    struct shift_counts *sent;  /* the numbers that are sent */
 };
 
 /** The beginning of a receive buffer. */
@@ -54,10 +68,9 @@ struct shift_domain {
     char              *buffer[SHIFT_SIDES]; /* receive buffers, struct shift_packed         */
     /* Send buffers, unless the receiver's is written directly. */
     struct shift_packed *sent[SHIFT_SIDES];
-    /* Pipelined: position of our particles at the neighbour. */
-    int64_t end[SHIFT_SIDES];
-    /* Pipelined: last values of the notifications. */
-    uint64_t seen[SHIFT_SIDES], seen_end;
+    /* Pipelined: position of our last particles at the neighbour. */
+    int64_t            place[SHIFT_SIDES];
+    struct shift_peer *peer[SHIFT_SIDES]; /* pipelined: the PE of the neighbour */
     /* Global addresses of the neighbours' memory. */
     skua_gaddr there[SHIFT_SIDES];
     char      *near[SHIFT_SIDES]; /* the neighbours' memory; NULL: on another host */
@@ -70,13 +83,14 @@ struct shift {
     struct gtcshift_options options;
     struct stopwatch        watch;
     skua_region             region;
-    /* Bytes of a receive buffer and of a domain. */
-    size_t               buffer_bytes, domain_bytes;
+    /* Bytes of a receive buffer, of a domain and of a struct shift_counts. */
+    size_t               buffer_bytes, domain_bytes, counts_bytes;
     struct shift_domain *domain;
     int                  domains; /* number of domains of this PE */
     uint64_t             rounds;  /* number of rounds with the present protocol */
-    bool                 told; /* pipelined: the neighbours send their ends before the next round */
     int                  arrived; /* number of messages that arrived in this round */
+    struct shift_peer   *peer;
+    int                  peers;
 };
 
 /** A protocol. All PEs call each of its functions. */
@@ -117,6 +131,18 @@ static inline size_t shift_buffer_offset(const struct shift *shift, int side)
 static inline size_t shift_field_offset(const struct shift *shift)
 {
     return shift_buffer_offset(shift, SHIFT_SIDES);
+}
+
+/** Returns the largest number of domains of a PE. */
+static inline size_t shift_domains_most(const struct shift *shift)
+{
+    return ((size_t)shift->options.domains + (size_t)skua_pes() - 1) / (size_t)skua_pes();
+}
+
+/** Returns the offset of the struct shift_counts that @p pe writes in the region of a PE. */
+static inline size_t shift_counts_offset(const struct shift *shift, int pe)
+{
+    return shift_domains_most(shift) * shift->domain_bytes + (size_t)pe * shift->counts_bytes;
 }
 
 /** Returns the global address of a byte of the memory of a neighbour. */

@@ -42,7 +42,7 @@ static int64_t particles_crossing(int64_t count, int domains)
     return count * domains / 1000;
 }
 
-/* Returns the free space on the left of the arrays; on the right there is twice as much. */
+/* Returns the length of the area of a side; behind the particles there is twice as much space. */
 static int64_t particles_margin(int64_t count, int domains)
 {
     int64_t crossing = particles_crossing(count, domains);
@@ -52,7 +52,7 @@ static int64_t particles_margin(int64_t count, int domains)
 
 int64_t particles_room(int64_t count, int domains)
 {
-    return (count + 3 * particles_margin(count, domains) + 7) / 8 * 8;
+    return (count + 2 * SHIFT_SIDES * particles_margin(count, domains) + 7) / 8 * 8;
 }
 
 int64_t particles_leaving_max(int64_t count, int domains)
@@ -75,7 +75,7 @@ bool particles_make(struct particles *p, double *memory, int domain, int domains
                             .domains = domains,
                             .least   = domain * (TURN / domains),
                             .most = domain + 1 == domains ? TURN : (domain + 1) * (TURN / domains),
-                            .origin       = particles_margin(count, domains),
+                            .origin       = SHIFT_SIDES * particles_margin(count, domains),
                             .room         = particles_room(count, domains),
                             .most_leaving = particles_leaving_max(count, domains)};
     for (int f = 0; f < PARTICLE_FIELDS; f++)
@@ -142,8 +142,9 @@ void particles_fill(struct particles *p, int64_t count)
 {
     double z[PARTICLE_FIELDS];
 
-    p->lo                        = p->origin;
     p->hi                        = p->origin + count;
+    p->front[SHIFT_LEFT]         = particles_area_end(p, SHIFT_LEFT);
+    p->front[SHIFT_RIGHT]        = particles_area_end(p, SHIFT_RIGHT);
     p->leaving[SHIFT_LEFT].count = p->leaving[SHIFT_RIGHT].count = p->holes.count = 0;
     for (int64_t i = 0; i < count; i++) {
         particles_initial(p->domain, p->domains, i, z);
@@ -154,7 +155,7 @@ void particles_fill(struct particles *p, int64_t count)
 
 void particles_move(struct particles *p)
 {
-    for (int64_t i = p->lo; i < p->hi; i++)
+    for (int64_t i = p->origin; i < p->hi; i++)
         p->field[ZETA][i] = particles_next(p->field[ZETA][i], p->field[VELOCITY][i]);
 }
 
@@ -231,23 +232,38 @@ static int particles_compare(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* Holes are filled from the front with particles of the back, and particles before the origin are
- * treated as if they were at the very back. */
-void particles_compact(struct particles *p)
+/* Moves the particles of the area of a side into the holes from *@p first on. Those at *@p gone,
+ * up to @p holes, have left the domain. Returns false if the arrays are too short. */
+static bool particles_empty_area(struct particles *p, int side, uint32_t **gone,
+                                 const uint32_t *holes, uint32_t **first, const uint32_t *last)
 {
-    uint32_t *hole = p->holes.at, *first = hole, *last = hole + p->holes.count;
-    int64_t   before = p->lo;
+    int64_t end = particles_area_end(p, side);
 
-    qsort(hole, (size_t)p->holes.count, sizeof *hole, particles_compare);
-    while (first < last && *first < p->origin) /* a hole before the origin needs no filling */
-        first++;
-    for (uint32_t *gone = hole; before < p->origin; before++) {
-        if (gone < first && *gone == before) {
-            gone++;
+    for (; p->front[side] < end; p->front[side]++) {
+        if (*gone < holes && **gone == p->front[side]) {
+            ++*gone;
             continue;
         }
-        particles_copy(p, first < last ? *first++ : p->hi++, before);
+        if (*first == last && p->hi == p->room)
+            return false;
+        particles_copy(p, *first < last ? *(*first)++ : p->hi++, p->front[side]);
     }
+    return true;
+}
+
+/* Holes are filled from the front, with the particles of the areas, of which that of the right side
+ * comes first, then with particles of the back. A hole in an area needs no filling. */
+bool particles_compact(struct particles *p)
+{
+    uint32_t *gone = p->holes.at, *first = gone, *last = gone + p->holes.count, *holes;
+
+    qsort(gone, (size_t)p->holes.count, sizeof *gone, particles_compare);
+    while (first < last && *first < p->origin)
+        first++;
+    holes = first;
+    if (!particles_empty_area(p, SHIFT_RIGHT, &gone, holes, &first, last) ||
+        !particles_empty_area(p, SHIFT_LEFT, &gone, holes, &first, last))
+        return false;
     while (first < last) {
         p->hi--;
         if (last[-1] == p->hi)
@@ -255,8 +271,8 @@ void particles_compact(struct particles *p)
         else
             particles_copy(p, *first++, p->hi);
     }
-    p->lo          = p->origin;
     p->holes.count = 0;
+    return true;
 }
 
 /* ---- sums ----------------------------------------------------------------------------------- */
@@ -276,13 +292,13 @@ void particles_add(const struct particles *p, struct particle_sum *sum)
 {
     double z[PARTICLE_FIELDS];
 
-    for (int64_t i = p->lo; i < p->hi; i++) {
+    for (int64_t i = p->origin; i < p->hi; i++) {
         for (int f = 0; f < PARTICLE_FIELDS; f++)
             z[f] = p->field[f][i];
         sum->hash += particles_hash(z);
         sum->outside += z[ZETA] < p->least || z[ZETA] >= p->most;
     }
-    sum->count += (uint64_t)(p->hi - p->lo);
+    sum->count += (uint64_t)(p->hi - p->origin);
 }
 
 void particles_expect(int domain, int domains, int64_t count, int64_t substeps,
@@ -320,11 +336,8 @@ void particles_gather(const struct particles *p, const struct particle_list *lis
 {
     const uint32_t *at = list->at + first;
 
-    for (int f = 0; f < PARTICLE_FIELDS; f++, to += stride) {
-        const double *restrict from = p->field[f];
-        double *restrict there      = to;
-
-        for (int64_t i = 0; i < count; i++)
-            there[i] = from[at[i]];
-    }
+    /* All fields of a particle together: the processor reads 12 arrays at the same time. */
+    for (int64_t i = 0; i < count; i++)
+        for (int f = 0; f < PARTICLE_FIELDS; f++)
+            to[f * stride + i] = p->field[f][at[i]];
 }

@@ -4,8 +4,9 @@
  *
  * The torus is divided along its angle zeta into domains of equal width. A particle has 12 numbers:
  * z0 .. z5, of which z2 is zeta and z3 is proportional to its velocity along the torus, and six
- * older values. Each number is an array of its own. The particles of a domain are at lo .. hi - 1
- * of these arrays; free space lies on both sides.
+ * older values. Each number is an array of its own. The particles of a domain are at
+ * origin .. hi - 1 of these arrays. Before the origin there is an area for each side, in which
+ * particles may arrive; particles_compact() moves them behind the origin.
  *
  * A particle's path depends on nothing but its own numbers, so the set of all particles after some
  * steps can be computed without domains. An order-independent checksum compares it with the result.
@@ -39,9 +40,10 @@ struct particles {
     int     domain, domains;
     double  least, most; /* zeta of the domain: least <= zeta < most */
     double *field[PARTICLE_FIELDS];
-    int64_t lo, hi;
-    /* Origin: lo after particles_compact(); length of an array. */
-    int64_t origin, room;
+    int64_t origin, hi;
+    int64_t room; /* length of an array */
+    /* Particles that arrived in the area of each side: front .. particles_area_end() - 1. */
+    int64_t front[SHIFT_SIDES];
     /* Largest number that may leave in one direction and round. */
     int64_t              most_leaving;
     struct particle_list leaving[SHIFT_SIDES];
@@ -81,8 +83,22 @@ void particles_move(struct particles *p);
  *  `holes`. Returns false if there are too many. */
 bool particles_scan(struct particles *p, int64_t from, int64_t to);
 
-/** Moves particles into the holes and sets lo to origin. */
-void particles_compact(struct particles *p);
+/** Moves the particles of both areas, and others as needed, into the holes, and behind the last
+ *  particle if there are too few holes. Returns false if the arrays are too short. */
+bool particles_compact(struct particles *p);
+
+/** Returns the number of particles that fit into the area of a side. */
+static inline int64_t particles_area_room(const struct particles *p)
+{
+    return p->origin / SHIFT_SIDES;
+}
+
+/** Returns the end of the area of a side, in which particles are stored from the end to the front.
+ */
+static inline int64_t particles_area_end(const struct particles *p, int side)
+{
+    return side == SHIFT_LEFT ? p->origin : particles_area_room(p);
+}
 
 /** Adds the particles of a domain to a sum. */
 void particles_add(const struct particles *p, struct particle_sum *sum);

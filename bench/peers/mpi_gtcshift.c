@@ -270,7 +270,7 @@ static void shift(const struct shift_protocol *protocol)
 
     stopwatch_start(&watch);
     for (int i = 0; i < domains; i++) {
-        domain[i].fresh[0] = domain[i].p.lo;
+        domain[i].fresh[0] = domain[i].p.origin;
         domain[i].fresh[1] = domain[i].p.hi;
     }
     leaving = scan();
@@ -299,7 +299,8 @@ static double run(const struct shift_protocol *protocol)
         shift(protocol);
         seconds += stopwatch_now() - begin;
         for (int i = 0; i < domains; i++)
-            particles_compact(&domain[i].p);
+            if (!particles_compact(&domain[i].p))
+                MPI_Abort(MPI_COMM_WORLD, 3);
     }
     MPI_Allreduce(MPI_IN_PLACE, &seconds, 1, MPI_DOUBLE, MPI_MAX, MPI_COMM_WORLD);
     return seconds / (SHIFTS_PER_STEP * steps);

@@ -34,12 +34,13 @@ static const struct neighbours_column bench_fillboundary_columns[] = {
     {"6 x 32^3", "exchange", 6032, 32},
     {0}};
 
-static const struct neighbours bench_fillboundary_all = {.app    = "fillboundary",
-                                                         .row    = bench_fillboundary_rows,
-                                                         .column = bench_fillboundary_columns,
-                                                         .fast   = {"signal", "channels"},
-                                                         .small  = "channels",
-                                                         .goal   = 1.8};
+static const struct neighbours bench_fillboundary_all = {.app       = "fillboundary",
+                                                         .row       = bench_fillboundary_rows,
+                                                         .column    = bench_fillboundary_columns,
+                                                         .fast      = {"signal", "channels"},
+                                                         .small     = "channels",
+                                                         .goal      = 1.8,
+                                                         .exchanges = 1};
 
 /* Measures both problems on @p pes PEs of this host. */
 static void bench_fillboundary_run_host(struct results *results, const struct bench_host *host,

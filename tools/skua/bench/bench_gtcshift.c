@@ -37,8 +37,7 @@ static const struct {
      "32449,64,1,2"},
 };
 
-#define PROBLEMS     (sizeof bench_gtcshift_problems / sizeof *bench_gtcshift_problems)
-#define TCP_PROBLEMS 3 /* the first ones */
+#define PROBLEMS (sizeof bench_gtcshift_problems / sizeof *bench_gtcshift_problems)
 
 static const struct neighbours_column bench_gtcshift_columns[] = {
     {"2 x 200", "step", 400, 400},
@@ -48,12 +47,13 @@ static const struct neighbours_column bench_gtcshift_columns[] = {
     {"64 x A", "step", 64 * PLANE_A, 64 * PLANE_A},
     {0}};
 
-static const struct neighbours bench_gtcshift_all = {.app    = "gtcshift",
-                                                     .row    = bench_gtcshift_rows,
-                                                     .column = bench_gtcshift_columns,
-                                                     .fast   = {"signal", "pipelined"},
-                                                     .small  = "pipelined",
-                                                     .goal   = 1.7};
+static const struct neighbours bench_gtcshift_all = {.app       = "gtcshift",
+                                                     .row       = bench_gtcshift_rows,
+                                                     .column    = bench_gtcshift_columns,
+                                                     .fast      = {"signal", "pipelined"},
+                                                     .small     = "pipelined",
+                                                     .goal      = 1.7,
+                                                     .exchanges = 2}; /* particles, allreduce */
 
 static void bench_gtcshift_run(struct results *results, const struct bench_host *host, int round,
                                int rounds)
@@ -63,7 +63,7 @@ static void bench_gtcshift_run(struct results *results, const struct bench_host 
         neighbours_run(&bench_gtcshift_all, results, host, bench_gtcshift_problems[i].arguments,
                        bench_gtcshift_problems[i].peer, 2);
     }
-    for (size_t i = 0; i < TCP_PROBLEMS; i++) {
+    for (size_t i = 0; i < PROBLEMS; i++) {
         bench_step(round, rounds, "gtcshift, over TCP");
         neighbours_run_tcp(&bench_gtcshift_all, results, host, bench_gtcshift_problems[i].arguments,
                            bench_gtcshift_problems[i].peer);

@@ -57,6 +57,7 @@ void neighbours_run_tcp(const struct neighbours *bench, struct results *results,
 
     if (!network_open(&network, host))
         return;
+    network_run_exchange(&network, results, bench->app);
     neighbours_run_app_tcp(bench, results, &network, arguments);
     for (size_t i = 0; i < NEIGHBOURS_MPIS; i++) {
         char name[64], path[PROGRAM_PATH_BYTES], series[32];
@@ -141,6 +142,20 @@ void neighbours_print_phases(const struct neighbours *bench, const struct result
 
 /* ---- goals --------------------------------------------------------------- */
 
+/* Prints the largest ratio that any protocol over sockets can reach: that of an MPI to exchanges by
+ * bare sockets, in microseconds. */
+static void neighbours_print_limit(const struct neighbours *bench, const struct results *results,
+                                   const char *mpi, double time)
+{
+    double limit = 1e6 * results_get(results, "limit-tcp", NETWORK_EXCHANGE_BYTES, "exchange-2pe");
+    char   what[80];
+
+    snprintf(what, sizeof what, "%s two-sided / %d exchange%s by bare sockets, %.1f us", mpi,
+             bench->exchanges, bench->exchanges == 1 ? "" : "s", bench->exchanges * limit);
+    if (limit > 0 && time > 0)
+        printf("%-62s%8.2f  a limit\n", what, time / (bench->exchanges * limit));
+}
+
 static void neighbours_print_goal(const struct neighbours *bench, const struct results *results,
                                   const char *protocol, const char *path,
                                   const struct neighbours_column *column, int pes)
@@ -175,6 +190,9 @@ void neighbours_print_goals(const struct neighbours *bench, const struct results
         bench_print_goal(what,
                          bench_ratio(neighbours_value(results, &send, path, small, pes), mine),
                          ">=", bench->goal);
+        if (path[0])
+            neighbours_print_limit(bench, results, neighbours_mpi[i],
+                                   neighbours_value(results, &send, path, small, pes));
     }
 }
 

@@ -36,6 +36,7 @@ struct neighbours {
     const char *fast[2];                    /* the protocols that the goals are about     */
     const char *small;                      /* that of the goal on the smallest exchange  */
     double      goal;                       /* how many times faster than two-sided it is */
+    int         exchanges; /* of data between two PEs in the smallest exchange, at least  */
 };
 
 /** Measures a problem on @p pes PEs of this host: arguments of the application, and of its peers.

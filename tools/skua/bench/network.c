@@ -324,6 +324,23 @@ void network_run_both(const struct network *network, struct results *results, co
     bench_run(results, command.argv);
 }
 
+void network_run_exchange(const struct network *network, struct results *results, const char *bench)
+{
+    char  path[PROGRAM_PATH_BYTES], cpu[2][16], namespace[2][32];
+    char *argv[9] = {path, "exchange", (char *)bench, cpu[0], cpu[1]};
+
+    if (!program_find("bench-floor", path))
+        return;
+    for (int end = 0; end < 2; end++) {
+        snprintf(cpu[end], sizeof cpu[end], "%d", network->host->cpu[end]);
+        snprintf(namespace[end], sizeof namespace[end], "/proc/%d/ns/net",
+                 (int)network->holder[end]);
+        argv[6 + end] = network->holder[0] ? namespace[end] : NULL;
+    }
+    argv[5] = network->holder[0] ? FIRST : NULL;
+    bench_run(results, argv);
+}
+
 void network_run_mpi(const struct network *network, struct results *results, const char *mpi,
                      const char *program)
 {

@@ -16,7 +16,8 @@
 #include "base/security.h"
 #include "bench.h"
 
-#define NETWORK_DEVICES 2 /* pairs of virtual Ethernet devices between two namespaces, at most */
+#define NETWORK_EXCHANGE_BYTES 32 /* of network_run_exchange() */
+#define NETWORK_DEVICES        2 /* pairs of virtual Ethernet devices between two namespaces, at most */
 
 struct network {
     const struct bench_host *host;
@@ -69,6 +70,11 @@ void network_run_both(const struct network *network, struct results *results, co
  * the client's output.  Returns the client's exit code. */
 int network_run_pair(const struct network *network, char *const server[], char *const client[],
                      void (*line)(const char *text, void *arg), void *arg);
+
+/** Measures an exchange of a few bytes by bare sockets at both ends, for @p bench: series
+ * limit-tcp, NETWORK_EXCHANGE_BYTES, exchange-2pe, in seconds. */
+void network_run_exchange(const struct network *network, struct results *results,
+                          const char *bench);
 
 /** Returns the IP address of the first end. */
 const char *network_address(const struct network *network);
