@@ -23,6 +23,7 @@
 #include "core/pe/layer.h"
 #include "core/pe/pe.h"
 #include "core/sched/blocked.h"
+#include "core/sched/foreign.h"
 #include "core/sched/patience.h"
 #include "core/sched/timer.h"
 
@@ -57,17 +58,13 @@ struct ski_idle {
     uint64_t yield_ticks; /* ... spin and yield until idle for this long; then sleep */
     uint64_t look_ticks;  /* of polling between two yields                          */
     uint64_t rests;       /* times that all callbacks had nothing to do             */
-    uint64_t alone_until; /* ticks until which foreign PEs are taken to be asleep   */
-    uint64_t alone_ticks; /* how long that is assumed after a quick yield           */
     uint64_t impatient_ticks;
     uint64_t switch_ticks;   /* a yield that took longer: another thread has run       */
-    uint64_t quick_ticks;    /* a yield that took less time: no other thread has run   */
-    uint64_t long_ticks;     /* a yield that took longer: it has much to do            */
-    int      foreign;        /* PEs on this CPU that do not share the arena, as counted */
     uint32_t yields;         /* since `since`                                          */
     uint32_t depth;          /* nested walks of the list of callbacks                  */
     bool     callbacks_done; /* they ran, and had nothing more to do                */
 
+    struct ski_foreign        foreign;
     struct ski_patience       patience;
     struct ski_idle_callback *callbacks;
 };
@@ -395,38 +392,30 @@ static bool sched_poll_inbox(struct ski_pe *self)
     return false;
 }
 
-/* Returns whether other PEs want the CPU of this one.  Foreign PEs are counted as one that is
- * always awake (host.c), since this PE cannot know when they sleep; after a yield that has returned
- * at once they do. */
+/* Returns whether other PEs want the CPU of this one. */
 static bool sched_is_crowded(const struct ski_pe *self, uint64_t now)
 {
-    const struct ski_idle *idle = self->idle;
-
-    if (now < idle->alone_until)
-        return ski_host_crowded_without(self->host, self->index, idle->foreign);
-    return ski_host_crowded(self->host, self->index);
+    return ski_host_crowded_without(self->host, self->index,
+                                    ski_foreign_asleep(&self->idle->foreign, now));
 }
 
 /* Yields the CPU, and finds out whether foreign PEs wanted it. */
 static void sched_yield_to_others(struct ski_pe *self)
 {
-    struct ski_idle *idle   = self->idle;
-    uint64_t         before = ski_ticks(), took;
+    struct ski_idle       *idle  = self->idle;
+    uint64_t               begun = ski_ticks();
+    enum ski_foreign_yield told;
 
     sched_yield();
-    if (!idle->foreign)
+    if (idle->foreign.pes == 0)
         return;
-    took = ski_ticks() - before;
-    if (took < idle->quick_ticks) {
-        idle->alone_until = before + idle->alone_ticks;
-        idle->yields      = 0;
-        self->idle_limit  = IDLE_PASSES;
-    } else {
-        idle->alone_until = 0;
-        self->idle_limit  = IDLE_SHARED;
-        if (took > idle->long_ticks)
-            idle->yields = YIELDS;
-    }
+    told = ski_foreign_yielded(&idle->foreign, begun, ski_ticks() - begun);
+
+    self->idle_limit = told == SKI_YIELD_ALONE ? IDLE_PASSES : IDLE_SHARED;
+    if (told == SKI_YIELD_ALONE)
+        idle->yields = 0;
+    else if (told == SKI_YIELD_COMPUTES)
+        idle->yields = YIELDS;
 }
 
 /* An idle PE whose CPU other PEs share.  Yielding costs half of sleeping and being woken, so a few
@@ -693,13 +682,13 @@ void ski_scheduler_init(struct ski_pe *self)
 
     sched_set_idle_times(self, idle);
     idle->look_ticks      = ski_ns_to_ticks(LOOK_NS);
-    idle->alone_ticks     = ski_ns_to_ticks(ALONE_NS);
-    idle->quick_ticks     = ski_ns_to_ticks(QUICK_NS);
     idle->switch_ticks    = ski_ns_to_ticks(SWITCH_NS);
     idle->impatient_ticks = ski_ns_to_ticks(IMPATIENT_NS);
-    idle->long_ticks      = ski_ns_to_ticks(LONG_NS);
-    idle->foreign         = ski_host_foreign_pes(self->job, self->index);
-    if (!idle->foreign && !ski_pe_hidden(self)) /* others would have to wait */
+    idle->foreign = (struct ski_foreign){.pes      = ski_host_foreign_pes(self->job, self->index),
+                                         .quick    = ski_ns_to_ticks(QUICK_NS),
+                                         .computes = ski_ns_to_ticks(LONG_NS),
+                                         .alone    = ski_ns_to_ticks(ALONE_NS)};
+    if (idle->foreign.pes == 0 && !ski_pe_hidden(self)) /* others would have to wait */
         idle->patience.most = ski_ns_to_ticks((uint64_t)(ski_config.idle_patience * 1e3));
     idle->patience.first = idle->yield_ticks;
     self->idle           = idle;

@@ -80,6 +80,9 @@ static bool host_test_as_other_user(void (*act)(void))
     return pid > 0 && waitpid(pid, &status, 0) == pid && status == 0;
 }
 
+/* Whether the foreign PEs of the last job were counted once for each CPU, and only there. */
+static bool host_test_counted;
+
 /* Creates a host with process 1 of two, whose two PEs have a CPU each; returns whether they share
  * it, if PEs of other processes do or do not use these CPUs. */
 static bool host_test_shares(bool cpus_shared)
@@ -100,6 +103,10 @@ static bool host_test_shares(bool cpus_shared)
         ski_job_create(arena, &plan, &job) != SKUA_OK || ski_host_create(job, 64) != SKUA_OK)
         return !cpus_shared;
     shared = ski_host_shared(job->host, 0) && ski_host_crowded(job->host, 1);
+
+    host_test_counted = ski_host_foreign_pes(job, 1) == (cpus_shared ? 1 : 0) &&
+                        ski_host_foreign_pes(job, job->local_pes) == 0 &&
+                        !ski_host_crowded_without(job->host, 1, ski_host_foreign_pes(job, 1));
     ski_arena_detach(arena);
     close(fd);
     return shared;
@@ -118,7 +125,8 @@ int main(void)
        "its key does");
     close(bell);
     ski_config_load();
-    OK(!host_test_shares(false), "PEs with a CPU each do not share it");
+    OK(!host_test_shares(false) && host_test_counted, "PEs with a CPU each do not share it");
     OK(host_test_shares(true), "unless PEs of another arena use it");
+    OK(host_test_counted, "which count as one PE, without which the CPU is not crowded");
     return tap_end();
 }
