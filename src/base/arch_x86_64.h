@@ -22,8 +22,9 @@ static inline uint64_t ski_ticks_rate(void)
     return 0; /* CPUID reports it only on some models, so clock.c measures it */
 }
 
-#define SKI_COPY_AHEAD_MIN SIZE_MAX
-#define SKI_COPY_AHEAD_MAX SIZE_MAX
+#define SKI_COPY_LARGE_MIN  SIZE_MAX
+#define SKI_COPY_HALVES_MIN SIZE_MAX
+#define SKI_COPY_LARGE_MAX  SIZE_MAX
 
 #define SKI_CMA_SLOW 0
 

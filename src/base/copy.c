@@ -2,17 +2,45 @@
 /* copy.c - see copy.h. */
 #include "base/copy.h"
 
-#define COPY_CHUNK ((size_t)256)
+#define COPY_CHUNK ((size_t)2 * SKI_CACHE_LINE)
 #define COPY_AHEAD ((size_t)2048)
+#define COPY_PIECE ((size_t)2048)
 
+/* Loads that cross cache lines cost more than stores that do, so chunks begin at lines of the
+ * source; the first line is copied whole, and its last bytes a second time. */
 void ski_copy_ahead(char *to, const char *from, size_t bytes)
 {
-    size_t done = 0;
+    size_t done = -(uintptr_t)from % SKI_CACHE_LINE;
 
+    if (bytes < COPY_AHEAD) {
+        memcpy(to, from, bytes);
+        return;
+    }
+    memcpy(to, from, SKI_CACHE_LINE);
     for (; done + COPY_AHEAD + COPY_CHUNK <= bytes; done += COPY_CHUNK) {
         for (size_t line = 0; line < COPY_CHUNK; line += SKI_CACHE_LINE)
             __builtin_prefetch(from + done + COPY_AHEAD + line);
         memcpy(to + done, from + done, COPY_CHUNK);
     }
     memcpy(to + done, from + done, bytes - done);
+}
+
+/* Copies pieces of the lower and of the upper half in turn, the last piece last. */
+static void copy_halves(char *to, const char *from, size_t bytes)
+{
+    size_t half = bytes / 2 / COPY_PIECE * COPY_PIECE;
+
+    for (size_t done = 0; done < half; done += COPY_PIECE) {
+        memcpy(to + done, from + done, COPY_PIECE);
+        memcpy(to + half + done, from + half + done, COPY_PIECE);
+    }
+    memcpy(to + 2 * half, from + 2 * half, bytes - 2 * half);
+}
+
+void ski_copy_large(char *to, const char *from, size_t bytes)
+{
+    if (bytes >= SKI_COPY_HALVES_MIN && ((uintptr_t)to - (uintptr_t)from) % SKI_CACHE_LINE == 0)
+        copy_halves(to, from, bytes);
+    else
+        ski_copy_ahead(to, from, bytes);
 }

@@ -28,8 +28,8 @@ static bool rma_put_mapped(const char *call, void *dest, const void *source, siz
 {
     void *to = bytes ? shmemi_locate(call, dest, bytes, pe, at) : NULL;
 
-    if (to)
-        memcpy(to, source, bytes);
+    if (to && !shmemi_copy(to, source, bytes))
+        shmemi_check_status(call, pe, skua_put(*at, source, bytes));
     return to || bytes == 0;
 }
 
@@ -40,8 +40,8 @@ static bool rma_get_mapped(const char *call, void *dest, const void *source, siz
 {
     const void *from = bytes ? shmemi_locate(call, source, bytes, pe, at) : NULL;
 
-    if (from)
-        memcpy(dest, from, bytes);
+    if (from && !shmemi_copy(dest, from, bytes))
+        shmemi_check_status(call, pe, skua_get(dest, *at, bytes));
     return from || bytes == 0;
 }
 

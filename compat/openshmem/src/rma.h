@@ -4,7 +4,8 @@
  *
  * A transfer to memory that is mapped in this process is a copy. Otherwise Skua performs it: a put
  * returns when its source may change, a get when its data have arrived, the non-blocking forms at
- * once.
+ * once. Skua also copies large blocks of mapped memory, because its copy is faster than memcpy() at
+ * some sizes.
  */
 #ifndef SHMEMI_RMA_H
 #define SHMEMI_RMA_H
@@ -16,13 +17,20 @@ void shmemi_get_net(const char *call, void *dest, const void *source, size_t byt
 void shmemi_put_nbi_net(const char *call, void *dest, const void *source, size_t bytes, int pe);
 void shmemi_get_nbi_net(const char *call, void *dest, const void *source, size_t bytes, int pe);
 
-/** Copies @p bytes; a single word without a call. */
-static inline void shmemi_copy(void *to, const void *from, size_t bytes)
+/** The number of bytes from which on Skua copies mapped memory, too. */
+#define SHMEMI_COPY_LARGE ((size_t)384 << 10)
+
+/** Copies @p bytes, a single word without a call. Returns false if Skua has to copy them. */
+static inline bool shmemi_copy(void *to, const void *from, size_t bytes)
 {
-    if (bytes == sizeof(uint64_t))
+    if (bytes == sizeof(uint64_t)) {
         memcpy(to, from, sizeof(uint64_t));
-    else
-        memcpy(to, from, bytes);
+        return true;
+    }
+    if (SHMEMI_UNLIKELY(bytes >= SHMEMI_COPY_LARGE))
+        return false;
+    memcpy(to, from, bytes);
+    return true;
 }
 
 static inline void shmemi_put(const char *call, void *dest, const void *source, size_t bytes,
@@ -30,9 +38,7 @@ static inline void shmemi_put(const char *call, void *dest, const void *source, 
 {
     void *to = shmemi_direct(dest, bytes, pe);
 
-    if (SHMEMI_LIKELY(to))
-        shmemi_copy(to, source, bytes);
-    else
+    if (SHMEMI_UNLIKELY(!to || !shmemi_copy(to, source, bytes)))
         shmemi_put_net(call, dest, source, bytes, pe);
 }
 
@@ -41,9 +47,7 @@ static inline void shmemi_get(const char *call, void *dest, const void *source, 
 {
     const void *from = shmemi_direct(source, bytes, pe);
 
-    if (SHMEMI_LIKELY(from))
-        shmemi_copy(dest, from, bytes);
-    else
+    if (SHMEMI_UNLIKELY(!from || !shmemi_copy(dest, from, bytes)))
         shmemi_get_net(call, dest, source, bytes, pe);
 }
 
@@ -52,9 +56,7 @@ static inline void shmemi_put_nbi(const char *call, void *dest, const void *sour
 {
     void *to = shmemi_direct(dest, bytes, pe);
 
-    if (SHMEMI_LIKELY(to))
-        shmemi_copy(to, source, bytes);
-    else
+    if (SHMEMI_UNLIKELY(!to || !shmemi_copy(to, source, bytes)))
         shmemi_put_nbi_net(call, dest, source, bytes, pe);
 }
 
@@ -63,9 +65,7 @@ static inline void shmemi_get_nbi(const char *call, void *dest, const void *sour
 {
     const void *from = shmemi_direct(source, bytes, pe);
 
-    if (SHMEMI_LIKELY(from))
-        shmemi_copy(dest, from, bytes);
-    else
+    if (SHMEMI_UNLIKELY(!from || !shmemi_copy(dest, from, bytes)))
         shmemi_get_nbi_net(call, dest, source, bytes, pe);
 }
 

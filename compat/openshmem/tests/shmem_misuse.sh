@@ -45,6 +45,8 @@ stride|shmem_long_iput: [0-9]+ bytes at 0x[0-9a-f]+ on PE 0 reach beyond
 backwards|shmem_long_iget: a stride of the remote side is -1 elements
 aligned|shmem_long_atomic_add: 0x[0-9a-f]+ on PE 0 is not aligned to its 8 bytes
 context|shmem_ctx_long_put: the context is SHMEM_CTX_INVALID
+destroyed-context|shmem_ctx_destroy: the context has been destroyed
+context-of-team|shmem_ctx_long_put: the context has been destroyed, or its team has
 signal|shmem_putmem_signal: 99 is not a signal operation
 comparison|shmem_long_wait_until: 99 is not a comparison
 lock|shmem_clear_lock: the lock 0x[0-9a-f]+ is not held

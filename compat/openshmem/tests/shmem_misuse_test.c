@@ -75,6 +75,26 @@ static void wrong_context(void)
     shmem_ctx_long_put(SHMEM_CTX_INVALID, words, source, 1, 1);
 }
 
+static void wrong_destroyed_context(void)
+{
+    shmem_ctx_t ctx = SHMEM_CTX_INVALID;
+
+    shmem_ctx_create(0, &ctx);
+    shmem_ctx_destroy(ctx);
+    shmem_ctx_destroy(ctx);
+}
+
+static void wrong_context_of_team(void)
+{
+    shmem_team_t team = SHMEM_TEAM_INVALID;
+    shmem_ctx_t  ctx  = SHMEM_CTX_INVALID;
+
+    shmem_team_split_strided(SHMEM_TEAM_WORLD, 0, 1, 2, NULL, 0, &team);
+    shmem_team_create_ctx(team, 0, &ctx);
+    shmem_team_destroy(team);
+    shmem_ctx_long_put(ctx, words, source, 1, 1);
+}
+
 static void wrong_signal(void)
 {
     shmem_putmem_signal(words, source, 8, (uint64_t *)(void *)(words + 8), 1, 99, 1);
@@ -155,6 +175,8 @@ static const struct {
     {"backwards", wrong_backwards, 0},
     {"aligned", wrong_aligned, 0},
     {"context", wrong_context, 0},
+    {"destroyed-context", wrong_destroyed_context, 0},
+    {"context-of-team", wrong_context_of_team, 1},
     {"signal", wrong_signal, 0},
     {"comparison", wrong_comparison, 0},
     {"lock", wrong_lock, 0},

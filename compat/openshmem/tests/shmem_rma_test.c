@@ -175,29 +175,68 @@ static void rma_test_generic(long *at)
     shmem_barrier_all();
 }
 
+#define LARGE ((size_t)1 << 20)
+
+static unsigned char rma_large_variable[LARGE / 2];
+
+static unsigned char rma_large_byte(int pe, size_t i)
+{
+    return (unsigned char)((size_t)pe + 1 + i * 131 + (i >> 8));
+}
+
+/* Checks bytes @p first to @p last of a large transfer, which have the values of @p pe. */
+static void rma_test_large_bytes(const unsigned char *at, size_t first, size_t last, int pe)
+{
+    for (size_t i = first; i < last; i++)
+        CHECK(at[i] == rma_large_byte(pe, i));
+}
+
+/* Tests that large transfers between addresses that are not aligned, and differently so, write all
+ * bytes and none beside them. */
+static void rma_test_large(unsigned char *at, size_t bytes)
+{
+    const size_t   n    = bytes - 9;
+    unsigned char *from = malloc(bytes);
+
+    CHECK(from);
+    for (size_t i = 0; i < n; i++)
+        from[5 + i] = rma_large_byte(me, i);
+    memset(at, 0, bytes);
+    shmem_barrier_all();
+    shmem_putmem(at + 3, from + 5, n, next);
+    shmem_barrier_all();
+    rma_test_large_bytes(at + 3, 0, n, prev);
+    CHECK(at[2] == 0 && at[3 + n] == 0);
+    memset(from, 0, bytes);
+    shmem_getmem(from + 1, at + 3, n, next);
+    rma_test_large_bytes(from + 1, 0, n, me);
+    CHECK(from[0] == 0 && from[1 + n] == 0);
+    shmem_getmem_nbi(from, at + 3, n / 2, prev);
+    shmem_quiet();
+    rma_test_large_bytes(from, 0, n / 2, (prev + pes - 1) % pes);
+    shmem_barrier_all();
+    shmem_putmem_nbi(at + 3 + n / 2, from + 1 + n / 2, n - n / 2, prev);
+    shmem_barrier_all();
+    rma_test_large_bytes(at + 3, 0, n / 2, prev);
+    rma_test_large_bytes(at + 3, n / 2, n, next);
+    free(from);
+}
+
 /* Tests large transfers, and transfers of 0 bytes, which may have any address. */
 static void rma_test_extremes(void)
 {
-    const size_t n  = 1 << 20;
-    char        *at = shmem_malloc(n), *from = malloc(n);
-    int          local;
+    unsigned char *at = shmem_malloc(LARGE);
+    int            local;
 
-    CHECK(at && from);
-    memset(from, me + 1, n);
-    shmem_putmem(at, from, n, next);
+    CHECK(at);
+    rma_test_large(at, LARGE);
+    rma_test_large(rma_large_variable, sizeof rma_large_variable);
     shmem_putmem(&local, &local, 0, next);
     shmem_getmem(&local, NULL, 0, next);
-    shmem_barrier_all();
-    for (size_t i = 0; i < n; i += 1000)
-        CHECK(at[i] == prev + 1);
-    shmem_getmem_nbi(from, at, n, next);
-    shmem_quiet();
-    CHECK(from[0] == me + 1 && from[n - 1] == me + 1);
     CHECK(shmem_addr_accessible(at, next) && !shmem_addr_accessible(&local, next));
     CHECK(shmem_pe_accessible(next) && !shmem_pe_accessible(pes));
     CHECK(shmem_ptr(at, me) == at && shmem_ptr(&local, me) == NULL);
     shmem_free(at);
-    free(from);
 }
 
 void test_rma(void)

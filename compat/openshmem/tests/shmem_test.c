@@ -2,7 +2,10 @@
 /*
  * shmem_test.c - the complete test of OpenSHMEM: runs the parts of shmem_test.h.
  *
- * usage: shmem_test [exit CODE]
+ * usage: shmem_test [exit CODE | gets]
+ *
+ * With `gets' all PEs read from each other at the same time, which must not depend on a progress
+ * thread.
  */
 #include "shmem_test.h"
 
@@ -13,20 +16,60 @@ int me, pes, next, prev;
 /* A variable in .data, which keeps its value through the start and the end. */
 static int variable = 7;
 
+static void test_set_pes(void)
+{
+    me   = shmem_my_pe();
+    pes  = shmem_n_pes();
+    next = (me + 1) % pes;
+    prev = (me + pes - 1) % pes;
+}
+
+/* Every PE waits for data of another one, which meanwhile waits itself: a call that waits serves
+ * requests. */
+static int test_gets(void)
+{
+    enum { WORDS = 20000, TURNS = 20 };
+    long *at = NULL, *to = malloc(WORDS * sizeof *to), *counter = NULL;
+
+    shmem_init();
+    test_set_pes();
+    at      = shmem_malloc(WORDS * sizeof *at);
+    counter = shmem_calloc(1, sizeof *counter);
+    CHECK(at && counter && to);
+    for (int i = 0; i < WORDS; i++)
+        at[i] = 1000L * me + i % 1000;
+    shmem_barrier_all();
+    for (int turn = 0; turn < TURNS; turn++) {
+        CHECK(shmem_long_g(at + turn, next) == 1000L * next + turn);
+        shmem_long_get(to, at, WORDS, next);
+        CHECK(to[WORDS - 1] == 1000L * next + 999);
+        shmem_long_get_nbi(to, at, WORDS, prev);
+        shmem_quiet();
+        CHECK(to[WORDS - 1] == 1000L * prev + 999);
+        shmem_long_iget(to, at, 1, 2, 500, next);
+        CHECK(to[499] == 1000L * next + 998);
+        CHECK(shmem_long_atomic_fetch_add(counter, 1, prev) == turn);
+    }
+    shmem_barrier_all();
+    CHECK(*counter == TURNS);
+    shmem_finalize();
+    free(to);
+    return 0;
+}
+
 int main(int argc, char **argv)
 {
     int  provided, major, minor;
     char name[SHMEM_MAX_NAME_LEN];
 
+    if (argc > 1 && strcmp(argv[1], "gets") == 0)
+        return test_gets();
     variable++;
     CHECK(shmem_init_thread(SHMEM_THREAD_MULTIPLE, &provided) == 0);
     CHECK(provided == SHMEM_THREAD_MULTIPLE);
     shmem_query_thread(&provided);
     CHECK(provided == SHMEM_THREAD_MULTIPLE && variable == 8);
-    me   = shmem_my_pe();
-    pes  = shmem_n_pes();
-    next = (me + 1) % pes;
-    prev = (me + pes - 1) % pes;
+    test_set_pes();
     if (argc > 2 && strcmp(argv[1], "exit") == 0) {
         if (me == pes - 1)
             shmem_global_exit(atoi(argv[2]));
