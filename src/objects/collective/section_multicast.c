@@ -133,6 +133,21 @@ static void section_multicast_run_entry(struct ski_object                   *obj
     ski_thread_unpin(ski_self);
 }
 
+/* Runs the entry of a multicast.  Meanwhile a contribution of the member to the same section finds
+ * its record without a search. */
+static inline void section_multicast_run_member(struct ski_section                  *section,
+                                                struct ski_section_member           *member,
+                                                const struct section_multicast_head *head,
+                                                size_t                               bytes)
+{
+    struct ski_sections *sections = ski_sections_of(section->self->objects);
+
+    sections->running  = section;
+    sections->receiver = member;
+    section_multicast_run_entry(member->object, head, bytes);
+    sections->receiver = NULL; /* an entry that waits lets others run: their records may be gone */
+}
+
 static void section_multicast_catch_up(struct ski_section        *section,
                                        struct ski_section_member *member);
 
@@ -189,7 +204,7 @@ static bool section_multicast_run(struct ski_section *section, struct ski_sectio
     else if (head->entry == SECTION_MULTICAST_SWITCH)
         section_multicast_switch_member(section, member, head->successor);
     else if (object->state == SKI_ALIVE || object->state == SKI_LEAVING)
-        section_multicast_run_entry(object, head, bytes);
+        section_multicast_run_member(section, member, head, bytes);
     return head->entry != SECTION_MULTICAST_END && head->entry != SECTION_MULTICAST_SWITCH &&
            !section->over &&
            (SKI_LIKELY(section->forgotten == forgotten) ||
