@@ -93,14 +93,15 @@ void create_section(Cell *cell)
  * reference would cost more than copying. */
 void send_positions(Cell *cell)
 {
-    skua_index       self = skua_index_of(cell);
-    struct md_sender from = {box_number(&options.box, self.at.x), cell->atoms.n, cell->computes};
-    double           x[3 * CELL_ATOMS_MAX];
+    skua_index       self  = skua_index_of(cell);
+    struct md_sender from  = {box_number(&options.box, self.at.x), cell->atoms.n, cell->computes};
+    double           began = skua_time(), x[3 * CELL_ATOMS_MAX];
 
     if (cell->step == options.warmup)
         skua_contribute_nothing(cell, Main_warm_done(main_proxy));
     atoms_positions(&cell->atoms, x);
     Compute_positions_section(cell->computes, cell->step, from, x);
+    busy += skua_time() - began;
 }
 
 /* Ends a step and begins the next one. Velocities are known half a step before and after a full
@@ -128,7 +129,8 @@ void move_atoms(Cell *cell, const int64_t *force, int count)
 
 void send_atoms(Cell *cell)
 {
-    skua_index        self = skua_index_of(cell);
+    double            began = skua_time();
+    skua_index        self  = skua_index_of(cell);
     struct md_leaving leaving;
 
     if (!atoms_leave(&cell->atoms, &options.box, &leaving))
@@ -140,6 +142,7 @@ void send_atoms(Cell *cell)
             Cell_atoms(cell_at(box_beside(&options.box, self.at.x, way)),
                        cell->step * DIRECTIONS + way, leaving.first[way + 1] - leaving.first[way],
                        leaving.at + leaving.first[way]);
+    busy += skua_time() - began;
 }
 
 void receive_atoms(Cell *cell, const struct md_atom *at, int n)

@@ -22,7 +22,9 @@
 
 #include "base/assert.h"
 #include "base/memory.h"
+#include "core/message/msg_share.h"
 #include "core/pe/pe.h"
+#include "objects/model/objects_pe.h"
 
 /* A message being delivered; it is younger than all buffered ones. */
 struct flow_incoming {
@@ -138,10 +140,17 @@ void skuac_flow_end(skuac_frame *frame)
 
 void skuac_flow_own(skuac_arrival *arrival)
 {
-    if (arrival->bytes > 0)
-        *arrival = ski_flow_arrival(ski_msg_copy(SKI_SELF(), 0, arrival->data, arrival->bytes));
-    else
+    struct ski_pe *self    = SKI_SELF();
+    skua_msg      *offered = self->objects->offered;
+
+    if (arrival->bytes == 0) {
         arrival->data = NULL;
+    } else if (offered && ski_msg_has(offered, arrival->data, arrival->bytes)) {
+        ski_msg_share(offered);
+        arrival->msg = offered;
+    } else {
+        *arrival = ski_flow_arrival(ski_msg_copy(self, 0, arrival->data, arrival->bytes));
+    }
 }
 
 /* ---- matching --------------------------------------------------------------------------- */

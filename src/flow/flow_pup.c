@@ -13,6 +13,7 @@
  */
 #include "base/assert.h"
 #include "base/memory.h"
+#include "core/message/msg_share.h"
 #include "flow/flow.h"
 #include "objects/zerocopy/inplace.h"
 #include "objects/zerocopy/nocopy.h"
@@ -88,6 +89,21 @@ static void flow_pack_message(skua_pup *p, skua_msg *msg)
         skua_pup_bytes_named(p, skua_msg_data(whole), whole->bytes, "a message");
     if (whole != msg)
         skua_msg_free(whole);
+}
+
+/* Packs a message that a frame holds: of one that it shares, the part that is its own. */
+static void flow_pack_arrival(skua_pup *p, const skuac_arrival *arrival)
+{
+    struct flow_pup_message record;
+
+    if (!arrival->msg || !ski_msg_is_shared(arrival->msg)) {
+        flow_pack_message(p, arrival->msg);
+        return;
+    }
+    record = (struct flow_pup_message){
+        .bytes = arrival->bytes, .source = arrival->msg->source, .present = true};
+    skua_pup_bytes_named(p, &record, sizeof record, "the record of a message");
+    skua_pup_bytes_named(p, (void *)arrival->data, arrival->bytes, "a message");
 }
 
 static skua_msg *flow_unpack_message(const struct flow_pup_context *context)
@@ -179,7 +195,7 @@ static void flow_pack_frame(const struct flow_pup_context *context, skuac_frame 
     skua_pup_value(context->p, &record);
     flow_pack_waits(context->p, frame);
     for (unsigned i = 0; i < frame->type->arrivals; i++)
-        flow_pack_message(context->p, ski_frame_arrivals(frame)[i].msg);
+        flow_pack_arrival(context->p, &ski_frame_arrivals(frame)[i]);
     flow_pup_variables(context->p, frame);
 }
 
@@ -349,5 +365,6 @@ static const struct ski_baggage flow_baggage = {.least  = sizeof(struct flow_pup
 
 void skuac_flow_register(const skuac_flow_class *of, skua_class which)
 {
-    ski_class_set_flow(which, of, ski_flow_report, &flow_baggage);
+    ski_class_set_flow(which, of, of->at + offsetof(skuac_flow, first), ski_flow_report,
+                       &flow_baggage);
 }

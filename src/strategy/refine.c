@@ -7,9 +7,14 @@
  * the heaviest one that fits.  A donor that has none is left as it is.  No receiver rises above the
  * limit, so no attempt makes the longest time longer.
  *
- * The first limit is REFINE_TOLERANCE above the ideal time.  If not all donors reach it, the least
- * limit that they reach is searched by bisection between the ideal time and the longest one, and
- * the attempt with the shortest longest time is taken.
+ * PEs whose time is at most REFINE_TOLERANCE above the ideal time are not donors: differences that
+ * small are noise of the measurement, and objects that followed it would move for ever.  A donor
+ * gives until it is REFINE_AIM above the ideal time.  Because this is less than the tolerance, it
+ * does not become a donor again as soon as a load changes a little.
+ *
+ * The first limit is REFINE_AIM above the ideal time, the second one REFINE_TOLERANCE.  If some
+ * donors reach neither, the least limit that all reach is searched by bisection between the ideal
+ * time and the longest one, and the attempt with the shortest longest time is taken.
  *
  * The objects of each PE are sorted once, by descending load.  In an attempt, next[] leads from an
  * object that has moved to the next one that has not (paths are halved), so each move takes
@@ -20,7 +25,8 @@
 #include "strategy/strategy.h"
 
 #define REFINE_TOLERANCE 0.02
-#define REFINE_ATTEMPTS  10
+#define REFINE_AIM       0.005
+#define REFINE_ATTEMPTS  11
 
 /* The objects of PE p are item[start[p]] .. item[start[p + 1] - 1]. */
 struct refine_lists {
@@ -147,9 +153,10 @@ static void refine_run(struct refine_attempt *a, int32_t *to)
     }
 }
 
-/* Makes an attempt with a limit.  Returns the longest time that it leaves. */
+/* Makes an attempt with a limit, in which PEs above @p donors give.  Returns the longest time that
+ * it leaves. */
 static double refine_try(const skua_strategy_problem *problem, const struct refine_lists *lists,
-                         double limit, int32_t *to)
+                         double limit, double donors, int32_t *to)
 {
     struct refine_attempt a = {.lists = lists, .limit = limit};
     double                most;
@@ -160,7 +167,7 @@ static double refine_try(const skua_strategy_problem *problem, const struct refi
     ski_pe_heaps_init(&a.receivers, &a.loads);
     ski_pe_heap_init(&a.donors, a.loads.time, problem->pes, true);
     for (int32_t p = 0; p < problem->pes; p++)
-        if (a.loads.time[p] > limit)
+        if (a.loads.time[p] > donors)
             ski_pe_heap_push(&a.donors, p);
     a.next = ski_malloc(((size_t)lists->items + 1) * sizeof *a.next);
     for (uint32_t k = 0; k < lists->items; k++)
@@ -174,30 +181,39 @@ static double refine_try(const skua_strategy_problem *problem, const struct refi
     return most;
 }
 
+/* Returns the longest time of a PE that is no donor. */
+static double refine_tolerated(const skua_strategy_problem *problem)
+{
+    return ski_loads_ideal(problem) * (1 + REFINE_TOLERANCE);
+}
+
 /* Searches the least limit that all donors reach; @p to is what the best attempt has decided. */
 static void refine_search_limit(const skua_strategy_problem *problem,
                                 const struct refine_lists *lists, double now, double least,
                                 int32_t *to)
 {
-    double   ideal = ski_loads_ideal(problem), low = ideal, high = now, best = now;
-    double   limit = ideal * (1 + REFINE_TOLERANCE);
+    double   ideal = ski_loads_ideal(problem), tolerated = refine_tolerated(problem);
+    double   low = ideal, high = now, best = now, limit = ideal * (1 + REFINE_AIM);
     int32_t *trial = ski_malloc(((size_t)problem->objects + 1) * sizeof *trial);
 
-    for (int k = 0; k < REFINE_ATTEMPTS && limit < high; k++) {
-        double most = refine_try(problem, lists, limit, trial);
+    for (int k = 0; k < REFINE_ATTEMPTS; k++) {
+        double donors = limit > tolerated ? limit : tolerated, most;
 
+        if (donors >= high)
+            break;
+        most = refine_try(problem, lists, limit, donors, trial);
         if (most < best) {
             best = most;
             memcpy(to, trial, problem->objects * sizeof *to);
         }
-        if (most <= limit || most <= least) {
+        if (most <= donors || most <= least) {
             high = limit;
-            if (k == 0)
+            if (limit <= tolerated)
                 break;
         } else {
             low = limit;
         }
-        limit = (low + high) / 2;
+        limit = limit < tolerated ? tolerated : (low + high) / 2;
     }
     free(trial);
 }
@@ -208,11 +224,13 @@ skua_status ski_strategy_refine(const skua_strategy_problem *problem, int32_t *t
     struct refine_lists lists;
 
     ski_loads_init(&all, problem, SKI_LOADS_ALL);
-    ski_loads_init(&fixed, problem, SKI_LOADS_FIXED);
-    refine_lists_init(&lists, &all, problem);
-    refine_search_limit(problem, &lists, ski_loads_max(&all), ski_loads_max(&fixed), to);
-    refine_lists_destroy(&lists);
-    ski_loads_destroy(&fixed);
+    if (ski_loads_max(&all) > refine_tolerated(problem)) {
+        ski_loads_init(&fixed, problem, SKI_LOADS_FIXED);
+        refine_lists_init(&lists, &all, problem);
+        refine_search_limit(problem, &lists, ski_loads_max(&all), ski_loads_max(&fixed), to);
+        refine_lists_destroy(&lists);
+        ski_loads_destroy(&fixed);
+    }
     ski_loads_destroy(&all);
     return SKUA_OK;
 }

@@ -165,6 +165,36 @@ static void test_strategies_refine_balanced(void)
     ski_problem_destroy(&p);
 }
 
+/* Two PEs, of which the first has ONES of the HYSTERESIS_OBJECTS objects of one second. */
+#define HYSTERESIS_OBJECTS 2000
+
+static struct ski_quality strategies_test_two(int32_t ones)
+{
+    skua_strategy_object  object[HYSTERESIS_OBJECTS] = {0};
+    skua_strategy_pe      pe[2] = {{.speed = 1, .pe = 0}, {.speed = 1, .pe = 1}};
+    skua_strategy_problem p     = {.size    = sizeof p,
+                                   .pes     = 2,
+                                   .hosts   = 1,
+                                   .objects = HYSTERESIS_OBJECTS,
+                                   .pe      = pe,
+                                   .object  = object};
+
+    for (int32_t i = 0; i < HYSTERESIS_OBJECTS; i++)
+        object[i] = (skua_strategy_object){
+            .pe = i >= ones, .load = 1, .bytes = 1, .flags = SKUA_OBJECT_MOVABLE};
+    return strategies_test_quality("refine", &p);
+}
+
+/* A PE within the tolerance stays as it is; one above it becomes clearly better than that. */
+static void test_strategies_refine_hysteresis(void)
+{
+    struct ski_quality within = strategies_test_two(1019), above = strategies_test_two(1021);
+
+    OK(within.moved == 0, "refine leaves a PE alone that is 1.9 %% above the ideal time");
+    OK(above.max <= 1005.5 && above.moved <= 21,
+       "and brings one that is 2.1 %% above it to 0.5 %%: %g", above.max);
+}
+
 /* ---- all strategies -------------------------------------------------------------------------- */
 
 static bool strategies_test_balances(const skua_strategy *strategy)
@@ -494,6 +524,7 @@ int main(void)
     test_strategies_greedy_worst();
     test_strategies_refine(&fixed);
     test_strategies_refine_balanced();
+    test_strategies_refine_hysteresis();
     test_strategies_all(&fixed);
     test_strategies_nothing();
     test_strategies_few_loads();

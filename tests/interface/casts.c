@@ -46,3 +46,27 @@ int check(int round, int way, int n, const double *x)
             skua_abort("number %d of a message of round %d is %g", i, round, x[i]);
     return 1;
 }
+
+void send_kept(int round)
+{
+    static Keeper_section all;
+    skua_index            index[KEEPERS];
+    double                x[MOST];
+
+    for (int i = 0; i < KEEPERS; i++)
+        index[i] = skua_index1(i);
+    if (round == 0)
+        all = Keeper_section_of(keepers, index, KEEPERS);
+    casts_fill(x, round, 2);
+    Keeper_values_section(all, round, 2, casts_count(round), x);
+}
+
+void check_shared(const double *x)
+{
+    static _Thread_local const double *first;
+
+    if (!first)
+        first = x;
+    if (x != first)
+        skua_abort("a keeper on PE %d has a copy of the multicast", skua_pe());
+}

@@ -8,10 +8,19 @@
 #define CELLS  12 /* an even number */
 #define ROUNDS 30
 
+#define KEEPERS 16
+
 /** Sends a multicast and a broadcast in each round. */
 void send_rounds(void);
 
 /** Ends the job unless @p x has the data of a round.  Returns 1. */
 int check(int round, int way, int n, const double *x);
+
+/** Sends the multicast that keepers keep in a round. */
+void send_kept(int round);
+
+/** Ends the job unless @p x, which a keeper on this PE has got or kept, is the memory that the
+ * first one on this PE has got: before any of them has migrated all have the same. */
+void check_shared(const double *x);
 
 #endif

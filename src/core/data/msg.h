@@ -65,6 +65,7 @@ enum {
     SKI_MSG_POINTER   = 8, /* a cell that carries an address                      */
     SKI_MSG_WAKEUP = 16, /* a cell that is no message: a wake-up, which checks the exit flag; with a
                           handler, a doorbell, which self->ring() answers     */
+    SKI_MSG_SHARED = 16, /* a message in memory, not in a cell: it has holders (msg_share.h) */
     SKI_MSG_TAIL   = 32, /* SKI_MSG_TAIL_BYTES after data and priority words   */
     SKI_MSG_OBJECT = 64, /* to an object: `target` and `index` are set          */
     SKI_MSG_HERE   = 128, /* to an object of this PE: `target` is its address    */

@@ -6,6 +6,7 @@
 
 #include <skua/skuac_flow.h>
 
+#include "core/message/msg_share.h"
 #include "core/message/ownership.h"
 #include "core/pe/pe.h"
 
@@ -90,6 +91,8 @@ void skua_msg_free(skua_msg *msg)
 
 void skuac_msg_free_when(skua_msg *msg)
 {
+    if (SKI_UNLIKELY(ski_msg_is_shared(msg)) && !ski_msg_unshare(msg))
+        return;
     msg_free(SKI_SELF(), msg, SKI_RELEASE_WHEN, NULL);
 }
 

@@ -211,6 +211,8 @@ void ski_section_member_forget(struct ski_section *section, struct ski_section_m
         ski_assert(member->object->sections > 0);
         member->object->sections--;
     }
+    if (ski_sections_of(section->self->objects)->receiver == member)
+        ski_sections_of(section->self->objects)->receiver = NULL;
     section_drop_early(section, member);
     ski_hash_remove(&section->members, &member->link);
     section->forgotten++;
@@ -281,6 +283,8 @@ static void section_unlink(struct ski_sections *sections, struct ski_section *se
         *at = section->next;
     if (sections->last == section)
         sections->last = NULL;
+    if (sections->running == section)
+        sections->receiver = NULL;
     ski_hash_remove(&sections->table, &section->link);
 }
 

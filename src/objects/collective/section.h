@@ -135,9 +135,11 @@ struct ski_section_ops {
 struct ski_sections {
     const struct ski_section_ops *ops;
     struct ski_hash_table         table;
-    struct ski_section           *last;    /* found, or NULL */
-    uint32_t                      created; /* by this PE */
-    uint64_t                     *ended;   /* ids of the last that ended here, in a ring */
+    struct ski_section           *last;     /* found, or NULL */
+    struct ski_section           *running;  /* the one whose multicast runs an entry, ... */
+    struct ski_section_member    *receiver; /* ... and of which member; NULL: none does */
+    uint32_t                      created;  /* by this PE */
+    uint64_t                     *ended;    /* ids of the last that ended here, in a ring */
     uint64_t                      ends;
 };
 

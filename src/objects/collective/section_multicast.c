@@ -5,6 +5,7 @@
 #include "base/assert.h"
 #include "core/pe/handler.h"
 #include "core/message/msg_counts.h"
+#include "core/message/msg_share.h"
 #include "core/sched/thread.h"
 #include "objects/chare/invoke.h"
 #include "objects/collective/section_reduction_member.h"
@@ -34,7 +35,7 @@ _Static_assert(sizeof(struct section_multicast_head) == SKI_SECTION_MULTICAST_LE
 #define SECTION_MULTICAST_ENROLL (UINT32_MAX - 1)
 #define SECTION_MULTICAST_END    UINT32_MAX
 
-#define SECTION_MULTICAST_LINES 4 /* of an object that are fetched ahead */
+#define SECTION_MULTICAST_LINES 4 /* of an object, or of its frame, that are fetched ahead */
 
 static struct section_multicast_head *section_multicast_head_of(skua_msg *msg)
 {
@@ -132,6 +133,21 @@ static void section_multicast_run_entry(struct ski_object                   *obj
     ski_thread_unpin(ski_self);
 }
 
+/* Runs the entry of a multicast.  Meanwhile a contribution of the member to the same section finds
+ * its record without a search. */
+static inline void section_multicast_run_member(struct ski_section                  *section,
+                                                struct ski_section_member           *member,
+                                                const struct section_multicast_head *head,
+                                                size_t                               bytes)
+{
+    struct ski_sections *sections = ski_sections_of(section->self->objects);
+
+    sections->running  = section;
+    sections->receiver = member;
+    section_multicast_run_entry(member->object, head, bytes);
+    sections->receiver = NULL; /* an entry that waits lets others run: their records may be gone */
+}
+
 static void section_multicast_catch_up(struct ski_section        *section,
                                        struct ski_section_member *member);
 
@@ -188,7 +204,7 @@ static bool section_multicast_run(struct ski_section *section, struct ski_sectio
     else if (head->entry == SECTION_MULTICAST_SWITCH)
         section_multicast_switch_member(section, member, head->successor);
     else if (object->state == SKI_ALIVE || object->state == SKI_LEAVING)
-        section_multicast_run_entry(object, head, bytes);
+        section_multicast_run_member(section, member, head, bytes);
     return head->entry != SECTION_MULTICAST_END && head->entry != SECTION_MULTICAST_SWITCH &&
            !section->over &&
            (SKI_LIKELY(section->forgotten == forgotten) ||
@@ -343,34 +359,58 @@ static bool section_multicast_deliver_or_send(struct ski_section            *sec
     return true;
 }
 
+static inline void section_multicast_fetch_lines(const void *at)
+{
+    for (size_t line = 0; at && line < SECTION_MULTICAST_LINES; line++)
+        ski_prefetch_write((const char *)at + line * SKI_CACHE_LINE);
+}
+
+/* Fetches what the entry of an object whose first lines were fetched uses besides: its load, if it
+ * is measured, and its oldest frame. */
+static inline void section_multicast_fetch_object(const struct ski_object *object)
+{
+    const struct ski_collection *all = object->of;
+    const void                  *frame;
+
+    if (all->measured)
+        ski_prefetch_write(ski_element_load(object));
+    if (!all->class->flow)
+        return;
+    memcpy(&frame, (const char *)(object + 1) + all->class->frame_at, sizeof frame);
+    section_multicast_fetch_lines(frame);
+}
+
 /* Fetches what the next members of the list need: their records, then the first lines of their
- * objects.  A section's members are far apart in memory, and most have had no message for a while.
- */
+ * objects, then what these point to.  A section's members are far apart in memory, and most have
+ * had no message for a while. */
 static inline void section_multicast_fetch(const struct ski_section *section, size_t i)
 {
-    const struct ski_section_member *member;
-    const char                      *object;
-
     if (i + 4 < section->own_count) {
         ski_prefetch_write(&section->own[i + 4]->object);
         ski_prefetch_write(section->own[i + 4]);
     }
-    if (i + 2 >= section->own_count)
-        return;
-    member = section->own[i + 2];
-    object = (const char *)member->object;
-    for (size_t line = 0; object && line < SECTION_MULTICAST_LINES; line++)
-        ski_prefetch_write(object + line * SKI_CACHE_LINE);
+    if (i + 2 < section->own_count)
+        section_multicast_fetch_lines(section->own[i + 2]->object);
+    if (i + 1 < section->own_count && section->own[i + 1]->object)
+        section_multicast_fetch_object(section->own[i + 1]->object);
 }
 
+/* Delivers a multicast to the own members, and offers each of them its message.  An entry that
+ * waits lets other multicasts be delivered meanwhile: after each entry none is offered, so that a
+ * message which is offered has not been freed, and members that find another one offered make a
+ * copy. */
 static void section_multicast_deliver_all(struct ski_section *section, skua_msg *msg)
 {
     struct section_multicast_head *head  = skua_msg_data(msg);
     size_t                         bytes = msg->bytes - sizeof *head, away = 0;
+    struct ski_objects            *objects = section->self->objects;
+    skua_msg                      *offered = head->nocopy ? NULL : msg;
 
     for (size_t i = 0; i < section->own_count && !section->over; i++) {
         section_multicast_fetch(section, i);
+        objects->offered = offered;
         away += section_multicast_deliver_or_send(section, section->own[i], head, bytes);
+        objects->offered = NULL;
     }
     if (SKI_UNLIKELY(away > 0) && !section->over && !section_multicast_is_order(head))
         section_multicast_ops(section)->members_away(section, away);
@@ -409,7 +449,8 @@ static void section_multicast_spread(struct ski_section *section, skua_msg *msg)
         if (head->entry == SECTION_MULTICAST_SWITCH)
             ski_section_reduction_switch_gone(section);
         section_multicast_deliver_all(section, msg);
-        ski_section_multicast_free(msg);
+        if (ski_msg_unshare(msg))
+            ski_section_multicast_free(msg);
     }
     ski_section_leave(section);
 }

@@ -336,6 +336,10 @@ static inline struct ski_section *section_reduction_find(const struct ski_object
     struct ski_sections *sections = ski_sections_of(objects);
     struct ski_section  *section  = sections->last;
 
+    if (sections->receiver && sections->receiver->object == object && sections->running->id == id) {
+        *member = sections->receiver;
+        return sections->running;
+    }
     if (SKI_LIKELY(section && section->id == id) &&
         SKI_LIKELY((*member = section_reduction_active(section, object, index)) != NULL))
         return section;

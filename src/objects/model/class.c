@@ -96,7 +96,7 @@ bool ski_classes_balanced_async(void)
     return class_async;
 }
 
-void ski_class_set_flow(skua_class of, const void *flow,
+void ski_class_set_flow(skua_class of, const void *flow, size_t frame_at,
                         bool (*report)(const struct ski_object *object, struct ski_text *text),
                         const struct ski_baggage *baggage)
 {
@@ -104,6 +104,7 @@ void ski_class_set_flow(skua_class of, const void *flow,
 
     ski_assert(of.id - 1 < class_count && flow && report);
     class->flow        = flow;
+    class->frame_at    = frame_at;
     class->flow_report = report;
     if (ski_class_by_pointer(class))
         class->baggage = baggage;

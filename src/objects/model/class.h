@@ -35,6 +35,7 @@ struct ski_class {
      * function that appends what an object waits for, unless @text is NULL; it returns whether the
      * object waits. */
     const void *flow;
+    size_t      frame_at; /* with a flow: where an object has the address of its oldest frame */
     bool (*flow_report)(const struct ski_object *object, struct ski_text *text);
 };
 
@@ -117,7 +118,7 @@ static inline bool ski_class_shared(const struct ski_class *class)
 
 /** Gives the class @p of structured control flow: see struct ski_class.  @p baggage migrates with
  *  the objects of a class by pointer. */
-void ski_class_set_flow(skua_class of, const void *flow,
+void ski_class_set_flow(skua_class of, const void *flow, size_t frame_at,
                         bool (*report)(const struct ski_object *object, struct ski_text *text),
                         const struct ski_baggage *baggage);
 

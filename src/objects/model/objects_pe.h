@@ -48,6 +48,9 @@ struct ski_objects {
     const struct ski_entry *run;     /* the entries as this PE runs them: ski_entries, or a copy of
                                         it in which each is SKI_ENTRY_MEASURED                    */
 
+    struct skua_msg *offered; /* the multicast that an entry is run with, which it may share
+                                 (core/message/msg_share.h); NULL: none */
+
     const skua_handler_fn *handlers; /* self->handler, unless a module lets messages wait */
 
     struct ski_pe          *self;
