@@ -91,9 +91,13 @@ void skua_msg_free(skua_msg *msg)
 
 void skuac_msg_free_when(skua_msg *msg)
 {
+    struct ski_pe *self = SKI_SELF();
+
+    if (ski_ownership_checked(self)) /* before its flags are read: it may have been freed */
+        ski_ownership_use(self, ski_release_name(SKI_RELEASE_WHEN), msg);
     if (SKI_UNLIKELY(ski_msg_is_shared(msg)) && !ski_msg_unshare(msg))
         return;
-    msg_free(SKI_SELF(), msg, SKI_RELEASE_WHEN, NULL);
+    msg_free(self, msg, SKI_RELEASE_WHEN, NULL);
 }
 
 /* ---- attributes ---------------------------------------------------------- */
