@@ -8,7 +8,9 @@
  *                 dimensions; the halos are exchanged
  *   transpose_us  B += transposed A, of a matrix that is distributed by columns
  *   random_us     XOR of numbers into random words of a distributed table
- *   reduce_us     the sum of the vectors of all processes, at process 0
+ *   reduce_us     the sum of the vectors of all processes, at process 0.  Messages of Skua provide
+ *                 it in memory of the runtime, where it is read; the other libraries write it to
+ *                 memory of the program
  *
  * A kernel is written once; a library implements its communication.  A value is the time of an
  * iteration on the slowest process, in the best batch.  Every kernel verifies its result in all

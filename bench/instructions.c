@@ -32,11 +32,13 @@
  *   net       a message to PE 1, and back; it is reused
  *   copies    skua_send_copy() of 32 bytes to PE 1, and back
  *   rally     skua_invoke_copy_to() of 32 bytes to an array element of PE 1, and back
- *   many      N messages of 8 bytes from all others to PE 0, which may be threads; N is at most
- * 240. Only skua_poll() is to be counted (--toggle-collect) net-put   skua_put_nb() of 8 bytes to
- * PE 1; in the end N of them are outstanding net-acc, net-get   skua_acc_nb() and skua_get_nb()
- * likewise.  Of these three, only the calls are to be counted (--toggle-collect) net-self
- * skua_put() to this PE while OUTSTANDING of net-put are outstanding
+ *   many      N messages of 8 bytes, 240 at most, from all others to PE 0; PEs may be threads.
+ *             Only skua_poll() is to be counted (--toggle-collect)
+ *   net-put   skua_put_nb() of 8 bytes to PE 1; in the end N of them are outstanding
+ *   net-acc   skua_acc_nb() likewise
+ *   net-get   skua_get_nb() likewise.  Of these three, only the calls are to be counted
+ *             (--toggle-collect)
+ *   net-self  skua_put() to this PE while OUTSTANDING of net-put are outstanding
  */
 #include <skua/skuac_flow.h>
 #include <skua/skua.h>

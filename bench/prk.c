@@ -300,22 +300,23 @@ static void message_update(const struct prk_bucket *bucket, int pes)
     skua_run_until(buckets_came, NULL);
 }
 
-/* The future has the result until it is cleared. */
+static skua_future reduced = SKUA_FUTURE_INIT; /* has the last result until it is cleared */
+
 static const double *message_reduce(const double *from, double *to, size_t count)
 {
-    static skua_future future = SKUA_FUTURE_INIT;
-
     (void)to;
     if (skua_pe() == 0)
-        skua_future_clear(&future);
-    skua_reduce(0, SKUA_SUM, SKUA_DOUBLE, from, count, skua_done_future(&future));
-    return skua_pe() == 0 ? skua_future_wait(&future, NULL) : NULL;
+        skua_future_clear(&reduced);
+    skua_reduce(0, SKUA_SUM, SKUA_DOUBLE, from, count, skua_done_future(&reduced));
+    return skua_pe() == 0 ? skua_future_wait(&reduced, NULL) : NULL;
 }
 
-/* Frees the blocks of the last rounds. */
+/* Frees the blocks of the last rounds, and the last result. */
 static void message_end(void)
 {
     skua_sync();
+    if (skua_pe() == 0)
+        skua_future_clear(&reduced);
     for (int i = 0; i < PRK_SLOTS * 2; i++)
         free_block(&inbox.block[i / 2][i & 1]);
     end();

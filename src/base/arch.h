@@ -9,8 +9,9 @@
  *   ski_order_swap()   makes the atomic read-modify-write before it a full barrier; an exchange
  *                      whose result is not used must be memory_order_seq_cst, since compilers make
  *                      a weaker one a store
- *   SKI_COPY_AHEAD_*   the range of sizes in bytes in which software prefetch makes a copy faster;
- *                      an empty range: never
+ *   SKI_COPY_LARGE_MIN, SKI_COPY_LARGE_MAX  the sizes in bytes from which on, and below which,
+ *                      another copy than memcpy() is faster; SIZE_MAX: never
+ *   SKI_COPY_HALVES_MIN the size in bytes from which on such a copy is done as two streams
  *   SKI_CMA_SLOW       1: one copy by the kernel between two processes takes longer than two copies
  *                      through the arena
  *   SKI_INBOX_AHEAD    cells of an inbox that a sender prefetches ahead; 0: none

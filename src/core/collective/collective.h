@@ -17,20 +17,24 @@
  *      reduce, at the root     when its result has arrived
  *      reduce, elsewhere       when the next PE towards the root has combined the contribution and
  *                              has sent a *credit*.  A PE accumulates the credits for another PE up
- *                              to an eighth of a window.  Once a quarter of the sender's window is
- *                              used, its contributions request their credit immediately: those to
- *                              the PE of its last contribution before that, which usually is the
- *                              only one, once for every eighth of a window
+ *                              to an eighth of its own window.  Once a quarter of the sender's
+ *                              window is used, its contributions request credits: immediately, or,
+ *                              from the PE of its last contribution before that, which usually is
+ *                              the only one, as soon as they are an eighth of the sender's window
  *      broadcast               when all handlers have returned.  An acknowledgement is requested
  *                              once for every eighth of a window; it covers the broadcasts before
  *
  * So each PE has at most a window and one more call in flight.  Deferred calls begin when half of
  * the window is free.  This always happens: less than a quarter of the window are contributions
- * that did not request credits because little of it was used, less than an eighth are those to one
- * PE since the last request there, less than an eighth are broadcasts without an acknowledgement,
- * and all other calls leave the count as soon as they are over.  Calls begin in the order in which
- * they were made, so of the reductions in flight the one with the least number has begun on every
- * PE that has called it, and completes once all PEs have called it.
+ * that did not request credits because little of it was used, less than an eighth are credits that
+ * one PE accumulates, less than an eighth are broadcasts without an acknowledgement, and all other
+ * calls leave the count as soon as they are over.  The windows of hosts may differ, and
+ * contributions may be combined in another order than they were sent in: a request says how much of
+ * the sender's window may wait, and the receiver compares it, with each contribution that carries
+ * one, with all credits that it has accumulated.  Of these contributions, the one that is combined
+ * last therefore leaves less than that behind.  Calls begin in the order in which they were made,
+ * so of the reductions in flight the one with the least number has begun on every PE that has
+ * called it, and completes once all PEs have called it.
  */
 #ifndef SKI_COLLECTIVE_H
 #define SKI_COLLECTIVE_H
@@ -55,19 +59,19 @@ struct ski_transfer;
 
 #define SKI_CREDITORS    64  /* PEs for which a PE accumulates credits; a power of two */
 #define SKI_CREDIT_LEAST 8   /* bytes of a credit on the wire */
+#define SKI_CREDIT_NOW   1   /* request: the credit must not be delayed */
 #define SKI_CALL_COST    256 /* bytes that a call occupies beside its data */
 
 /* The flow control of calls that begin in the order in which they are made: those over all PEs, or
  * those of a team. */
 struct ski_window {
-    uint64_t              bytes;       /* bytes that may be in flight */
-    uint64_t              in_flight;   /* bytes of calls in flight */
-    int32_t               credit_pe;   /* contributions to this PE request few credits ... */
-    uint64_t              unrequested; /* ... and these bytes of them have not since the last one */
-    uint32_t              draining;    /* calls of ski_window_open() that begin deferred calls */
-    struct skua_thread   *drainer;     /* the thread of the last one, or NULL ... */
-    uint32_t              depth;       /* ... and its depth of handlers */
-    struct ski_deferred  *deferred;    /* calls that found the window full, in their order */
+    uint64_t              bytes;     /* bytes that may be in flight */
+    uint64_t              in_flight; /* bytes of calls in flight */
+    int32_t               credit_pe; /* this PE may accumulate credits while the window is used */
+    uint32_t              draining;  /* calls of ski_window_open() that begin deferred calls */
+    struct skua_thread   *drainer;   /* the thread of the last one, or NULL ... */
+    uint32_t              depth;     /* ... and its depth of handlers */
+    struct ski_deferred  *deferred;  /* calls that found the window full, in their order */
     struct ski_deferred **deferred_end;
 };
 
@@ -142,9 +146,19 @@ static inline bool ski_window_is_used(const struct ski_window *window)
     return window->in_flight >= window->bytes / 4;
 }
 
-/** Returns whether a contribution of @p cost bytes, which are in the count, to @p pe requests its
- *  credit immediately. */
-bool ski_window_wants_credit(struct ski_window *window, int pe, uint64_t cost);
+/** Returns the request of a contribution to @p pe that a credit is due for and that is in the
+ *  count: 0, SKI_CREDIT_NOW, or n, which says that credits of 2^(n-1) bytes are sent. */
+uint8_t ski_window_request(struct ski_window *window, int pe);
+
+/** Returns the bytes from which on accumulated credits are sent, by a PE whose window has @p bytes,
+ *  after it has combined a contribution with @p request.  Any value is safe: a wrong one delays
+ *  credits by what the own window allows. */
+static inline uint64_t ski_credit_least(uint64_t bytes, uint8_t request)
+{
+    uint64_t least = request ? UINT64_C(1) << ((request - 1) & 63) : UINT64_MAX;
+
+    return least < bytes / 8 ? least : bytes / 8;
+}
 
 /** A call that found the window full.  It is the first member of a structure of its kind. */
 struct ski_deferred {
@@ -182,9 +196,9 @@ void ski_window_release(struct ski_window *window, uint64_t cost, const char *wh
 /** Begins deferred calls if at least half of the window is free. */
 void ski_window_open(struct ski_pe *self, struct ski_window *window);
 
-/** Grants @p pe a credit of @p cost bytes for a contribution that was combined.  The credit is sent
- *  immediately if @p now, else with later ones. */
-void ski_window_credit(struct ski_pe *self, int pe, uint64_t cost, bool now);
+/** Grants @p pe a credit of @p cost bytes for a contribution with @p request that was combined.
+ *  Credits are sent from ski_credit_least() on. */
+void ski_window_credit(struct ski_pe *self, int pe, uint64_t cost, uint8_t request);
 
 /* ---- broadcasts (broadcast.c) ------------------------------------------------ */
 

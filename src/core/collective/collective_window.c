@@ -171,21 +171,15 @@ void ski_window_release(struct ski_window *window, uint64_t cost, const char *wh
 
 /* A credit is a packet, which takes the receiver longer than it takes to combine a contribution of
  * some KB. */
-bool ski_window_wants_credit(struct ski_window *window, int pe, uint64_t cost)
+uint8_t ski_window_request(struct ski_window *window, int pe)
 {
-    ski_assert(cost <= window->in_flight);
     if (!ski_window_is_used(window)) {
-        window->credit_pe   = pe;
-        window->unrequested = 0;
-        return false;
+        window->credit_pe = pe;
+        return 0;
     }
     if (pe != window->credit_pe)
-        return true;
-    window->unrequested += cost;
-    if (window->unrequested < window->bytes / 8)
-        return false;
-    window->unrequested = 0;
-    return true;
+        return SKI_CREDIT_NOW;
+    return (uint8_t)(64 - __builtin_clzll(window->bytes / 8 | 1));
 }
 
 /* Sends the credits of @p creditor, if there are any. */
@@ -199,7 +193,7 @@ static void window_send_credit(struct ski_creditor *creditor)
                        sizeof bytes);
 }
 
-void ski_window_credit(struct ski_pe *self, int pe, uint64_t cost, bool now)
+void ski_window_credit(struct ski_pe *self, int pe, uint64_t cost, uint8_t request)
 {
     struct ski_creditor *creditor = &self->collectives->creditor[(unsigned)pe % SKI_CREDITORS];
 
@@ -209,7 +203,7 @@ void ski_window_credit(struct ski_pe *self, int pe, uint64_t cost, bool now)
         creditor->pe = pe;
     }
     creditor->bytes += cost;
-    if (now || creditor->bytes >= self->collectives->window.bytes / 8)
+    if (creditor->bytes >= ski_credit_least(self->collectives->window.bytes, request))
         window_send_credit(creditor);
 }
 

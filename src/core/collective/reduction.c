@@ -120,7 +120,7 @@ static bool reduction_combine_arrived(struct ski_pe *self, struct ski_reduction 
 
 /* Sends a small partial result, which lies in its record, as a message. */
 static void reduction_send_small(const struct ski_reduction *r, int pe, uint32_t handler,
-                                 bool want_credit)
+                                 uint8_t want_credit)
 {
     struct {
         struct ski_reduction_head head;
@@ -176,7 +176,7 @@ static bool reduction_send_in_place(struct ski_pe *self, struct ski_reduction *r
 /* Sends the partial result, or the result, as a message; @p last: this PE does not need it any
  * more. */
 static void reduction_send(struct ski_pe *self, struct ski_reduction *r, int pe, uint32_t handler,
-                           bool want_credit, bool last)
+                           uint8_t want_credit, bool last)
 {
     struct ski_reduction_head head = r->head;
     skua_msg                 *msg  = r->msg;
@@ -231,16 +231,25 @@ static int reduction_child(const struct ski_pe *self, int level, int root)
     return ski_block_delegate(ski_block_sibling(self->pe, level), level, root, self->pes);
 }
 
+/* Returns whether the PE that combines a contribution to @p r, which was sent as a message, grants
+ * a credit for it. */
+static bool reduction_is_credited(const struct ski_reduction *r)
+{
+    return !r->head.all && r->head.algorithm != SKI_REDUCTION_SHARED;
+}
+
 /* Sends the partial result to @p pe.  Returns whether it was sent in a slot, which needs no
  * credit. */
-static bool reduction_send_up(struct ski_pe *self, struct ski_reduction *r, int pe,
-                              bool want_credit, bool last)
+static bool reduction_send_up(struct ski_pe *self, struct ski_reduction *r, int pe, bool last)
 {
     struct ski_reduction_slot *slot =
         r->small ? ski_board_reserve(self, pe, r->round, r->small_call) : NULL;
 
     if (!slot) {
-        reduction_send(self, r, pe, SKI_HANDLER_REDUCTION, want_credit, last);
+        reduction_send(self, r, pe, SKI_HANDLER_REDUCTION,
+                       reduction_is_credited(r) ? ski_window_request(&self->collectives->window, pe)
+                                                : 0,
+                       last);
         return false;
     }
     slot->head = r->head;
@@ -258,7 +267,7 @@ static void reduction_send_round(struct ski_pe *self, struct ski_reduction *r, i
         int pe = (self->pe ^ (1 << level)) | bits;
 
         if (pe < self->pes)
-            reduction_send_up(self, r, pe, false, false);
+            reduction_send_up(self, r, pe, false);
         bits = (bits - ignores) & ignores; /* the next subset of `ignores` */
     } while (bits);
 }
@@ -283,7 +292,7 @@ static void reduction_credit(struct ski_pe *self, const struct ski_reduction *r,
 
 bool ski_reduction_combine_call(struct ski_pe *self, struct ski_reduction *r, const void *data)
 {
-    skua_msg *contribution = r->received[0];
+    skua_msg *contribution = self->collectives->levels > 0 ? r->received[0] : NULL;
 
     if (!contribution || r->head.all || r->head.algorithm != SKI_REDUCTION_WHOLE ||
         !ski_op_commutes((skua_op)r->head.op) ||
@@ -308,13 +317,10 @@ static enum reduction_progress reduction_step_to_root(struct ski_pe *self, struc
     skua_msg *contribution = r->received[level];
 
     if (parent != self->pe) {
-        bool credit =
-            ski_window_wants_credit(&self->collectives->window, parent, ski_call_cost(r->bytes));
-
-        r->slotted = reduction_send_up(self, r, parent, credit, true);
+        r->slotted = reduction_send_up(self, r, parent, true);
         return REDUCTION_SENT_UP;
     }
-    if (contribution && !r->head.all && r->head.algorithm != SKI_REDUCTION_SHARED)
+    if (contribution && reduction_is_credited(r))
         reduction_credit(self, r, contribution);
     return reduction_combine_arrived(self, r, reduction_child(self, level, r->head.root))
                ? REDUCTION_CONTINUES
@@ -344,11 +350,11 @@ static void reduction_send_down(struct ski_pe *self, struct ski_reduction *r)
         if (ski_block_sibling(self->pe, (int)r->round) >= self->pes)
             continue;
         if (to >= 0)
-            reduction_send(self, r, to, SKI_HANDLER_REDUCTION_RESULT, false, false);
+            reduction_send(self, r, to, SKI_HANDLER_REDUCTION_RESULT, 0, false);
         to = reduction_child(self, (int)r->round, r->head.root);
     }
     if (to >= 0)
-        reduction_send(self, r, to, SKI_HANDLER_REDUCTION_RESULT, false, true);
+        reduction_send(self, r, to, SKI_HANDLER_REDUCTION_RESULT, 0, true);
 }
 
 /* Distributes the result of a segment that all PEs get: to the buffer of the call, unless it lies

@@ -181,9 +181,8 @@ static void halving_send(struct ski_pe *self, struct ski_reduction *r, int pe, i
     skua_msg                    *msg;
 
     head.round = (uint8_t)round;
-    head.want_credit =
-        round < self->collectives->levels && !halving_is_exchange(self, &head, round) &&
-        ski_window_wants_credit(&self->collectives->window, pe, ski_call_cost(r->bytes));
+    if (round < self->collectives->levels && !halving_is_exchange(self, &head, round))
+        head.want_credit = ski_window_request(&self->collectives->window, pe);
     if (stays && range.bytes > HALVING_COPIED) {
         r->sending++; /* halving_sent() may be called before the call returns */
         if (ski_collective_send(self, pe, &packet))
@@ -366,7 +365,7 @@ static bool halving_head_valid(const struct ski_pe *self, const struct ski_reduc
 {
     uint64_t ahead = head->number - self->collectives->next;
 
-    if (head->algorithm != SKI_REDUCTION_HALVED || head->want_credit > !head->all ||
+    if (head->algorithm != SKI_REDUCTION_HALVED || (head->all && head->want_credit) ||
         head->barrier || head->all > 1 ||
         (uint32_t)head->root >= (head->all ? 1 : (uint32_t)self->pes) ||
         !ski_op_function((skua_op)head->op, (skua_type)head->type) ||

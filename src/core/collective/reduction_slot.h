@@ -52,7 +52,7 @@ struct ski_reduction_head {
     uint8_t  algorithm;   /* SKI_REDUCTION_*: see reduction.h          */
     uint8_t  all;         /* 1: all PEs get the result                 */
     uint8_t  round;       /* of this message                           */
-    uint8_t  want_credit; /* 1: the credit must not be delayed         */
+    uint8_t  want_credit; /* see ski_window_request()                  */
     uint8_t  barrier;     /* 1: the call is skua_barrier()             */
 };
 

@@ -474,7 +474,7 @@ static void split_work_done(struct ski_pe *self, skua_msg *msg)
     for (int pe = 0; pe < self->pes; pe++)
         if (pe != self->pe) {
             skua_msg_free((skua_msg *)(uintptr_t)(work->address[pe] - sizeof work->head) - 1);
-            ski_window_credit(self, pe, cost, true);
+            ski_window_credit(self, pe, cost, SKI_CREDIT_NOW);
         }
     split_release_work(msg);
     ski_window_release(&self->collectives->window, cost, "reduction", self->pe);

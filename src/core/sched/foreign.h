@@ -40,8 +40,7 @@ static inline enum ski_foreign_yield ski_foreign_yielded(struct ski_foreign *for
 }
 
 /** Returns how many foreign PEs, of those that the domain counts as awake, are taken to be asleep
- * at
- *  @p now. */
+ *  at @p now. */
 static inline int ski_foreign_asleep(const struct ski_foreign *foreign, uint64_t now)
 {
     return now < foreign->alone_until ? foreign->pes : 0;

@@ -16,6 +16,10 @@ _Static_assert(SKI_ACCUMULATE_CHUNK <= UINT16_MAX && SKI_STRIPES <= UINT16_MAX, 
  * them different locks; if it did not, the second attempt would find the lock held. */
 #define SPAN 64
 
+/* Elements of a chunk for each further stripe that is held with them: a chunk whose elements are
+ * few does not take the locks of many stripes between them. */
+#define SPAN_ELEMENTS 8
+
 struct accumulate_span {
     uint32_t count;
     uint16_t number[SPAN];
@@ -61,14 +65,16 @@ static bool accumulate_span_chunk(const struct ski_accumulate_list *list, ski_ac
 {
     struct accumulate_span span;
     ptrdiff_t              lo = remote[0], hi = remote[0];
+    size_t                 most = 1 + count / SPAN_ELEMENTS;
 
+    most = most < SPAN ? most : SPAN;
     for (size_t i = 0, end; i < count; i = end) {
         for (end = i + 64 < count ? i + 64 : count; i < end; i++) {
             __builtin_prefetch(list->to + remote[i], 1); /* other PEs had it */
             lo = remote[i] < lo ? remote[i] : lo;
             hi = remote[i] > hi ? remote[i] : hi;
         }
-        if (accumulate_span_stripes(list->to + lo, list->to + hi) > SPAN)
+        if (accumulate_span_stripes(list->to + lo, list->to + hi) > most)
             return false;
     }
     if (!accumulate_span_try(&span, list->owner, list->to + lo, list->to + hi))

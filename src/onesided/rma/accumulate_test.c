@@ -134,14 +134,27 @@ static bool accumulate_covers_stripes(void)
 #define WORDS (1 << 19) /* more stripes than are held together */
 #define SOME  (1 << 15) /* eight stripes */
 
-/* Elements of a list are accumulated as a loop would do it, those at one offset in their order. */
-static bool accumulate_list_is_loop(size_t count, bool local, size_t words)
+static size_t accumulate_sorted; /* calls of the function below for elements in another order */
+
+/* Accumulates 3 times each element, and counts what is not accumulated as it is listed. */
+static void accumulate_at_counted(const struct ski_accumulate_list *list, const ptrdiff_t *remote,
+                                  const ptrdiff_t *local, const uint16_t *order, size_t count)
+{
+    const skua_update update = {SKUA_SUM, SKUA_UINT64, list->scale};
+
+    accumulate_sorted += order != NULL;
+    ski_accumulate_at_function (&update)(list, remote, local, order, count);
+}
+
+/* Elements of a list are accumulated as a loop would do it, those at one offset in their order; @p
+ * together: with all stripes held together, else sorted by stripe. */
+static bool accumulate_list_is_loop(size_t count, bool local, size_t words, bool together)
 {
     static uint64_t            from[LIST];
     static ptrdiff_t           to_offset[LIST], from_offset[LIST];
-    const skua_update          update = {SKUA_SUM, SKUA_UINT64, &(uint64_t){3}};
+    const uint64_t             scale = 3;
     uint64_t                  *to = calloc(WORDS, sizeof *to), *want = calloc(WORDS, sizeof *to);
-    struct ski_accumulate_list list   = {update.scale, 8, -1, (char *)to, (char *)from};
+    struct ski_accumulate_list list   = {&scale, 8, -1, (char *)to, (char *)from};
     uint64_t                   random = tap_seed();
     bool                       good;
 
@@ -154,9 +167,9 @@ static bool accumulate_list_is_loop(size_t count, bool local, size_t words)
     }
     for (size_t i = 0; i < count; i++)
         want[to_offset[i] / 8] += 3 * from[local ? count - 1 - i : i];
-    ski_accumulate_list(&list, ski_accumulate_at_function(&update), to_offset,
-                        local ? from_offset : NULL, count);
-    good = memcmp(to, want, WORDS * sizeof *to) == 0;
+    accumulate_sorted = 0;
+    ski_accumulate_list(&list, accumulate_at_counted, to_offset, local ? from_offset : NULL, count);
+    good = memcmp(to, want, WORDS * sizeof *to) == 0 && (accumulate_sorted == 0) == together;
     for (int i = 0; i < SKI_STRIPES; i++)
         good &= atomic_load(&ski_onesided->stripes[i].held) == 0;
     free(to);
@@ -273,13 +286,15 @@ int main(void)
     OK(accumulate_imaginary_float(), "the factor i of complex floats");
     accumulate_none();
     OK(accumulate_covers_stripes(), "blocks over several stripes");
-    OK(accumulate_list_is_loop(1, false, WORDS) && accumulate_list_is_loop(40, true, WORDS) &&
-           accumulate_list_is_loop(LIST, false, WORDS) &&
-           accumulate_list_is_loop(LIST, true, WORDS),
+    OK(accumulate_list_is_loop(LIST, false, WORDS, false) &&
+           accumulate_list_is_loop(LIST, true, WORDS, false),
        "elements of a list, also several at one offset");
-    OK(accumulate_list_is_loop(1, true, SOME) && accumulate_list_is_loop(LIST, false, SOME) &&
-           accumulate_list_is_loop(LIST, true, SOME),
+    OK(accumulate_list_is_loop(1, true, WORDS, true) &&
+           accumulate_list_is_loop(LIST, false, SOME, true) &&
+           accumulate_list_is_loop(LIST, true, SOME, true),
        "elements of a list whose stripes are held together");
+    OK(accumulate_list_is_loop(40, true, WORDS / 4, false),
+       "a few elements do not hold the stripes between them");
     accumulate_lists_of_threads();
     OK(accumulate_lists_agree(), "lists have the operators and types of blocks");
     OK(accumulate_set_holds(), "a set holds the stripes that it says");
