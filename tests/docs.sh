@@ -268,7 +268,7 @@ ok "programs in commands have a path" test -z "$out"
 # Counts lines that are neither empty nor comment.
 code_lines()
 {
-  cat "$@" | awk '{
+  cat /dev/null "$@" | awk '{
     text = $0
     code = ""
     while (text != "") {

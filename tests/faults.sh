@@ -5,9 +5,9 @@
 # missing or down, addresses without a route, foreign connections, occupied ports.  The hosts are
 # network namespaces:
 #
-#      sf<pid>-a  10.79.0.1  \
-#      sf<pid>-b  10.79.0.2   - bridge in sf<pid>-0;   x0 at a and b: separate networks,
-#      sf<pid>-c  10.79.0.3  /                         d0: down
+#      skuatest-<pid>-a  10.79.0.1  \
+#      skuatest-<pid>-b  10.79.0.2   - bridge in skuatest-<pid>-0;   x0 at a and b: separate networks,
+#      skuatest-<pid>-c  10.79.0.3  /                                d0: down
 #
 # usage: faults.sh SKUARUN TESTS-FOLDER DRIVER...
 skuarun=$1
@@ -20,8 +20,8 @@ if [ "$(id -u)" != 0 ] || ! command -v ip >/dev/null; then
   echo "1..0 # SKIP not root, or no ip"
   exit 0
 fi
-remove_lost_namespaces sf
-if ! ip netns add "sf$$-0" 2>/dev/null; then
+remove_lost_namespaces
+if ! ip netns add "$(namespace 0)" 2>/dev/null; then
   echo "1..0 # SKIP no network namespaces here"
   exit 0
 fi
@@ -30,7 +30,7 @@ fi
 
 host()
 {
-  echo "sf$$-$1"
+  namespace "$1"
 }
 
 remove_hosts()

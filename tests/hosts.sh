@@ -178,12 +178,14 @@ ok "and no process is left" none_left
 unset SKUA_SHARED_MEMORY
 
 # ---- hosts: network namespaces, joined by a virtual Ethernet link
-if [ "$(id -u)" != 0 ] || ! command -v ip >/dev/null || ! ip netns add "t$$a" 2>/dev/null; then
+a=$(namespace a) b=$(namespace b)
+remove_lost_namespaces
+if [ "$(id -u)" != 0 ] || ! command -v ip >/dev/null || ! ip netns add $a 2>/dev/null; then
   echo "# no network namespaces here: hosts are not tested"
   tap_end
 fi
-a=t$$a b=t$$b
-trap 'ip netns del $a; ip netns del $b; rm -rf "$work"' EXIT
+trap 'remove_namespaces $a $b; rm -rf "$work"' EXIT
+trap 'exit 130' INT TERM HUP
 ip netns add $b
 ip -n $a link add veth0 type veth peer name veth0 netns $b
 ip -n $a addr add 10.99.77.1/24 dev veth0

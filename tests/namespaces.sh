@@ -5,8 +5,8 @@
 # of its own; a bridge in another namespace joins them, so the network of this machine is not
 # touched.
 #
-#      namespace sk<pid>-1    10.77.0.1 \
-#      namespace sk<pid>-2    10.77.0.2  - bridge in sk<pid>-0
+#      namespace skuatest-<pid>-1    10.77.0.1 \
+#      namespace skuatest-<pid>-2    10.77.0.2  - bridge in skuatest-<pid>-0
 #      ...
 #
 # mpirun runs on the first host and reaches the others through a script in place of ssh.
@@ -25,8 +25,8 @@ if [ "$(id -u)" != 0 ] || ! command -v ip >/dev/null || ! command -v unshare >/d
   echo "1..0 # SKIP not root, or no ip, unshare or mpirun of Open MPI"
   exit 0
 fi
-remove_lost_namespaces sk
-if ! ip netns add "sk$$-0" 2>/dev/null; then
+remove_lost_namespaces
+if ! ip netns add "$(namespace 0)" 2>/dev/null; then
   echo "1..0 # SKIP no network namespaces here"
   exit 0
 fi
@@ -35,7 +35,7 @@ fi
 
 host()
 {
-  echo "sk$$-$1"
+  namespace "$1"
 }
 
 processes_of()
@@ -46,10 +46,7 @@ processes_of()
 remove_hosts()
 {
   for i in 4 3 2 1 0; do
-    for pid in $(processes_of $i); do # only those of this test
-      kill -9 "$pid" 2>/dev/null
-    done
-    ip netns del "$(host $i)" 2>/dev/null
+    remove_namespaces "$(host $i)"
   done
   rm -rf "$work"
 }

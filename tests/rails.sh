@@ -4,16 +4,16 @@
 # rails.sh - two hosts with two networks between them: large data uses both.  Each host is a network
 # namespace; two pairs of virtual interfaces join them.
 #
-#      namespace skr<pid>-1    e0 10.78.0.1 --- e0 10.78.0.2    namespace skr<pid>-2
-#                              e1 10.78.1.1 --- e1 10.78.1.2
+#      namespace skuatest-<pid>-1    e0 10.78.0.1 --- e0 10.78.0.2    namespace skuatest-<pid>-2
+#                                    e1 10.78.1.1 --- e1 10.78.1.2
 #
 # usage: rails.sh SKUARUN LARGE
 skuarun=$1
 large=$2
 . "$(dirname "$0")/tap.sh"
-one=skr$$-1 two=skr$$-2
-remove_lost_namespaces skr
+one=$(namespace 1) two=$(namespace 2)
 
+remove_lost_namespaces
 if [ "$(id -u)" != 0 ] || ! command -v ip >/dev/null || ! ip netns add $one 2>/dev/null; then
   echo "1..0 # SKIP not root, or no network namespaces here"
   exit 0

@@ -35,8 +35,8 @@ echo "# seed $seed, for $seconds s"
 
 # ---- hosts: two network namespaces, if possible ------------------------
 
-a=sb$$-a b=sb$$-b
-remove_lost_namespaces sb
+a=$(namespace a) b=$(namespace b)
+remove_lost_namespaces
 hosts=
 if [ "$(id -u)" = 0 ] && ip netns add $a 2>/dev/null; then
   ip netns add $b && ip -n $a link add e0 type veth peer name e0 netns $b &&

@@ -93,6 +93,13 @@ anchor_links_of()
   sed '/^```/,/^```/d; s/`[^`]*`//g' "$1" | grep -oE '\]\([^):]*#[^):]+\)' | sed 's/](\(.*\))/\1/'
 }
 
+# namespace NAME: prints the name of a network namespace of this test.  The names of others do not begin
+# like this, so that none is removed that a test has not made.
+namespace()
+{
+  echo "skuatest-$$-$1"
+}
+
 # remove_namespaces NAME...: ends the processes of network namespaces of this test, and removes these
 remove_namespaces()
 {
@@ -104,13 +111,14 @@ remove_namespaces()
   done
 }
 
-# remove_lost_namespaces PREFIX: removes the network namespaces PREFIX + process id + "-..." of tests
-# that were killed, so that their traps did not run
+# Removes the network namespaces of tests that were killed, so that their traps did not run: those whose
+# names contain the id of a process that does not exist.  Only root can tell: others cannot signal it.
 remove_lost_namespaces()
 {
-  for namespace in $(ip netns list 2>/dev/null | grep -oE "^$1[0-9]+-[^ ]*"); do
-    owner=${namespace#"$1"}
-    kill -0 "${owner%%-*}" 2>/dev/null || remove_namespaces "$namespace"
+  [ "$(id -u)" = 0 ] || return 0
+  for lost in $(ip netns list 2>/dev/null | sed -nE 's/^(skuatest-[0-9]+-[0-9a-z]+)( .*)?$/\1/p'); do
+    owner=${lost#skuatest-}
+    kill -0 "${owner%%-*}" 2>/dev/null || remove_namespaces "$lost"
   done
 }
 

@@ -10,8 +10,10 @@
 
 #define NEIGHBOURS_MAX 125
 
-static uint32_t             first_cell_map;
-static _Thread_local double busy; /* seconds that cells and computes of this PE have run */
+static uint32_t first_cell_map;
+/* The work of this PE, in seconds: the code of cells and computes, with the contributions of forces
+ * to their sums, without other calls of the runtime. */
+static _Thread_local double busy;
 
 /* ---- steps --------------------------------------------------------------------------------- */
 
@@ -93,15 +95,16 @@ void create_section(Cell *cell)
  * reference would cost more than copying. */
 void send_positions(Cell *cell)
 {
-    skua_index       self  = skua_index_of(cell);
-    struct md_sender from  = {box_number(&options.box, self.at.x), cell->atoms.n, cell->computes};
-    double           began = skua_time(), x[3 * CELL_ATOMS_MAX];
+    skua_index       self = skua_index_of(cell);
+    struct md_sender from = {box_number(&options.box, self.at.x), cell->atoms.n, cell->computes};
+    double           began, x[3 * CELL_ATOMS_MAX];
 
     if (cell->step == options.warmup)
         skua_contribute_nothing(cell, Main_warm_done(main_proxy));
+    began = skua_time();
     atoms_positions(&cell->atoms, x);
-    Compute_positions_section(cell->computes, cell->step, from, x);
     busy += skua_time() - began;
+    Compute_positions_section(cell->computes, cell->step, from, x);
 }
 
 /* Ends a step and begins the next one. Velocities are known half a step before and after a full
@@ -109,22 +112,22 @@ void send_positions(Cell *cell)
 void move_atoms(Cell *cell, const int64_t *force, int count)
 {
     double         began = skua_time();
-    struct md_sums sums;
+    struct md_sums sums  = {0};
 
     if (count != force_count(cell->atoms.n))
         skua_abort("a cell received forces for atoms that are not its own");
     if (cell->step > 0)
         atoms_kick(&cell->atoms, force);
-    if (is_sample(cell->step)) {
+    if (is_sample(cell->step))
         sums = atoms_sum(&cell->atoms, force);
-        skua_contribute(cell, SKUA_SUM, SKUA_INT64, &sums, sizeof sums / sizeof(int64_t),
-                        Main_sums_done(main_proxy));
-    }
     if (cell->step < options.steps) {
         atoms_kick(&cell->atoms, force);
         atoms_drift(&cell->atoms);
     }
     busy += skua_time() - began;
+    if (is_sample(cell->step))
+        skua_contribute(cell, SKUA_SUM, SKUA_INT64, &sums, sizeof sums / sizeof(int64_t),
+                        Main_sums_done(main_proxy));
 }
 
 void send_atoms(Cell *cell)
@@ -137,12 +140,12 @@ void send_atoms(Cell *cell)
         skua_abort("an atom of cell (%d, %d, %d) moved beyond the neighbours in step %lld; use a "
                    "smaller --migrate",
                    self.at.x[0], self.at.x[1], self.at.x[2], (long long)cell->step);
+    busy += skua_time() - began;
     for (int way = 0; way < DIRECTIONS; way++)
         if (way != STAYS)
             Cell_atoms(cell_at(box_beside(&options.box, self.at.x, way)),
                        cell->step * DIRECTIONS + way, leaving.first[way + 1] - leaving.first[way],
                        leaving.at + leaving.first[way]);
-    busy += skua_time() - began;
 }
 
 void receive_atoms(Cell *cell, const struct md_atom *at, int n)
@@ -263,8 +266,8 @@ void start_clock(Main *self)
 
 /* Lines of JSON, for `skua bench`.  `bytes` is the number of cells; of "interval", a step.
  *     step-Ppe       seconds per step on P PEs, after the warm-up
- *     idle-Ppe       the part of this time that PEs spent outside cells and computes
- *     uneven-Ppe     the time in cells and computes of the busiest PE, relative to the mean
+ *     idle-Ppe       the part of this time that is not work of cells and computes
+ *     uneven-Ppe     the work of cells and computes of the busiest PE, relative to the mean
  *     interval-Ppe   seconds per step in the --migrate steps before that step */
 static void print_json(const char *metric, int64_t size, double value)
 {

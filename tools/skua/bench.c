@@ -209,8 +209,10 @@ static void bench_print_results(const struct bench_options *options, const struc
     else if (options->scaling) {
         scaling_print(options->scaling, results, host);
         scaling_print_goals(options->scaling, results, host);
+        bench_print_stopped(results);
     } else {
         options->bench->print(results);
+        bench_print_stopped(results);
     }
 }
 

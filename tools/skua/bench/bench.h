@@ -106,8 +106,27 @@ char *bench_cpus(const struct bench_host *host, int pes, int threads);
  * With fewer cores, skuarun assigns the CPUs.  The caller frees the options. */
 char *bench_bound_options(const struct bench_host *host, int pes, int threads, const char *more);
 
+/** A run of a peer that was stopped because it took too long. */
+struct bench_stop {
+    const char *program, *series;
+    const char *of; /* the part of the benchmark, followed by '-'; "": there is only one */
+    int         pes;
+    double      seconds;
+};
+
+/** Adds a result that says that a run was stopped: metric stop_s-PARTPpe, bytes 0. */
+void bench_add_stopped(struct results *results, const struct bench_stop *stop);
+
+/** Returns after how many seconds a run was stopped, or 0 if it was not. */
+double bench_get_stopped(const struct results *results, const char *series, const char *of,
+                         int pes);
+
+/** Prints a line for each run that was stopped, to explain values that are missing in tables. */
+void bench_print_stopped(const struct results *results);
+
 /** Runs a peer, if it and its launcher are installed, with @p ranks processes, each bound to one of
- * the first cores, in the order of the machine, if there are enough. */
+ * the first cores, in the order of the machine, if there are enough.  If there are not, it is
+ * stopped after three minutes. */
 void bench_run_peer(struct results *results, const struct bench_host *host,
                     const struct bench_peer *peer, int ranks);
 

@@ -5,12 +5,12 @@
  * leanmd with a dense droplet runs without and with balancing, one process on each core: on two
  * PEs, and on sixteen where there are as many cores.  The ideal time of a step is the work of all
  * PEs in the run without balancing, divided by the number of PEs.  Work is the time in the code of
- * cells and computes alone: what the runtime does to schedule, deliver, measure and balance counts
- * against the balanced run.  The time of one PE divided by the number of PEs, which contains all of
- * that but messages between PEs, is printed for comparison.  Beside it: leanmd of an even
- * density against MPI, structured control flow against a state machine written by hand, barneshut
- * against the same traversal without the runtime, the cost of moving elements, and the time that
- * strategies take to decide.
+ * cells and computes, with the contributions of forces to their sums: all else that the runtime
+ * does to send, schedule, deliver, measure and balance counts against the balanced run.  The time
+ * of one PE divided by the number of PEs, which contains all of that but messages between PEs, is
+ * printed for comparison. Beside it: leanmd of an even density against MPI, structured control flow
+ * against a state machine written by hand, barneshut against the same traversal without the
+ * runtime, the cost of moving elements, and the time that strategies take to decide.
  */
 #include <string.h>
 

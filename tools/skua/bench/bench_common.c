@@ -9,10 +9,10 @@
 #include "base/topology.h"
 #include "bench.h"
 
-#define BENCH_THREADS_LIMIT "60" /* seconds: a peer with several threads may hang */
-/* Seconds for a peer with more processes than cores: MPICH polls without yielding its CPU, so that
- * each message takes a time slice. */
-#define BENCH_CROWDED_LIMIT "180"
+#define BENCH_THREADS_LIMIT 60 /* seconds: a peer with several threads may hang */
+/* Seconds for a peer with more processes than cores, with either MPI: with MPICH some programs take
+ * a time slice for each message, presumably because its processes poll without yielding. */
+#define BENCH_CROWDED_LIMIT 180
 #define BENCH_TIMED_OUT     124 /* exit code of timeout(1) */
 
 /* ---- running programs ------------------------------------------------------------- */
@@ -22,9 +22,9 @@ static void bench_read_line(const char *line, void *results)
     results_read(results, line);
 }
 
-/* The message names the first word of the command and the last two, since a launcher comes first.
- */
-void bench_run(struct results *results, char *const argv[])
+/* Runs a program and adds its results.  Returns its exit code.  The message names the first word of
+ * the command and the last two, since a launcher comes first. */
+static int bench_run_code(struct results *results, char *const argv[])
 {
     struct results printed = {.count = 0};
     int            code = program_run(argv, false, bench_read_line, &printed), last = 0;
@@ -33,12 +33,18 @@ void bench_run(struct results *results, char *const argv[])
         results_add(results, &printed.list[i]);
     results_free(&printed);
     if (code == 0)
-        return;
+        return 0;
     while (argv[last + 1])
         last++;
     fprintf(stderr, "skua: %s%s%s %s %s (%d); continuing without it\n", argv[0],
             last > 2 ? " ... " : "", last > 1 ? argv[last - 1] : "", last > 0 ? argv[last] : "",
             code == BENCH_TIMED_OUT ? "did not end within its time limit" : "failed", code);
+    return code;
+}
+
+void bench_run(struct results *results, char *const argv[])
+{
+    bench_run_code(results, argv);
 }
 
 void bench_run_skua(struct results *results, const struct bench_host *host, const char *name,
@@ -115,9 +121,9 @@ void bench_run_between_hosts(struct results *results, const struct bench_host *h
 
     snprintf(options, sizeof options, "-n 2 --pin=%d,%d -s shared_memory=0", host->cpu[0],
              host->cpu[1]);
-    setenv("SKUA_DRIVER", "tcp", 1);
+    program_set_variable("SKUA_DRIVER", "tcp");
     bench_run_app(results, host, name, options, arguments);
-    unsetenv("SKUA_DRIVER");
+    program_restore_variable("SKUA_DRIVER");
 }
 
 bool bench_launcher(const char *launcher, char path[PROGRAM_PATH_BYTES])
@@ -182,21 +188,56 @@ char *bench_bound_options(const struct bench_host *host, int pes, int threads, c
     return text;
 }
 
+/* ---- peers that are stopped ------------------------------------------------------- */
+
+#define BENCH_STOPPED "stop_s-" /* begins the metric of a run that was stopped */
+
+void bench_add_stopped(struct results *results, const struct bench_stop *stop)
+{
+    struct result stopped = {.bytes = 0, .value = stop->seconds};
+
+    snprintf(stopped.bench, sizeof stopped.bench, "%s", stop->program);
+    snprintf(stopped.series, sizeof stopped.series, "%s", stop->series);
+    snprintf(stopped.metric, sizeof stopped.metric, BENCH_STOPPED "%s%dpe", stop->of, stop->pes);
+    results_add(results, &stopped);
+}
+
+double bench_get_stopped(const struct results *results, const char *series, const char *of, int pes)
+{
+    char metric[48];
+
+    snprintf(metric, sizeof metric, BENCH_STOPPED "%s%dpe", of, pes);
+    return results_get(results, series, 0, metric);
+}
+
+void bench_print_stopped(const struct results *results)
+{
+    size_t start = strlen(BENCH_STOPPED);
+
+    for (const struct result *r = results->list; r < results->list + results->count; r++)
+        if (strncmp(r->metric, BENCH_STOPPED, start) == 0 && atoi(r->metric + start) > 0)
+            printf("A run of %s with %d PEs was stopped after %g s and has no values.\n", r->bench,
+                   atoi(r->metric + start), r->value);
+}
+
+/* ---- running peers ----------------------------------------------------------------- */
+
 /* Runs a peer on @p ranks processes: rank i on core i, in the order of the machine, if @p bound.
- * Unless @p limit is NULL, the peer is stopped after so many seconds. */
-static void bench_run_peer_bound(struct results *results, const struct bench_peer *peer, int ranks,
-                                 bool bound, char *limit)
+ * Unless @p limit is 0, the peer is stopped after so many seconds.  Returns whether it was. */
+static bool bench_run_peer_bound(struct results *results, const struct bench_peer *peer, int ranks,
+                                 bool bound, int limit)
 {
     bool  open = strcmp(peer->launcher, "mpich") != 0;
-    char  launcher[PROGRAM_PATH_BYTES], path[PROGRAM_PATH_BYTES], n[16];
-    char *argv[16] = {"/usr/bin/timeout", limit};
+    char  launcher[PROGRAM_PATH_BYTES], path[PROGRAM_PATH_BYTES], n[16], seconds[16];
+    char *argv[16] = {"/usr/bin/timeout", seconds};
     int   i        = limit ? 2 : 0;
 
     if (!program_find(peer->program, path) || !bench_launcher(peer->launcher, launcher)) {
         bench_say_missing(peer->program);
-        return;
+        return false;
     }
     snprintf(n, sizeof n, "%d", ranks);
+    snprintf(seconds, sizeof seconds, "%d", limit);
     setenv("OMPI_ALLOW_RUN_AS_ROOT", "1", 0);
     setenv("OMPI_ALLOW_RUN_AS_ROOT_CONFIRM", "1", 0);
     argv[i++] = launcher;
@@ -214,7 +255,7 @@ static void bench_run_peer_bound(struct results *results, const struct bench_pee
     argv[i++] = (char *)peer->series;
     argv[i++] = (char *)peer->argument;
     argv[i]   = NULL;
-    bench_run(results, argv);
+    return bench_run_code(results, argv) == BENCH_TIMED_OUT && limit > 0;
 }
 
 void bench_run_peer(struct results *results, const struct bench_host *host,
@@ -222,7 +263,9 @@ void bench_run_peer(struct results *results, const struct bench_host *host,
 {
     bool bound = ranks <= host->cores;
 
-    bench_run_peer_bound(results, peer, ranks, bound, bound ? NULL : BENCH_CROWDED_LIMIT);
+    if (bench_run_peer_bound(results, peer, ranks, bound, bound ? 0 : BENCH_CROWDED_LIMIT))
+        bench_add_stopped(results, &(struct bench_stop){peer->program, peer->series, "", ranks,
+                                                        BENCH_CROWDED_LIMIT});
 }
 
 void bench_run_peer_threads(struct results *results, const struct bench_host *host,
@@ -231,9 +274,11 @@ void bench_run_peer_threads(struct results *results, const struct bench_host *ho
     char *list = bench_cpus(host, ranks * threads, threads);
 
     if (list)
-        setenv("BENCH_CPUS", list, 1); /* for bench_cpu_of() of bench/bench.h */
-    bench_run_peer_bound(results, peer, ranks, false, BENCH_THREADS_LIMIT);
-    unsetenv("BENCH_CPUS");
+        program_set_variable("BENCH_CPUS", list); /* for bench_cpu_of() of bench/bench.h */
+    if (bench_run_peer_bound(results, peer, ranks, false, BENCH_THREADS_LIMIT))
+        bench_add_stopped(results, &(struct bench_stop){peer->program, peer->series, "",
+                                                        ranks * threads, BENCH_THREADS_LIMIT});
+    program_restore_variable("BENCH_CPUS");
     free(list);
 }
 

@@ -180,7 +180,7 @@ static void bench_scaling_run_hosts(struct results *results, const struct bench_
         !bench_scaling_shows(host, &bench_scaling_kernels[BENCH_SCALING_LOCAL]))
         return;
     network_use_tcp("lo");
-    setenv("SKUA_DRIVER", "tcp", 1);
+    program_set_variable("SKUA_DRIVER", "tcp");
     for (int threads = 0; threads < 2; threads++) {
         char *options = bench_bound_options(host, pes, threads ? pes / 2 : 1, "");
         char  arguments[48];
@@ -189,7 +189,7 @@ static void bench_scaling_run_hosts(struct results *results, const struct bench_
         bench_run_app(results, host, "bench-scaling", options, arguments);
         free(options);
     }
-    unsetenv("SKUA_DRIVER");
+    program_restore_variable("SKUA_DRIVER");
     bench_scaling_run_mpi_hosts(results, host, "openmpi", pes);
     bench_scaling_run_mpi_hosts(results, host, "mpich", pes);
     network_use_tcp(NULL);

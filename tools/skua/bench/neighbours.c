@@ -45,9 +45,9 @@ static void neighbours_run_app_tcp(const struct neighbours *bench, struct result
     for (char *word = strtok_r(words, " ", &left); word && count < NEIGHBOURS_WORDS - 1;
          word       = strtok_r(NULL, " ", &left))
         argv[count++] = word;
-    setenv("SKUA_DRIVER", "tcp", 1);
+    program_set_variable("SKUA_DRIVER", "tcp");
     network_run_both(network, results, "openmpi", argv);
-    unsetenv("SKUA_DRIVER");
+    program_restore_variable("SKUA_DRIVER");
 }
 
 void neighbours_run_tcp(const struct neighbours *bench, struct results *results,
@@ -68,7 +68,6 @@ void neighbours_run_tcp(const struct neighbours *bench, struct results *results,
             network_run_both(&network, results, neighbours_mpi[i],
                              (const char *const[]){path, series, peer, NULL});
     }
-    network_use_tcp(NULL);
     network_close(&network);
 }
 

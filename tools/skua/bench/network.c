@@ -219,9 +219,9 @@ void network_use_tcp(const char *interface)
 
     for (size_t i = 0; i < sizeof variables / sizeof *variables; i++)
         if (interface)
-            setenv(variables[i][0], variables[i][1], 1);
+            program_set_variable(variables[i][0], variables[i][1]);
         else
-            unsetenv(variables[i][0]);
+            program_restore_variable(variables[i][0]);
 }
 
 bool network_open(struct network *network, const struct bench_host *host)
@@ -234,7 +234,7 @@ bool network_open(struct network *network, const struct bench_host *host)
     }
     network_use_tcp(network->interface);
     if (host->namespaces)
-        setenv("OMPI_MCA_oob_tcp_if_include", DEVICE, 1);
+        program_set_variable("OMPI_MCA_oob_tcp_if_include", DEVICE);
     return true;
 }
 
@@ -244,7 +244,7 @@ bool network_open_all(struct network *network, const struct bench_host *host)
     if (!network_make_namespaces(network, NETWORK_DEVICES))
         return false;
     network_use_tcp(network->interface);
-    setenv("OMPI_MCA_oob_tcp_if_include", DEVICE, 1);
+    program_set_variable("OMPI_MCA_oob_tcp_if_include", DEVICE);
     return true;
 }
 
@@ -267,7 +267,8 @@ const char *network_device(int number)
 
 void network_close(struct network *network)
 {
-    unsetenv("OMPI_MCA_oob_tcp_if_include");
+    network_use_tcp(NULL);
+    program_restore_variable("OMPI_MCA_oob_tcp_if_include");
     for (int end = 0; end < 2; end++)
         if (network->holder[end] > 0) {
             kill(network->holder[end], SIGKILL);
@@ -354,10 +355,10 @@ void network_run_mpi(const struct network *network, struct results *results, con
 void network_run_driver(const struct network *network, struct results *results, const char *driver,
                         const char *const program[])
 {
-    setenv("SKUA_DRIVER", driver, 1);
+    program_set_variable("SKUA_DRIVER", driver);
     network_run_both(network, results, strcmp(driver, "mpi-mpich") == 0 ? "mpich" : "openmpi",
                      program);
-    unsetenv("SKUA_DRIVER");
+    program_restore_variable("SKUA_DRIVER");
 }
 
 void network_run_skua(const struct network *network, struct results *results, const char *driver,
@@ -369,9 +370,9 @@ void network_run_skua(const struct network *network, struct results *results, co
         return;
     snprintf(series, sizeof series, security == SKI_SECURITY_JOB ? "skua-%s" : "skua-%s-%s", driver,
              ski_security_name(security));
-    setenv("SKUA_SECURITY", ski_security_name(security), 1);
+    program_set_variable("SKUA_SECURITY", ski_security_name(security));
     network_run_driver(network, results, driver, (const char *const[]){path, series, NULL});
-    unsetenv("SKUA_SECURITY");
+    program_restore_variable("SKUA_SECURITY");
 }
 
 int network_run_pair(const struct network *network, char *const server[], char *const client[],

@@ -40,11 +40,12 @@ bool network_limit(const struct network *network, const char *rate);
 /** Returns the name of a device between two namespaces, which both ends use. */
 const char *network_device(int number);
 
-/** Removes the namespaces, if there are any. */
+/** Removes the namespaces, if there are any, and restores the environment as network_use_tcp(NULL)
+ * does. */
 void network_close(struct network *network);
 
 /** Sets the environment variables that make all libraries use TCP over @p interface and no shared
- * memory; NULL removes them. */
+ * memory; NULL restores the values that they had before. */
 void network_use_tcp(const char *interface);
 
 /** Runs the network benchmark of Skua with a driver and a value of SKUA_SECURITY. Its series is

@@ -2,11 +2,6 @@
 /* network_rails.c - see network_rails.h. */
 #include "network_rails.h"
 
-#include <stdlib.h>
-#include <string.h>
-
-#include "base/memory.h"
-
 #define RAILS_RATE  "4gbit"
 #define RAILS_WIDTH 14
 
@@ -34,22 +29,15 @@ static const struct {
 static void network_rails_run_row(const struct network *network, struct results *results,
                                   size_t row, const char *rails, const char *interfaces)
 {
-    const char *set = getenv("SKUA_RAILS");
-    char        path[PROGRAM_PATH_BYTES], *user;
+    char path[PROGRAM_PATH_BYTES];
 
     if (!program_find("bench-network", path))
         return;
-    /* A copy: setenv() may free or overwrite what getenv() returned. */
-    user = set ? ski_memory_checked(strdup(set), strlen(set) + 1) : NULL;
-    setenv("SKUA_RAILS", rails, 1);
-    setenv("SKUA_NET_INTERFACES", interfaces, 1);
+    program_set_variable("SKUA_RAILS", rails);
+    program_set_variable("SKUA_NET_INTERFACES", interfaces); /* until network_close() */
     network_run_driver(network, results, "tcp",
                        (const char *const[]){path, rails_rows[row].series, "rails", NULL});
-    if (user)
-        setenv("SKUA_RAILS", user, 1);
-    else
-        unsetenv("SKUA_RAILS");
-    free(user);
+    program_restore_variable("SKUA_RAILS");
 }
 
 /* Measures one and two networks, from a row on. */

@@ -11,6 +11,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "base/memory.h"
+
 /* Writes the directory of this executable. */
 static bool program_own_directory(char path[PROGRAM_PATH_BYTES])
 {
@@ -52,6 +54,62 @@ bool program_in_path(const char *name, char path[PROGRAM_PATH_BYTES])
     free(copy);
     return found;
 }
+
+/* ---- variables of the environment --------------------------------------- */
+
+/* A variable that has been set, and the user's value. */
+struct replaced_variable {
+    struct replaced_variable *next;
+    char                     *name, *value; /* value NULL: it was not set */
+};
+
+static struct replaced_variable *program_variables;
+
+/* Returns the link to a variable that has been set, or to NULL at the end of the list. */
+static struct replaced_variable **program_find_variable(const char *name)
+{
+    struct replaced_variable **link = &program_variables;
+
+    while (*link && strcmp((*link)->name, name) != 0)
+        link = &(*link)->next;
+    return link;
+}
+
+static char *program_copy(const char *text)
+{
+    return text ? ski_memory_checked(strdup(text), strlen(text) + 1) : NULL;
+}
+
+/* The user's value is copied: setenv() may free or overwrite what getenv() returned. */
+void program_set_variable(const char *name, const char *value)
+{
+    struct replaced_variable **link = program_find_variable(name);
+
+    if (!*link) {
+        *link  = ski_realloc(NULL, sizeof **link);
+        **link = (struct replaced_variable){.name  = program_copy(name),
+                                            .value = program_copy(getenv(name))};
+    }
+    setenv(name, value, 1);
+}
+
+void program_restore_variable(const char *name)
+{
+    struct replaced_variable **link = program_find_variable(name), *restored = *link;
+
+    if (!restored)
+        return;
+    if (restored->value)
+        setenv(name, restored->value, 1);
+    else
+        unsetenv(name);
+    *link = restored->next;
+    free(restored->name);
+    free(restored->value);
+    free(restored);
+}
+
+/* ---- running -------------------------------------------------------------- */
 
 /* Starts a program with one of its outputs at @p to; it gets SIGTERM when this process ends. */
 static pid_t program_fork(char *const argv[], int to, bool of_stderr)

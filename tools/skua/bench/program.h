@@ -21,6 +21,14 @@ bool program_find(const char *name, char path[PROGRAM_PATH_BYTES]);
 /** Finds a command in PATH.  Returns false if it is not installed. */
 bool program_in_path(const char *name, char path[PROGRAM_PATH_BYTES]);
 
+/** Sets a variable of the environment for the programs that are run from now on.  The value that it
+ * had is kept for program_restore_variable(). */
+void program_set_variable(const char *name, const char *value);
+
+/** Gives a variable the value that it had before program_set_variable(), or removes it if it had
+ * none. */
+void program_restore_variable(const char *name);
+
 /** Runs @p argv, calls @p line for each line of its stdout or, if @p of_stderr, of its stderr, and
  * waits for its end.  Returns its exit code, or -1 if it could not be run or was killed. */
 int program_run(char *const argv[], bool of_stderr, void (*line)(const char *text, void *arg),

@@ -21,17 +21,27 @@ static void scaling_run_on(const struct scaling *scaling, struct results *result
     scaling->run(scaling, results, host, pes);
 }
 
-void scaling_run(const struct scaling *scaling, struct results *results,
-                 const struct bench_host *host, int round, int rounds)
+int scaling_list_pes(const struct bench_host *host, int pes[BENCH_PES_MOST + 1])
 {
-    bool one = false;
+    int  count = 0;
+    bool one   = false;
 
     for (int i = 0; i < BENCH_PES_MOST && host->pes[i]; i++)
         one = one || host->pes[i] == 1;
     if (!one)
-        scaling_run_on(scaling, results, host, 1, round, rounds);
+        pes[count++] = 1;
     for (int i = 0; i < BENCH_PES_MOST && host->pes[i]; i++)
-        scaling_run_on(scaling, results, host, host->pes[i], round, rounds);
+        pes[count++] = host->pes[i];
+    return count;
+}
+
+void scaling_run(const struct scaling *scaling, struct results *results,
+                 const struct bench_host *host, int round, int rounds)
+{
+    int pes[BENCH_PES_MOST + 1], count = scaling_list_pes(host, pes);
+
+    for (int i = 0; i < count; i++)
+        scaling_run_on(scaling, results, host, pes[i], round, rounds);
 }
 
 void scaling_run_mpis(struct results *results, const struct bench_host *host, const char *name,
@@ -240,6 +250,18 @@ static const char *scaling_meaning(const struct scaling *scaling)
 
 /* ---- table --------------------------------------------------------------- */
 
+/* Returns after how many seconds a series was stopped, or 0.  A problem of an application that is a
+ * kernel has runs of its own; other kernels share one. */
+static double scaling_stopped(const struct scaling *scaling, const struct results *results,
+                              const char *series, int pes)
+{
+    char of[32] = "";
+
+    if (scaling->kernel && (scaling->kind == SCALING_STRONG || scaling->kind == SCALING_GROWING))
+        snprintf(of, sizeof of, "%s-", scaling->kernel);
+    return bench_get_stopped(results, series, of, pes);
+}
+
 static void scaling_print_line(const struct scaling *scaling, const struct results *results,
                                const struct bench_host *host, int pes)
 {
@@ -247,7 +269,14 @@ static void scaling_print_line(const struct scaling *scaling, const struct resul
     for (int c = 0; c < SCALING_SERIES && scaling->curve[c].series; c++) {
         const char *series = scaling->curve[c].series;
 
-        bench_print_value(scaling->factor * scaling_value(scaling, results, series, pes), 11);
+        double value = scaling_value(scaling, results, series, pes);
+        double stop  = value == 0 ? scaling_stopped(scaling, results, series, pes) : 0;
+
+        if (stop > 0) {
+            printf("   stopped at %3.0f s", stop);
+            continue;
+        }
+        bench_print_value(scaling->factor * value, 11);
         bench_print_value(scaling_efficiency(scaling, results, series, pes), 8);
     }
     printf("\n");

@@ -83,7 +83,11 @@ int scaling_grow_count(const struct scaling *scaling, int pes);
  * PEs, the multiple of @p unit whose cube is nearest to @p pes times that of one PE. */
 int scaling_grow_rows(const struct scaling *scaling, int pes, int unit);
 
-/** Measures an application on one PE and on each number of host->pes. */
+/** Lists the numbers of PEs to measure an application on: those of host->pes, and before them 1,
+ * which efficiencies refer to, if it is not among them.  Returns their number. */
+int scaling_list_pes(const struct bench_host *host, int pes[BENCH_PES_MOST + 1]);
+
+/** Measures an application on each number of PEs of scaling_list_pes(). */
 void scaling_run(const struct scaling *scaling, struct results *results,
                  const struct bench_host *host, int round, int rounds);
 

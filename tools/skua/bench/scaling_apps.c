@@ -73,6 +73,20 @@ size_t scaling_apps_list(const struct bench_host *host, struct scaling list[SCAL
     return count;
 }
 
+/* Adds that a series was stopped, if it was, to the results of the kernel. */
+static void scaling_apps_add_stopped(const struct scaling *kernel, const struct results *from,
+                                     const char *series, int pes, struct results *to)
+{
+    struct bench_stop stop = {kernel->kernel, series, "", pes,
+                              bench_get_stopped(from, series, "", pes)};
+    char              of[32];
+
+    snprintf(of, sizeof of, "%s-", kernel->kernel);
+    stop.of = of;
+    if (stop.seconds > 0)
+        bench_add_stopped(to, &stop);
+}
+
 /* Adds the results of an application to those of the benchmark, as results of its kernel. */
 static void scaling_apps_add(const struct scaling *app, const struct scaling *kernel,
                              const struct results *from, int pes, struct results *to)
@@ -81,8 +95,10 @@ static void scaling_apps_add(const struct scaling *app, const struct scaling *ke
         struct result result = {.bytes = kernel->bytes};
 
         result.value = scaling_value(app, from, app->curve[c].series, pes);
-        if (result.value == 0)
+        if (result.value == 0) {
+            scaling_apps_add_stopped(kernel, from, app->curve[c].series, pes, to);
             continue;
+        }
         result.value *= app->rate ? 1 : 1e6;
         snprintf(result.bench, sizeof result.bench, "%s", kernel->name);
         snprintf(result.series, sizeof result.series, "%s", app->curve[c].series);
@@ -105,6 +121,8 @@ static void scaling_apps_run_on(const struct scaling *app, const struct scaling 
 
 void scaling_apps_run(struct results *results, const struct bench_host *host, int round, int rounds)
 {
+    int pes[BENCH_PES_MOST + 1], count = scaling_list_pes(host, pes);
+
     for (size_t i = 0; i < sizeof scaling_apps / sizeof *scaling_apps; i++)
         for (int weak = 0; weak < 2; weak++) {
             struct scaling app    = scaling_apps_problem(&scaling_apps[i], weak),
@@ -113,8 +131,8 @@ void scaling_apps_run(struct results *results, const struct bench_host *host, in
             if (!scaling_apps_selects(host, &scaling_apps[i], weak))
                 continue;
             bench_step(round, rounds, kernel.kernel);
-            for (int k = 0; k < BENCH_PES_MOST && host->pes[k]; k++)
-                scaling_apps_run_on(&app, &kernel, results, host, host->pes[k]);
+            for (int k = 0; k < count; k++)
+                scaling_apps_run_on(&app, &kernel, results, host, pes[k]);
             if (round == rounds)
                 scaling_add_efficiencies(&kernel, results, host);
         }

@@ -138,6 +138,45 @@ static void scaling_test_results(struct results *results)
     OK(scaling_test_is(results_get(results, "skua", 8, "eff-pairs-8pe"), 0.75), "its metric");
 }
 
+/* The numbers of PEs, and what a line tells of a peer that was stopped. */
+static void scaling_test_lines(void)
+{
+    struct results    results = {0};
+    struct bench_host host = {.cores = 4, .pes = {2, 8}}, with_one = {.pes = {4, 1}};
+    int               pes[BENCH_PES_MOST + 1];
+    struct bench_stop stop = {"peer-mpich-app", "mpich", "fft1d-", 8, 180};
+
+    OK(scaling_list_pes(&host, pes) == 3 && pes[0] == 1 && pes[1] == 2 && pes[2] == 8,
+       "one PE is measured before others, which refer to it");
+    OK(scaling_list_pes(&with_one, pes) == 2 && pes[0] == 4 && pes[1] == 1, "but only once");
+    bench_add_stopped(&results, &stop);
+    OK(bench_get_stopped(&results, "mpich", "fft1d-", 8) == 180, "a run that was stopped");
+    OK(bench_get_stopped(&results, "mpich", "", 8) == 0 &&
+           bench_get_stopped(&results, "mpich", "fft1d-", 4) == 0 &&
+           bench_get_stopped(&results, "openmpi", "fft1d-", 8) == 0,
+       "others were not");
+    results_free(&results);
+}
+
+/* A variable that the user has set, and one that is not set. */
+static void scaling_test_variables(void)
+{
+    setenv("SCALING_TEST_USER", "user", 1);
+    unsetenv("SCALING_TEST_NONE");
+    for (int i = 0; i < 2; i++) {
+        program_set_variable("SCALING_TEST_USER", i ? "b" : "a");
+        program_set_variable("SCALING_TEST_NONE", "a");
+    }
+    OK(strcmp(getenv("SCALING_TEST_USER"), "b") == 0 && getenv("SCALING_TEST_NONE"),
+       "variables of a benchmark are set");
+    for (int i = 0; i < 2; i++) {
+        program_restore_variable("SCALING_TEST_USER");
+        program_restore_variable("SCALING_TEST_NONE");
+    }
+    OK(strcmp(getenv("SCALING_TEST_USER"), "user") == 0 && !getenv("SCALING_TEST_NONE"),
+       "and have the user's values again");
+}
+
 static void scaling_test_plot(const struct results *results)
 {
     struct scaling    weak   = {.problem = "pairs",
@@ -193,6 +232,8 @@ int main(void)
     scaling_test_results(&results);
     scaling_test_plot(&results);
     scaling_test_goals();
+    scaling_test_lines();
+    scaling_test_variables();
     scaling_test_weak();
     scaling_test_growth();
     results_free(&results);
