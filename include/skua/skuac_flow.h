@@ -228,10 +228,11 @@ static inline skuac_arrival skuac_flow_got(skuac_frame *frame, unsigned wait)
     return frame->wait[wait].got;
 }
 
-/** Replaces the data of an arrival by a copy that the arrival owns. */
+/** Lets an arrival share the message that its data lie in, if that is possible; otherwise replaces
+ *  the data by a copy that the arrival owns. */
 SKUA_API void skuac_flow_own(skuac_arrival *arrival);
 
-/** Makes an arrival own its data, by a copy if necessary. */
+/** Makes an arrival own or share its data, by a copy if necessary. */
 static inline void skuac_flow_keep(skuac_arrival *arrival)
 {
     if (!arrival->msg)

@@ -55,8 +55,8 @@ skuac_frame *ski_frame_new(skuac_flow *flow, void *self, const skuac_frame_type 
     return frame;
 }
 
-/* Stores the arguments of a frame.  Data are copied, because the frame may wait before it uses
- * them. */
+/* Stores the arguments of a frame, which owns or shares their data, because it may wait before it
+ * uses them. */
 static void flow_set_arguments(skuac_frame *frame, skuac_arrival arrival)
 {
     if (frame->type->arrivals == 0) {
@@ -288,6 +288,7 @@ static skua_msg *flow_make_message(struct flow_incoming *incoming)
 
     if (!msg)
         msg = ski_msg_copy(SKI_SELF(), 0, incoming->arrival.data, incoming->arrival.bytes);
+    ski_assert(!ski_msg_is_shared(msg)); /* `target` would be its holders */
     msg->target    = (uint64_t)incoming->reference;
     msg->kept.when = incoming->when;
     return msg;

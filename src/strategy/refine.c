@@ -12,8 +12,9 @@
  * gives until it is REFINE_AIM above the ideal time.  Because this is less than the tolerance, it
  * does not become a donor again as soon as a load changes a little.
  *
- * The first limit is REFINE_AIM above the ideal time, the second one REFINE_TOLERANCE.  If some
- * donors reach neither, the least limit that all reach is searched by bisection between the ideal
+ * The first limit is REFINE_AIM above the ideal time, the second one REFINE_TOLERANCE, for objects
+ * that are too large for the first.  An attempt that leaves no PE above the tolerance is taken.  If
+ * there is none, the least limit that all donors reach is searched by bisection between the ideal
  * time and the longest one, and the attempt with the shortest longest time is taken.
  *
  * The objects of each PE are sorted once, by descending load.  In an attempt, next[] leads from an

@@ -97,6 +97,7 @@ void shmem_ctx_destroy(shmem_ctx_t ctx)
     shmemi_ctx_check(__func__, ctx);
     shmemi_quiet();
     pthread_mutex_lock(&context_lock);
+    shmemi_ctx_check(__func__, ctx); /* again: another thread may have destroyed it */
     for (link = &((struct shmem_team_handle *)ctx->team)->contexts; *link && *link != ctx;)
         link = &(*link)->next;
     if (*link) {

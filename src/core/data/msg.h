@@ -7,8 +7,9 @@
  *      |       | source,priority |       |        |       |          | (optional)     | (optional)
  *
  * A message is a block of the pool (base/pool.h): its address is a multiple of 64, its header is
- * one cache line, and the block belongs to its owner alone.  Only messages to objects
- * (SKI_MSG_OBJECT) use the second half of the header.  The sender writes `handler`, `source` and
+ * one cache line, and the block belongs to its owner alone, or to its holders (msg_share.h).
+ * Messages to objects (SKI_MSG_OBJECT), those that an object buffers (flow/when_entry.h) and those
+ * with holders use the second half of the header.  The sender writes `handler`, `source` and
  * the flags; a cell of an inbox that carries the address also carries what the receiver needs to
  * queue the message without reading it.
  */

@@ -75,25 +75,37 @@ static __attribute__((noinline)) void msg_free_slow(struct ski_pe *self, skua_ms
     ski_pool_free_slow(&self->pool, msg);
 }
 
+static inline void msg_check_address(const struct ski_pe *self, const skua_msg *msg)
+{
+    if (SKI_UNLIKELY(!ski_arena_contains(self->pool.arena, msg)))
+        ski_misuse("skua_msg_free: %p is no message", (const void *)msg);
+}
+
 static inline void msg_free(struct ski_pe *self, skua_msg *msg, enum ski_release_call giver,
                             const void *where)
 {
-    if (SKI_UNLIKELY(!ski_arena_contains(self->pool.arena, msg)))
-        ski_misuse("skua_msg_free: %p is no message", (void *)msg);
     if (SKI_UNLIKELY(!ski_pool_put(&self->pool, msg)))
         msg_free_slow(self, msg, giver, where);
 }
 
 void skua_msg_free(skua_msg *msg)
 {
-    msg_free(SKI_SELF(), msg, SKI_RELEASE_FREE, __builtin_return_address(0));
+    struct ski_pe *self = SKI_SELF();
+
+    msg_check_address(self, msg);
+    msg_free(self, msg, SKI_RELEASE_FREE, __builtin_return_address(0));
 }
 
 void skuac_msg_free_when(skua_msg *msg)
 {
+    struct ski_pe *self = SKI_SELF();
+
+    msg_check_address(self, msg);
+    if (ski_ownership_checked(self)) /* before its flags are read: it may have been freed */
+        ski_ownership_use(self, ski_release_name(SKI_RELEASE_WHEN), msg);
     if (SKI_UNLIKELY(ski_msg_is_shared(msg)) && !ski_msg_unshare(msg))
         return;
-    msg_free(SKI_SELF(), msg, SKI_RELEASE_WHEN, NULL);
+    msg_free(self, msg, SKI_RELEASE_WHEN, NULL);
 }
 
 /* ---- attributes ---------------------------------------------------------- */

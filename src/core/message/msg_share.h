@@ -7,9 +7,9 @@
  * (struct ski_objects).  A receiver that needs the data longer than its entry runs becomes a holder
  * of the message; the last holder frees it.  No holder may change the data.
  *
- * Holders are counted in `target`, which only messages to objects use otherwise.  All of them are
- * on one PE, so the count is no atomic variable: what migrates is packed, and packing copies the
- * data.
+ * Holders are counted in `target`.  A multicast is no message to an object, and no object buffers
+ * one that has holders, so `target` has no other use in it.  All holders are on one PE, so the
+ * count is no atomic variable: what migrates is packed, and packing copies the data.
  */
 #ifndef SKI_MSG_SHARE_H
 #define SKI_MSG_SHARE_H
@@ -43,13 +43,16 @@ static inline void ski_msg_share(struct skua_msg *msg)
 }
 
 /** Removes a holder, or the owner of a message that may have none.  Returns whether no holder is
- * left: the caller frees the message. */
+ *  left: the caller frees the message, which is an ordinary one again. */
 static inline bool ski_msg_unshare(struct skua_msg *msg)
 {
     if (!ski_msg_is_shared(msg))
         return true;
     ski_assert(msg->target > 0);
-    return --msg->target == 0;
+    if (--msg->target > 0)
+        return false;
+    msg->flags &= (uint8_t)~SKI_MSG_SHARED;
+    return true;
 }
 
 #endif

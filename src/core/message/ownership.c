@@ -20,6 +20,11 @@ static const char *const givers[] = {
     [SKI_RELEASE_WHEN] = "the end of its `when'",
 };
 
+const char *ski_release_name(enum ski_release_call call)
+{
+    return givers[call];
+}
+
 static skua_handler_fn *unchecked; /* the handlers that ski_ownership_wrap() found */
 
 /* ---- lines --------------------------------------------------------------- */

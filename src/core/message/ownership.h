@@ -36,6 +36,9 @@ enum ski_release_call {
     SKI_RELEASE_WHEN, /* the end of a `when` of an interface file */
 };
 
+/** Returns what error messages call @p call. */
+const char *ski_release_name(enum ski_release_call call);
+
 /** Returns whether the messages of this PE are checked. */
 static inline bool ski_ownership_checked(const struct ski_pe *self)
 {
