@@ -704,6 +704,29 @@ static void on_rebuild(skua_msg *msg)
     skua_msg_free(msg);
 }
 
+/* An array ends while a section of it is created or rebuilds its tree: what that still sends is
+ * dropped, and nothing is kept for it. */
+static void test_array_ends(int rounds)
+{
+    int members = 4 * skua_pes();
+
+    for (int round = 0; round < 3 * rounds; round++) {
+        skua_collection all     = skua_array_create1(point_class, members, NULL, 0);
+        skua_range      range   = {.dims = 1, .upper = {members}};
+        skua_section    section = skua_section_create_range(all, &range, NULL);
+
+        if (round % 3 > 0) {
+            CHECK(count_members(section) == members);
+            move_some(all, members, 2);
+            skua_section_rebuild(section);
+        }
+        if (round % 3 == 2) /* the rebuild goes on, but all have had this multicast */
+            CHECK(count_members(section) == members);
+        skua_collection_destroy(all);
+        wait_quiet();
+    }
+}
+
 /* A multicast and a reduction over a section on half of the PEs take two messages for each of these
  * PEs, and none for the others. */
 static void test_messages(void)
@@ -745,6 +768,7 @@ static void start(int argc, char **argv)
     test_messages();
     test_rebuild();
     test_rebuild_late();
+    test_array_ends(rounds);
     for (int kind = 0; kind < 4; kind++) {
         skua_collection all = make_array(kind);
 

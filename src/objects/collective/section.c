@@ -87,17 +87,22 @@ struct ski_section *ski_section_get(struct ski_objects *objects, uint64_t id, ui
     return section ? section : section_add(objects, id, generation);
 }
 
-/* Returns whether section @p id was deleted, if none of its generations is in use here. */
-static bool section_is_ended(const struct ski_objects *objects, uint64_t id)
+bool ski_section_destroyed(const struct ski_objects *objects, uint64_t id)
 {
     const struct ski_sections *sections = ski_sections_of(objects);
 
-    if (ski_section_root(id) == objects->self->pe)
-        return (uint32_t)id <= sections->created;
     for (uint64_t i = 0; i < SECTION_ENDED && i < sections->ends; i++)
         if (sections->ended[i] == id)
             return true;
     return false;
+}
+
+/* Returns whether section @p id was deleted, if none of its generations is in use here. */
+static bool section_is_ended(const struct ski_objects *objects, uint64_t id)
+{
+    if (ski_section_root(id) == objects->self->pe)
+        return (uint32_t)id <= ski_sections_of(objects)->created;
+    return ski_section_destroyed(objects, id);
 }
 
 /* Returns whether @p id may be that of a section. */
@@ -117,11 +122,55 @@ bool ski_section_ended(const struct ski_objects *objects, const char *call, uint
     return section_is_ended(objects, id);
 }
 
+/* Returns whether @p msg, for a generation of section @p id that is not in use here, came too late:
+ * otherwise its creation is yet to come.
+ *
+ * A PE of the tree sends its messages after the creation of the generation, and in order: to a
+ * child after its creation, to the parent and the root after theirs.  So those find a creation that
+ * is being held (SKI_SECTION_CREATED), or the generation has ended here, by its own end or by that
+ * of its collection.  The message of a member names the collection @p all.  It may overtake the
+ * creation of a generation, unless the collection has ended. */
+static bool section_msg_late(const struct ski_objects *objects, const skua_msg *msg, uint64_t id,
+                             const struct ski_section *section, const struct ski_collection *all)
+{
+    if (all && all->state == SKI_ENDED)
+        return true;
+    if (section && section->state == SKI_SECTION_CREATED)
+        return false;
+    return !(msg->flags & SKI_MSG_OBJECT) || section_is_ended(objects, id);
+}
+
+/* Returns the collection that the message of a member names; NULL: @p msg is of a PE of the tree.
+ */
+static struct ski_collection *section_msg_collection(struct ski_objects *objects,
+                                                     const skua_msg     *msg)
+{
+    struct ski_collection *all;
+
+    if (!(msg->flags & SKI_MSG_OBJECT))
+        return NULL;
+    all = ski_collection_expect(objects, msg->target >> 8);
+    if (!all)
+        ski_fatal("PE %d sent a message to %llx, which is no collection", msg->source,
+                  (unsigned long long)(msg->target >> 8));
+    return all;
+}
+
+/* Keeps @p msg until the generation is created.  The end of collection @p all, if that is known,
+ * frees the message. */
+static void section_hold(struct ski_section *section, struct ski_collection *all, skua_msg *msg)
+{
+    if (all && !section->of)
+        ski_section_set_collection(section, all);
+    ski_msg_hold(section->self, &section->held, msg);
+}
+
 struct ski_section *ski_section_awaited(skua_msg *msg, uint64_t id, uint32_t generation,
                                         bool *ended)
 {
-    struct ski_objects *objects = ski_self->objects;
-    struct ski_section *section = ski_section_find(objects, id, generation);
+    struct ski_objects    *objects = ski_self->objects;
+    struct ski_section    *section = ski_section_find(objects, id, generation);
+    struct ski_collection *all;
 
     *ended = false;
     if (SKI_LIKELY(section && section->state == SKI_SECTION_JOINED))
@@ -129,11 +178,17 @@ struct ski_section *ski_section_awaited(skua_msg *msg, uint64_t id, uint32_t gen
     if (!section_id_valid(objects, id))
         ski_fatal("PE %d sent a message for %llx, which is no section", msg->source,
                   (unsigned long long)id);
-    *ended = !(section && section->state == SKI_SECTION_CREATED) && section_is_ended(objects, id);
+    all    = section_msg_collection(objects, msg);
+    *ended = section_msg_late(objects, msg, id, section, all);
     if (!*ended)
-        ski_msg_hold(objects->self,
-                     &(section ? section : section_add(objects, id, generation))->held, msg);
+        section_hold(section ? section : section_add(objects, id, generation), all, msg);
     return NULL;
+}
+
+/* Returns the name of the class of a collection, which another PE may have made up. */
+static const char *section_class_text(const struct ski_collection *all)
+{
+    return all->class ? all->class->def.name : "a collection that does not exist";
 }
 
 void ski_section_set_collection(struct ski_section *section, struct ski_collection *all)
@@ -144,7 +199,7 @@ void ski_section_set_collection(struct ski_section *section, struct ski_collecti
         return;
     if (section->of)
         ski_misuse("%s is of %s and of %s", ski_section_text(text, section->id),
-                   section->of->class->def.name, all->class->def.name);
+                   section_class_text(section->of), section_class_text(all));
     ski_assert(section->self == all->self);
     section->of   = all;
     section->next = all->sections;

@@ -81,8 +81,8 @@ struct ski_section_rebuild {
     bool      called;  /* at the root: the rebuild in progress is one that the program wants */
 };
 
-/* States of a section on a PE: members are here, but the PE is not in its tree; at the root: its
- * creation is queued; the PE is in its tree. */
+/* States of a section on a PE: members are here, or messages of members, but the PE is not in its
+ * tree; its creation is queued, or held until the collection exists; the PE is in its tree. */
 enum { SKI_SECTION_VISITED, SKI_SECTION_CREATED, SKI_SECTION_JOINED };
 
 /* A generation of a section, as one PE sees it. */
@@ -187,8 +187,13 @@ uint32_t ski_section_latest(const struct ski_objects *objects, uint64_t id);
  * call, if there has never been such a section. */
 bool ski_section_ended(const struct ski_objects *objects, const char *call, uint64_t id);
 
+/** Returns whether section @p id was deleted here by skua_section_destroy(), as far as this PE
+ * remembers: not by the end of its collection. */
+bool ski_section_destroyed(const struct ski_objects *objects, uint64_t id);
+
 /** Returns the generation of section @p id that @p msg, for its tree, names.  NULL: it has ended,
- * and *ended is true; or it is not created yet, and @p msg is held until it is. */
+ * or its collection has, and *ended is true; or it is not created yet, and @p msg is held until it
+ * is. */
 struct ski_section *ski_section_awaited(skua_msg *msg, uint64_t id, uint32_t generation,
                                         bool *ended);
 

@@ -4,6 +4,7 @@
 
 #include "base/assert.h"
 #include "base/log.h"
+#include "core/pe/handler.h"
 #include "objects/collective/section_multicast.h"
 #include "objects/collective/section_saved.h"
 #include "objects/collective/section_rebuild.h"
@@ -162,4 +163,5 @@ const struct ski_lifecycle ski_section_lifecycle = {
     .element_departed  = section_lifecycle_element_departed,
     .baggage           = &section_lifecycle_baggage,
     .saved             = &ski_section_saved,
+    .late              = (const uint32_t[]){SKI_HANDLER_SECTION_CREATE, 0}, /* of a rebuild */
 };

@@ -3,6 +3,7 @@
 #include "objects/collective/section_multicast.h"
 
 #include "base/assert.h"
+#include "base/log.h"
 #include "core/pe/handler.h"
 #include "core/message/msg_counts.h"
 #include "core/message/msg_share.h"
@@ -298,6 +299,21 @@ static struct ski_object *section_multicast_receiver(struct ski_collection *all,
     return NULL;
 }
 
+/* Drops an order for a member whose collection has ended, and returns true.  The runtime sends
+ * orders without the program, so no warning is due as for a multicast (ski_collection_drop()). */
+static bool section_multicast_order_late(skua_msg *msg)
+{
+    const struct ski_collection *all;
+
+    if (!section_multicast_is_order(section_multicast_head_of(msg)))
+        return false;
+    all = ski_collection_find(ski_self->objects, msg->target >> 8);
+    if (!all || all->state != SKI_ENDED)
+        return false;
+    skua_msg_free(msg);
+    return true;
+}
+
 void ski_on_section_multicast_catch_up(skua_msg *msg)
 {
     struct section_multicast_head *head = skua_msg_data(msg);
@@ -307,7 +323,7 @@ void ski_on_section_multicast_catch_up(skua_msg *msg)
     struct ski_object             *object;
     skua_index                     index;
 
-    if (!ski_element_msg(msg, sizeof *head, &all, &index))
+    if (section_multicast_order_late(msg) || !ski_element_msg(msg, sizeof *head, &all, &index))
         return;
     if ((unsigned)head->delegate >= (unsigned)all->self->pes ||
         (unsigned)head->successor >= (unsigned)all->self->pes)
@@ -474,17 +490,30 @@ static bool section_multicast_has_to_wait(struct ski_section *section, skua_msg 
     return false;
 }
 
+/* Drops a multicast that came after the end of its collection, with a warning.  Orders, which the
+ * runtime sends without the program, are dropped without. */
+static SKI_COLD void section_multicast_drop(skua_msg *msg)
+{
+    const struct section_multicast_head *head = section_multicast_head_of(msg);
+    char                                 text[SKI_SECTION_TEXT];
+
+    if (!section_multicast_is_order(head))
+        ski_log(SKI_LOG_WARN, "a multicast from PE %d to %s, whose collection was deleted",
+                msg->source, ski_section_text(text, head->id));
+    ski_msg_discard(msg);
+}
+
 void ski_on_section_multicast(skua_msg *msg)
 {
     struct section_multicast_head *head = skua_msg_data(msg);
     bool                           ended;
     struct ski_section *section = ski_section_awaited(msg, head->id, head->generation, &ended);
 
-    if (!section && !ended)
+    if (ended)
+        section_multicast_drop(msg);
+    if (!section || section_multicast_has_to_wait(section, msg))
         return;
-    if (section && section_multicast_has_to_wait(section, msg))
-        return;
-    if (ended || msg->source != section->parent || head->number != section->number + 1 ||
+    if (msg->source != section->parent || head->number != section->number + 1 ||
         head->entry == SECTION_MULTICAST_ENROLL)
         ski_fatal("PE %d sent an invalid multicast", msg->source);
     section_multicast_spread(section, msg);
@@ -518,14 +547,17 @@ static skua_msg *section_multicast_succeed(struct ski_section *section, skua_msg
     return order;
 }
 
-/* Returns whether @p msg, for a section that has ended or is about to, is an order of the runtime
- * itself. */
-static bool section_multicast_obsolete(skua_msg *msg)
+/* At the root: a section that has ended or is about to gets @p msg.  It is dropped if it is the
+ * order to switch, which the runtime has sent itself, or if the collection was deleted meanwhile.
+ */
+static SKI_COLD void section_multicast_too_late(const struct ski_section *section, skua_msg *msg)
 {
-    if (section_multicast_head_of(msg)->entry != SECTION_MULTICAST_SWITCH)
-        return false;
-    skua_msg_free(msg);
-    return true;
+    const struct section_multicast_head *head = section_multicast_head_of(msg);
+
+    if (head->entry != SECTION_MULTICAST_SWITCH &&
+        (section || ski_section_destroyed(ski_self->objects, head->id)))
+        section_multicast_deleted(head, msg->source);
+    section_multicast_drop(msg);
 }
 
 void ski_on_section_multicast_root(skua_msg *msg)
@@ -535,10 +567,10 @@ void ski_on_section_multicast_root(skua_msg *msg)
     struct ski_section            *section =
         ski_section_awaited(msg, head->id, ski_section_latest(ski_self->objects, head->id), &ended);
 
-    if ((ended || (section && section->end)) && section_multicast_obsolete(msg))
+    if (ended || (section && section->end)) {
+        section_multicast_too_late(section, msg);
         return;
-    if (ended || (section && section->end))
-        section_multicast_deleted(head, msg->source);
+    }
     if (!section)
         return;
     if (section->parent >= 0 || head->entry == SECTION_MULTICAST_ENROLL)

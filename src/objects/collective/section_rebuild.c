@@ -293,8 +293,10 @@ void ski_on_section_rebuild(skua_msg *msg)
     if (!section && !ended)
         return;
     /* A call of another PE is no misuse: its multicasts and reductions may have completed, and
-     * their results caused the destruction, before its call came here. */
-    if (ended && head->kind == SECTION_REBUILD_CALL && msg->source == ski_self->pe)
+     * their results caused the destruction, before its call came here.  Nor is one that the end of
+     * the collection has overtaken. */
+    if (ended && head->kind == SECTION_REBUILD_CALL && msg->source == ski_self->pe &&
+        ski_section_destroyed(ski_self->objects, head->id))
         section_rebuild_deleted(head->id);
     if (section) {
         if (head->kind == SECTION_REBUILD_FOUND)

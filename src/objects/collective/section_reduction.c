@@ -246,13 +246,20 @@ static void section_reduction_combine(struct ski_section                    *sec
     ski_reduction_partial_add(partial, &report->spec, report + 1, bytes, &report->to, source);
 }
 
-/* A message for a section that has ended: reports are dropped, contributions are errors. */
+/* A message for a section that has ended: reports are dropped, contributions are errors unless the
+ * collection has ended, too. */
 static void section_reduction_came_too_late(skua_msg                              *msg,
                                             const struct section_reduction_report *report)
 {
-    skua_index index;
+    const struct ski_collection *all;
+    skua_index                   index;
 
     if (msg->flags & SKI_MSG_OBJECT) {
+        all = ski_collection_find(ski_self->objects, msg->target >> 8);
+        if (all && all->state == SKI_ENDED) {
+            ski_collection_drop(all, msg);
+            return;
+        }
         index = ski_msg_index(msg);
         if (ski_section_latest(ski_self->objects, report->id) > report->generation)
             section_reduction_no_member(

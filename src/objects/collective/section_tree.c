@@ -215,17 +215,38 @@ static void section_tree_join(struct ski_section                 *section,
         section_tree_enroll(section, section->own[i]);
 }
 
+/* A creation is being held if its collection does not exist yet: what comes for the generation
+ * waits for it.  If the collection has ended the creation is dropped, and so is the rest. */
+static void section_tree_held(uint64_t collection, uint64_t id, uint32_t generation)
+{
+    struct ski_objects    *objects = ski_self->objects;
+    struct ski_collection *all     = ski_collection_find(objects, collection);
+    struct ski_section    *section;
+
+    if (!all || all->state == SKI_ENDED)
+        return;
+    section = ski_section_get(objects, id, generation);
+    if (section->state == SKI_SECTION_VISITED)
+        section->state = SKI_SECTION_CREATED;
+    ski_section_set_collection(section, all);
+}
+
 void ski_on_section_create(skua_msg *msg)
 {
-    const struct section_tree_creation *creation = skua_msg_data(msg);
+    const struct section_tree_creation *creation   = skua_msg_data(msg);
+    uint64_t                            id         = creation->id;
+    uint64_t                            collection = creation->collection;
+    uint32_t                            generation = creation->generation;
     struct ski_collection              *all;
     struct ski_section                 *section;
 
-    if (ski_collection_awaited(ski_self->objects, creation->collection, msg, &all))
+    if (ski_collection_awaited(ski_self->objects, collection, msg, &all)) {
+        section_tree_held(collection, id, generation);
         return;
+    }
     if (all->kind == SKI_CHARES || !section_tree_creation_valid(all->self, creation, msg->bytes))
         ski_fatal("PE %d sent an invalid creation of a section", msg->source);
-    section = ski_section_get(all->self->objects, creation->id, creation->generation);
+    section = ski_section_get(all->self->objects, id, generation);
     if (section->state == SKI_SECTION_JOINED)
         ski_fatal("PE %d created a section that exists already", msg->source);
     ski_section_set_collection(section, all);
@@ -363,11 +384,13 @@ struct ski_section *ski_section_tree_succeed(struct ski_section        *section,
 static void section_tree_create(struct ski_collection *all, uint64_t id, const skua_index *indices,
                                 size_t count)
 {
-    struct ski_section_choice *chosen = section_tree_choose(all, indices, count);
-    skua_msg                  *msg    = section_tree_creation_msg(all, id, chosen, count);
+    struct ski_section_choice *chosen  = section_tree_choose(all, indices, count);
+    skua_msg                  *msg     = section_tree_creation_msg(all, id, chosen, count);
+    struct ski_section        *section = ski_section_get(all->self->objects, id, 0);
 
     free(chosen);
-    ski_section_get(all->self->objects, id, 0)->state = SKI_SECTION_CREATED;
+    section->state = SKI_SECTION_CREATED;
+    ski_section_set_collection(section, all);
     skua_enqueue((skua_handler){SKI_HANDLER_SECTION_CREATE}, msg);
 }
 
