@@ -59,19 +59,41 @@ static uint64_t word(const struct label *label, size_t index)
     return (x ^ x >> 31) * UINT64_C(0x9e3779b97f4a7c15);
 }
 
-/* Writes the payload after the label, or compares it. */
-static bool body(unsigned char *packet, const struct label *label, bool write)
+/* Writes the payload after the label. */
+static void write_body(unsigned char *packet, const struct label *label)
 {
+    for (size_t at = sizeof *label; at < label->bytes; at += 8) {
+        uint64_t value = word(label, at);
+
+        memcpy(packet + at, &value, label->bytes - at < 8 ? label->bytes - at : 8);
+    }
+}
+
+/* Where the payload differs from what was sent: in so many words, from the first to the last, with
+ * the contents of the first. */
+struct difference {
+    size_t   words, first, last;
+    uint64_t found, expected;
+};
+
+static struct difference compare_body(const unsigned char *packet, const struct label *label)
+{
+    struct difference d = {0};
+
     for (size_t at = sizeof *label; at < label->bytes; at += 8) {
         uint64_t value = word(label, at);
         size_t   n     = label->bytes - at < 8 ? label->bytes - at : 8;
 
-        if (write)
-            memcpy(packet + at, &value, n);
-        else if (memcmp(packet + at, &value, n) != 0)
-            return false;
+        if (memcmp(packet + at, &value, n) == 0)
+            continue;
+        d.last = at;
+        if (d.words++ > 0)
+            continue;
+        d.first = at;
+        memcpy(&d.expected, &value, n);
+        memcpy(&d.found, packet + at, n);
     }
-    return true;
+    return d;
 }
 
 static void *allocate(size_t bytes)
@@ -90,7 +112,7 @@ struct outgoing *make_packet(struct end *from, int to, size_t bytes)
 
     out->bytes = bytes;
     memcpy(out->packet, &label, sizeof label < bytes ? sizeof label : bytes);
-    body(out->packet, &label, true);
+    write_body(out->packet, &label);
     return out;
 }
 
@@ -100,6 +122,22 @@ void scrub(struct outgoing *out)
     free(out);
 }
 
+/* Whole cache lines that differ suggest a missing memory barrier, 0xee a send buffer that was
+ * reused too early. */
+static void check_body(const struct end *end, const unsigned char *packet,
+                       const struct label *label)
+{
+    struct difference d = compare_body(packet, label);
+
+    if (d.words > 0)
+        fail(
+            "PE %d: %llu bytes arrived corrupted: packet %llu of PE %u, %zu words from byte %zu to "
+            "%zu, the first is %016llx instead of %016llx",
+            end->pe, (unsigned long long)label->bytes, (unsigned long long)label->number,
+            label->from, d.words, d.first, d.last, (unsigned long long)d.found,
+            (unsigned long long)d.expected);
+}
+
 static void check_packet(struct end *end, unsigned char *packet, size_t bytes)
 {
     struct label label = {0};
@@ -107,11 +145,13 @@ static void check_packet(struct end *end, unsigned char *packet, size_t bytes)
     memcpy(&label, packet, sizeof label < bytes ? sizeof label : bytes);
     if (label.bytes != bytes || label.from >= ENDS_MOST || label.number >= NUMBERS ||
         label.to != (uint32_t)end->pe) {
-        fail("PE %d: a packet of %zu bytes that was never sent", end->pe, bytes);
+        fail("PE %d: a packet of %zu bytes that was never sent: its label has %llu bytes, number "
+             "%llu, from PE %u to PE %u",
+             end->pe, bytes, (unsigned long long)label.bytes, (unsigned long long)label.number,
+             label.from, label.to);
         return;
     }
-    if (!body(packet, &label, false))
-        fail("PE %d: %zu bytes arrived corrupted", end->pe, bytes);
+    check_body(end, packet, &label);
     if (!end->seen[label.from])
         end->seen[label.from] = calloc(NUMBERS, 1);
     if (end->seen[label.from][label.number]++)

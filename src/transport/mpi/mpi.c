@@ -9,9 +9,10 @@
  * start() is collective, as MPI_Comm_dup is.  So all processes first agree on whether each of them
  * can use the driver; if one cannot, all refuse.
  *
- * Threads.  With MPI_THREAD_MULTIPLE ports are independent.  With MPI_THREAD_SERIALIZED calls of
- * MPI take turns (mpi_session.h), of which a program that calls MPI on another thread does not
- * know. With less there can be one port, that of the main thread.
+ * Threads.  With MPI_THREAD_MULTIPLE ports are independent, unless the library does not order data
+ * between threads.  Then, and with MPI_THREAD_SERIALIZED, calls of MPI take turns (mpi_session.h),
+ * of which a program that calls MPI on another thread does not know. With less there can be one
+ * port, that of the main thread.
  */
 #include <stdatomic.h>
 #include <stdio.h>
@@ -105,12 +106,12 @@ static const char *mpi_describe(void)
     static const char *const threads[] = {
         [MPI_THREAD_SINGLE]     = ", for one thread",
         [MPI_THREAD_FUNNELED]   = ", for one thread",
-        [MPI_THREAD_SERIALIZED] = ", one thread at a time",
+        [MPI_THREAD_SERIALIZED] = "",
         [MPI_THREAD_MULTIPLE]   = "",
     };
 
     snprintf(mpi_description, sizeof mpi_description, "%s%s", ski_mpi.label,
-             threads[ski_mpi.level]);
+             ski_mpi.serialized ? ", one thread at a time" : threads[ski_mpi.level]);
     return mpi_description;
 }
 

@@ -93,8 +93,9 @@ bool ski_mpi_session_begin(bool launched, char *reason)
     MPI_Query_thread(&ski_mpi.level);
     MPI_Comm_rank(MPI_COMM_WORLD, &ski_mpi.rank);
     MPI_Comm_size(MPI_COMM_WORLD, &ski_mpi.size);
-    ski_mpi.serialized = ski_mpi.level == MPI_THREAD_SERIALIZED;
-    mpi_uses           = 1;
+    ski_mpi.serialized = ski_mpi.level == MPI_THREAD_SERIALIZED ||
+                         (ski_mpi.level == MPI_THREAD_MULTIPLE && ski_mpi_library.unordered);
+    mpi_uses = 1;
     return true;
 }
 

@@ -7,6 +7,13 @@
  * first one initializes MPI unless it is initialized.  If it did, MPI is finalized at exit, since a
  * process may join further jobs.
  *
+ * Threads take turns, with a lock, if MPI provides only MPI_THREAD_SERIALIZED; and with
+ * MPI_THREAD_MULTIPLE if the library is *unordered*: a receive of one thread is filled by any
+ * thread that makes progress, which writes the data and then marks the request as complete without
+ * a release; nor does MPI_Test acquire.  So on CPUs that reorder stores or loads MPI_Test returns
+ * true while cache lines of the message still have their former contents.  With the lock the
+ * unlock that follows the writes precedes the lock before the test: the data is there.
+ *
  * An MPI that does not fit is never entered: another library that the program has loaded, as calls
  * would go to that one; or MPI under the launcher of another one, where MPI_Init either aborts or
  * finds no other process.
@@ -40,6 +47,7 @@ extern const struct ski_mpi_library {
     bool (*launched_by_other)(void);
     void (*prepare)(void); /* just before MPI_Init_thread */
     bool persistent_recv;  /* a persistent receive is cheaper than a new one */
+    bool unordered;        /* completion does not order data between threads */
 
     /* If Skua initialized MPI: */
     void (*leave)(void);    /* in all processes, when they have left a job */

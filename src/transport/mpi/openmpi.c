@@ -8,6 +8,14 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* Up to 5.0.10 requests are completed with relaxed atomics, in the library and in its modules
+ * (open-mpi/ompi#11665, #13799). The order of stores and of loads of x86-64 hides this. */
+#ifdef __x86_64__
+#define OPENMPI_UNORDERED false
+#else
+#define OPENMPI_UNORDERED true
+#endif
+
 static bool openmpi_is_this(const char *version)
 {
     return strncmp(version, "Open MPI", 8) == 0;
@@ -61,6 +69,7 @@ const struct ski_mpi_library ski_mpi_library = {
     .launched_by_other = openmpi_launched_by_other,
     .prepare           = openmpi_prepare,
     .persistent_recv   = true,
+    .unordered         = OPENMPI_UNORDERED,
     .leave             = openmpi_leave,
     .finalize          = openmpi_finalize,
 };
