@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * environment.h - variables of the environment that drivers set for the libraries below are restored
- * when a process leaves its job: the environment belongs to the program.
+ * environment.h - variables of the environment that drivers set for the libraries below are
+ * restored when a process leaves its job: the environment belongs to the program.
  */
 #ifndef SKI_ENVIRONMENT_H
 #define SKI_ENVIRONMENT_H
