@@ -183,7 +183,9 @@ ok "buddies are lost together: an error names the checkpoint" has "$code $err" \
 back $b
 back $c
 export SKUA_CHECKPOINT_DIR="$work/saved" SKUA_CHECKPOINT_EVERY=0.01
+: >"$STAY" # instead of HOLD, because PE 0 runs its scheduler there and completes checkpoints on disk
 begin 0.05 --hosts=$a:1,$b:1,$c:1
+rm -f "$HOLD"
 for _ in $(seq 200); do
   ls "$work/saved"/gen-*/manifest >/dev/null 2>&1 && break
   sleep 0.05
