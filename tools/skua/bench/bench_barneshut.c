@@ -197,7 +197,7 @@ static double bench_barneshut_work_on(const struct scaling *scaling, int pes)
 const struct scaling scaling_barneshut = {.name     = "barneshut",
                                           .problem  = "Gravity by Barnes and Hut, ",
                                           .after    = " particles",
-                                          .size     = {100000, 1000, 2000000},
+                                          .size     = {100000, 1000, 2000000, 0},
                                           .unit     = "milliseconds per step",
                                           .factor   = 1e3,
                                           .curve    = {{"skua", "skua"},

@@ -236,7 +236,7 @@ static size_t bench_fmm_bytes_on(const struct scaling *scaling, int pes)
 const struct scaling scaling_fmm = {.name     = "fmm",
                                     .problem  = "Fast multipole method, ",
                                     .after    = " particles, error " ERROR,
-                                    .size     = {LARGE, 1000, 2000000},
+                                    .size     = {LARGE, 1000, 2000000, 0},
                                     .unit     = "seconds per solve",
                                     .factor   = 1,
                                     .curve    = {{"skua", "skua"},

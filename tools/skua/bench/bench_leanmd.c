@@ -160,7 +160,7 @@ static size_t bench_leanmd_bytes_on(const struct scaling *scaling, int pes)
 const struct scaling scaling_leanmd = {.name     = "leanmd",
                                        .problem  = "Molecular dynamics, ",
                                        .after    = "^3 cells of " ATOMS " atoms",
-                                       .size     = {EDGE, 3, 64},
+                                       .size     = {EDGE, 3, 64, 0},
                                        .unit     = "milliseconds per step",
                                        .factor   = 1e3,
                                        .curve    = {{"skua", "skua"},

@@ -247,7 +247,7 @@ static double bench_matmul3d_work_on(const struct scaling *scaling, int pes)
 const struct scaling scaling_matmul3d = {.name     = "matmul3d",
                                          .problem  = "Product of matrices of ",
                                          .after    = " rows, 4 tiles per PE",
-                                         .size     = {1536, 64, 32768},
+                                         .size     = {1536, 64, 32768, 0},
                                          .unit     = "milliseconds per product",
                                          .factor   = 1e3,
                                          .curve    = {{"skua-channels", "skua, channels"},

@@ -156,7 +156,7 @@ static void bench_randomaccess_scale(const struct scaling *scaling, struct resul
 const struct scaling scaling_randomaccess = {.name     = "randomaccess",
                                              .problem  = "RandomAccess, 2^",
                                              .after    = " words",
-                                             .size     = {LOG2_WORDS, 10, 34},
+                                             .size     = {LOG2_WORDS, 10, 34, 0},
                                              .unit     = "GUP/s",
                                              .factor   = 1e-9,
                                              .rate     = true,

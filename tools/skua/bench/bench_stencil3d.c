@@ -221,7 +221,7 @@ static void bench_stencil3d_scale(const struct scaling *scaling, struct results 
 const struct scaling scaling_stencil3d = {.name     = "stencil3d",
                                           .problem  = "Stencil of 7 points, ",
                                           .after    = "^3 cells of float, 8 blocks per PE",
-                                          .size     = {128, 16, 2048},
+                                          .size     = {128, 16, 2048, 0},
                                           .unit     = "microseconds per step",
                                           .factor   = 1e6,
                                           .bytes    = BLOCKS,

@@ -54,7 +54,7 @@ static void scaling_test_weak(void)
 {
     struct results results = {0};
     struct scaling app     = {
-            .bytes = 8, .kind = SCALING_GROWING, .size = {8, 1, 64}, .curve = {{"skua", "skua"}}};
+            .bytes = 8, .kind = SCALING_GROWING, .size = {8, 1, 64, 0}, .curve = {{"skua", "skua"}}};
     struct result  large = {.series = "skua", .metric = "step-4pe", .bytes = 32, .value = 4};
     struct scaling rate  = app;
 
@@ -78,7 +78,7 @@ static void scaling_test_weak(void)
 
 static void scaling_test_growth(void)
 {
-    struct scaling app = {.problem = "2^", .after = " points", .size = {8, 1, 64}};
+    struct scaling app = {.problem = "2^", .after = " points", .size = {8, 1, 64, 0}};
     int            cells[3];
     char           text[64];
 
