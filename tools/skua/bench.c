@@ -274,8 +274,6 @@ static int bench_choose_problem(struct bench_options *options)
 {
     struct scaling *chosen = &options->chosen;
 
-    if (!options->weak && options->size == 0)
-        return 0;
     if (!options->scaling || !scaling_has_sizes(options->scaling))
         return bench_option_error("this benchmark has a fixed problem",
                                   options->weak ? "--weak" : "--size");
