@@ -23,6 +23,8 @@
 
 #define BIG 100000 /* bytes of a large result */
 
+#define EXCHANGED 40000 /* bytes of the largest block of an exchange */
+
 struct block {
     uint64_t word[WORDS];
 };
@@ -233,6 +235,98 @@ static void test_sync(void)
 {
     for (int i = 0; i < syncs; i++)
         skua_sync();
+}
+
+/* ---- exchanges ------------------------------------------------------------------- */
+
+/* What a partner writes.  The blocks are used in turn: a partner that has sent round i has checked
+ * round i - 1 of this PE. */
+struct exchange {
+    skua_notify arrived;
+    uint64_t    early[2]; /* put before the block, without a notification */
+    char        block[2][EXCHANGED];
+};
+
+struct goal {
+    skua_notify *notify;
+    uint64_t     value;
+};
+
+static bool is_reached(void *arg)
+{
+    struct goal *goal = arg;
+
+    return skua_notify_value(goal->notify) >= goal->value;
+}
+
+static size_t exchange_bytes(int round)
+{
+    static const size_t bytes[] = {8, 320, 0, 4000, 5000, 8, EXCHANGED, 8, 1};
+
+    return bytes[(size_t)round % (sizeof bytes / sizeof *bytes)];
+}
+
+static char exchange_value(int pe, int round)
+{
+    return (char)(pe * 31 + round);
+}
+
+/* Puts a word, and a block with a notification, to @p pe.  What they are put from is not changed
+ * before the put of the round after next: by then the partner has received them. */
+static void exchange_send(skua_region region, int pe, int round)
+{
+    static _Thread_local char     block[2][EXCHANGED];
+    static _Thread_local uint64_t early[2];
+    int                           which = round % 2;
+    size_t                        bytes = exchange_bytes(round);
+    skua_rma_params ends = {.notify = skua_at(region, pe, offsetof(struct exchange, arrived)),
+                            .order  = (skua_order)below(4)};
+
+    early[which] = (uint64_t)round;
+    memset(block[which], exchange_value(skua_pe(), round), bytes);
+    CHECK(skua_put_nb(
+              skua_at(region, pe, offsetof(struct exchange, early) + (size_t)which * sizeof *early),
+              &early[which], sizeof *early, NULL) >= SKUA_OK);
+    if (round % 7 == 3)
+        skua_fence(pe);
+    if (bytes == 0)
+        CHECK(skua_notify_add(ends.notify, 1) == SKUA_OK);
+    else
+        CHECK(skua_put_nb(
+                  skua_at(region, pe, offsetof(struct exchange, block) + (size_t)which * EXCHANGED),
+                  block[which], bytes, &ends) >= SKUA_OK);
+    if (round % 11 == 5)
+        skua_flush(pe);
+}
+
+/* A PE and its partner put to each other and wait, again and again: what is received acknowledges
+ * what was sent.  A notification shows all that its origin has put before. */
+static void test_exchange(void)
+{
+    int              pe = skua_pe() ^ 1;
+    skua_region      region;
+    struct exchange *mine;
+
+    CHECK(skua_region_create_varied(sizeof *mine + (size_t)skua_pe() * 64, &region) == SKUA_OK);
+    mine = skua_region_local(region);
+    memset(mine, 0, sizeof *mine);
+    skua_sync();
+    for (int i = 1; i <= rounds * 2 && pe < skua_pes(); i++) {
+        struct goal goal = {&mine->arrived, (uint64_t)i};
+
+        exchange_send(region, pe, i);
+        if (i % 5 == 0)
+            CHECK(skua_run_until(is_reached, &goal));
+        else
+            CHECK(skua_notify_wait(&mine->arrived, (uint64_t)i));
+        CHECK(mine->early[i % 2] == (uint64_t)i);
+        for (size_t k = 0; k < exchange_bytes(i); k++)
+            CHECK(mine->block[i % 2][k] == exchange_value(pe, i));
+    }
+    skua_flush_all();
+    skua_sync();
+    CHECK(skua_region_destroy(region) == SKUA_OK);
+    skua_sync();
 }
 
 /* ---- in memory that was registered --------------------------------------------------- */
@@ -746,6 +840,7 @@ static void start(int argc, char **argv)
     test_asleep();
     test_all_to_all();
     test_sync();
+    test_exchange();
     test_registered();
     test_signalling_put();
     test_signalling_get();

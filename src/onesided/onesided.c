@@ -64,8 +64,10 @@ skua_status ski_onesided_create(struct ski_job *job)
 }
 
 /* Packets whose data the driver receives, or core copies, to where they belong. */
-static const struct ski_placement am_placement = {
-    .place = ski_am_recv_alloc, .placed = ski_am_recv_done, .take = ski_am_recv_inline};
+static const struct ski_placement am_placement   = {.place  = ski_am_recv_alloc,
+                                                    .placed = ski_am_recv_done,
+                                                    .take   = ski_am_recv_inline,
+                                                    .small  = true};
 static const struct ski_placement team_placement = {
     .place = ski_team_place, .placed = ski_team_placed, .until_exit = true};
 

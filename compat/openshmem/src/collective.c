@@ -8,6 +8,11 @@
  * takes rounds of doubling distance (dissemination), and a broadcast uses a binomial tree. The
  * receivers of a long broadcast over mapped memory copy it concurrently.
  *
+ * A flag that follows data, to a PE of another host, is an atomic store: the target's progress
+ * thread serves it after the puts, and replies. A flag that only synchronises is a message to the
+ * PE, which polls for it: nothing is replied, and no quiet waits for it. If a thread that is not
+ * the PE may wait for a flag, the PE need not poll, so all flags are stores then.
+ *
  * A member may be ahead of the others, which still use data of earlier calls. In most collectives
  * it waits for all members, so they have begun the call that it has completed, and programs with
  * two buffers and two pSync arrays in turn rely on that. A broadcast over an active set has to
@@ -156,6 +161,60 @@ void shmemi_flag_raise(const struct shmemi_set *set, int rank)
                      ++collective.sent[collective_cell(set, pe)], pe);
 }
 
+/* A flag that only synchronises, as it is sent. */
+struct collective_signal {
+    uint64_t slot;
+    uint64_t count;
+};
+
+static skua_handler collective_signal_handler;
+
+/* Raises a word to @p count, unless it is higher: a later flag, stored by the progress thread, may
+ * be there already. The release pairs with the acquire in shmemi_flag_take(). */
+static void collective_raise_to(uint64_t *word, uint64_t count)
+{
+    uint64_t now = __atomic_load_n(word, __ATOMIC_RELAXED);
+
+    while (now < count && !__atomic_compare_exchange_n(word, &now, count, false, __ATOMIC_RELEASE,
+                                                       __ATOMIC_RELAXED))
+        ;
+}
+
+static void collective_on_signal(skua_msg *msg)
+{
+    const struct collective_signal *signal = skua_msg_data(msg);
+    int                             source = skua_msg_source(msg);
+
+    if (skua_msg_size(msg) == sizeof *signal && signal->slot < SHMEMI_SLOTS && collective.flag &&
+        (unsigned)source < (unsigned)shmemi_job.pes)
+        collective_raise_to(
+            &collective.flag[signal->slot * (size_t)shmemi_job.pes + (size_t)source],
+            signal->count);
+    skua_msg_free(msg);
+}
+
+void shmemi_collective_register(void)
+{
+    if (!collective_signal_handler.id)
+        collective_signal_handler = skua_handler_register("shmem-flag", collective_on_signal);
+}
+
+/* Raises the flag of this PE at a member, which waits for nothing else of this PE. Earlier flags,
+ * which may be stores, arrive first: the flush waits for them if there are any. */
+static void collective_signal(const struct shmemi_set *set, int rank)
+{
+    int                      pe     = shmemi_set_pe(set, rank);
+    struct collective_signal signal = {(uint64_t)set->slot, 0};
+
+    if (!shmemi_job.messages || shmemi_job.segment[SHMEMI_HEAP].peer[pe]) {
+        shmemi_flag_raise(set, rank);
+        return;
+    }
+    skua_flush(pe);
+    signal.count = ++collective.sent[collective_cell(set, pe)];
+    skua_send_copy(pe, collective_signal_handler, &signal, sizeof signal);
+}
+
 static bool collective_is_active_set(const struct shmemi_set *set)
 {
     return set->slot == SHMEMI_SLOT_ACTIVE_ALL || set->slot == SHMEMI_SLOT_ACTIVE_SET;
@@ -195,7 +254,7 @@ static void collective_take_all(const struct shmemi_set *set)
 static void collective_sync_rounds(const struct shmemi_set *set)
 {
     for (int distance = 1; distance < set->size; distance *= 2) {
-        shmemi_flag_raise(set, (set->me + distance) % set->size);
+        collective_signal(set, (set->me + distance) % set->size);
         shmemi_flag_take(set, (set->me + set->size - distance) % set->size);
     }
 }

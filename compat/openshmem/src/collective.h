@@ -29,6 +29,9 @@
 /** Returns the bytes of the library's words, which follow the heap. */
 size_t shmemi_words_bytes(int pes);
 
+/** Registers the handler of flags that are messages, before the first phase of Skua. */
+void shmemi_collective_register(void);
+
 /** Prepares the words of this PE, which begin at @p words. Returns false if there is no memory. */
 bool shmemi_words_open(char *words);
 

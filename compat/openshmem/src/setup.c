@@ -28,7 +28,7 @@
 /* Where the segments of a PE are, as PEs exchange it. */
 struct setup_segments {
     skua_region data;
-    uint32_t    unused;
+    int32_t     thread_level;
     uint64_t    data_offset;
     uint64_t    data_bytes;
     uint64_t    heap_offset;
@@ -194,7 +194,7 @@ static void setup_check_segments(const struct setup_segments *segments,
  * zeroed. */
 static void setup_exchange(void)
 {
-    struct setup_segments  mine     = {setup_data.region, 0,
+    struct setup_segments  mine     = {setup_data.region, shmemi_job.thread_level,
                                        setup_data.offset, setup_data.bytes,
                                        setup_heap_offset, shmemi_job.segment[SHMEMI_HEAP].bytes};
     struct setup_segments *segments = setup_alloc((size_t)shmemi_job.pes * sizeof *segments);
@@ -205,10 +205,12 @@ static void setup_exchange(void)
         exit(skua_finalize());
     for (int pe = 0; pe < shmemi_job.pes; pe++) {
         setup_check_segments(&segments[pe], &mine, pe);
+        shmemi_job.messages &= segments[pe].thread_level <= SHMEM_THREAD_FUNNELED;
         setup_peer(SHMEMI_HEAP, pe, skua_at(setup_heap, pe, segments[pe].heap_offset));
         setup_peer(SHMEMI_DATA, pe, skua_at(segments[pe].data, pe, segments[pe].data_offset));
     }
     free(segments);
+    shmemi_job.messages &= shmemi_job.net;
 }
 
 /* ---- start and end ------------------------------------------------------ */
@@ -271,12 +273,14 @@ int shmem_init_thread(int requested, int *provided)
         skua_abort("shmem_init_thread: %d is not a thread level; use SHMEM_THREAD_SINGLE to "
                    "SHMEM_THREAD_MULTIPLE",
                    requested);
+    shmemi_collective_register();
     setup_begin_phase(requested);
     memset(&shmemi_job, 0, sizeof shmemi_job);
     shmemi_job.pe           = skua_pe();
     shmemi_job.pes          = skua_pes();
     shmemi_job.thread       = pthread_self();
     shmemi_job.thread_level = requested;
+    shmemi_job.messages     = true;
     shmemi_job.debug        = setup_variable("DEBUG") != NULL;
     setup_create_heap();
     setup_create_data();

@@ -16,7 +16,7 @@
 #define WAIT_YIELDS   32u
 
 /* The number of scheduler calls after which a wait for other hosts yields its core between them. */
-#define WAIT_POLLS 16u
+#define WAIT_POLLS 4u
 
 /* The number of reads of mapped words after which Skua makes progress. */
 #define WAIT_READS 16u

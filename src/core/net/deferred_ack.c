@@ -24,6 +24,22 @@ void ski_deferred_ack_send(struct ski_deferred_ack *ack, struct ski_pe *self)
         calls->send(self);
 }
 
+/* Acknowledgements have been looked for; @p more: others are left. */
+static void deferred_ack_settle(struct ski_deferred_ack *ack, struct ski_pe *self, bool more)
+{
+    if (!more)
+        deferred_ack_none(ack);
+    else if (ack->oldest && ski_ticks() - ack->oldest > ack->policy.limit)
+        ski_deferred_ack_send(ack, self);
+}
+
+void ski_deferred_ack_taken(struct ski_deferred_ack *ack, struct ski_pe *self, bool more)
+{
+    if (ack->policy.since)
+        ski_ack_policy_return(&ack->policy, ski_ticks());
+    deferred_ack_settle(ack, self, more);
+}
+
 struct skua_msg *ski_deferred_ack_take(struct ski_deferred_ack *ack, struct ski_pe *self, int pe)
 {
     bool             more = false;
@@ -32,12 +48,10 @@ struct skua_msg *ski_deferred_ack_take(struct ski_deferred_ack *ack, struct ski_
     if (!ack->calls)
         return NULL;
     msg = ack->calls->take(self, pe, &more);
-    if (msg && ack->policy.since)
-        ski_ack_policy_return(&ack->policy, ski_ticks());
-    if (!more)
-        deferred_ack_none(ack);
-    else if (ack->oldest && ski_ticks() - ack->oldest > ack->policy.limit)
-        ski_deferred_ack_send(ack, self);
+    if (msg)
+        ski_deferred_ack_taken(ack, self, more);
+    else
+        deferred_ack_settle(ack, self, more);
     return msg;
 }
 

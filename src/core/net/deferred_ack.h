@@ -12,7 +12,8 @@
  * come together, acknowledges them together.  None waits through absences for longer than
  * SKUA_ACK_DELAY.
  *
- * A small packet carries the acknowledgements for its receiver: the two are coalesced, and the
+ * A small packet carries the acknowledgements for its receiver: the layer above has written them
+ * into the packet (ski_deferred_ack_taken()), or the two are coalesced, and the
  * acknowledgement costs neither side a system call.  Those for other PEs wait for packets to them.
  * Behind a large packet, all are sent.
  *
@@ -51,6 +52,10 @@ void ski_deferred_ack_send(struct ski_deferred_ack *ack, struct ski_pe *self);
 /** Returns the acknowledgements for @p pe, which a packet to that PE carries; NULL: there are
  *  none. */
 struct skua_msg *ski_deferred_ack_take(struct ski_deferred_ack *ack, struct ski_pe *self, int pe);
+
+/** Records that the layer above has written acknowledgements into the packet that it sends next;
+ *  @p more: others are left. */
+void ski_deferred_ack_taken(struct ski_deferred_ack *ack, struct ski_pe *self, bool more);
 
 /** Slow path of ski_deferred_ack_sent(): the PE is back in the runtime. */
 void ski_deferred_ack_return(struct ski_deferred_ack *ack, struct ski_pe *self);

@@ -120,6 +120,19 @@ static void ack_test_test_take(void)
     ack.policy.limit = limit;
 }
 
+/* The layer above has written acknowledgements into a packet. */
+static void ack_test_test_taken(void)
+{
+    sent      = 0;
+    ack.calls = &ack_test_calls;
+    ski_ack_policy_leave(&ack.policy, ski_ticks());
+    ski_deferred_ack_taken(&ack, NULL, true);
+    OK(ack.calls && !ack.policy.since && sent == 0,
+       "a packet with acknowledgements ends the absence, and those for others wait");
+    ski_deferred_ack_taken(&ack, NULL, false);
+    OK(!ack.calls && sent == 0, "with the last of them nothing waits, and none was sent alone");
+}
+
 /* Returns how many short absences follow a long one of so many ticks before one is expected. */
 static int ack_test_needed_after(uint64_t absence)
 {
@@ -156,6 +169,7 @@ int main(void)
     ack_test_test_expected();
     ack_test_test_pass();
     ack_test_test_take();
+    ack_test_test_taken();
     ack_test_test_long_absences();
     ack_test_test_setting();
     return tap_end();

@@ -41,7 +41,8 @@ struct ski_net_done {
 };
 
 /* Bytes of a packet's data that are enough to decide where the rest of it belongs. */
-#define SKI_PLACE_DATA 320
+#define SKI_PLACE_DATA  320
+#define SKI_PLACE_LEAST 4096 /* bytes of a packet that is worth asking for a place */
 
 /* In-place delivery: how the data of one handler's packets gets straight to where it belongs.
  * @p head is the header of a packet whose turn it is, and that has been checked; @p data, not
@@ -142,6 +143,10 @@ bool ski_net_send_split(struct ski_pe *self, int pe, struct skua_msg *msg, const
 /** Registers an acknowledgement for @p pe, which the layer above keeps. It is sent when it is due,
  *  or carried by a packet, through @p calls (deferred_ack.h).  Only where the PE has a port. */
 void ski_net_defer_ack(struct ski_pe *self, int pe, const struct ski_deferred_ack_calls *calls);
+
+/** Records that acknowledgements for @p pe have been written into a packet, which is sent to that
+ *  PE next; @p more: the layer above keeps others. */
+void ski_net_acks_taken(struct ski_pe *self, int pe, bool more);
 
 /** Records that the message which runs is a reply: acknowledgements wait for the message after it.
  */

@@ -26,9 +26,8 @@
 #include "core/pe/handler.h"
 #include "core/net/packet.h"
 
-#define COMPLAINTS  10   /* wrong packets that are logged */
-#define COPY_SMALL  128  /* bytes of data that are copied without a call */
-#define PLACE_LEAST 4096 /* bytes of a packet that is worth asking for a place */
+#define COMPLAINTS 10  /* wrong packets that are logged */
+#define COPY_SMALL 128 /* bytes of data that are copied without a call */
 
 void ski_net_reject(struct ski_pe *self, const char *format, ...)
 {
@@ -377,7 +376,7 @@ static inline bool recv_take_short(struct ski_net_port *net, const char *packet,
 {
     struct skua_msg half;
 
-    if (SKI_UNLIKELY(bytes < SKI_PACKET_HALF || bytes >= PLACE_LEAST))
+    if (SKI_UNLIKELY(bytes < SKI_PACKET_HALF || bytes >= SKI_PLACE_LEAST))
         return false;
     memcpy(&half, packet, SKI_PACKET_HALF);
     if (ski_packet_is_plain(&half, bytes, net->handlers))
@@ -403,7 +402,7 @@ static __attribute__((noinline)) void recv_split_one(struct ski_net_port *net, c
     memcpy(&msg, packet, SKI_PACKET_HALF);
     if (recv_take_small(net, &msg, packet, bytes))
         return;
-    if (bytes < PLACE_LEAST || !recv_check_head(net, packet, bytes, head, &msg) ||
+    if (bytes < SKI_PLACE_LEAST || !recv_check_head(net, packet, bytes, head, &msg) ||
         !recv_take_packet_inplace(net, &msg, packet + head, bytes))
         recv_copy(net, packet, bytes, head);
 }
@@ -452,9 +451,9 @@ static __attribute__((noinline)) bool recv_take_any(struct ski_net_port *net, co
         return false;
     if (recv_take_coalesced(net, packet, bytes, head))
         return true;
-    if (head == sizeof(struct skua_msg) && bytes < PLACE_LEAST)
+    if (head == sizeof(struct skua_msg) && bytes < SKI_PLACE_LEAST)
         return false;
-    if (bytes < PLACE_LEAST)
+    if (bytes < SKI_PLACE_LEAST)
         recv_copy(net, packet, bytes, head);
     else
         recv_split_one(net, packet, bytes);

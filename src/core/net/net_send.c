@@ -383,7 +383,7 @@ static bool net_send_with_acks(struct ski_net_port *net, struct ski_net_peer *pe
 {
     struct skua_msg *acks = NULL;
 
-    if (peer->full || !ski_coalesce_allowed(msg))
+    if (peer->took || peer->full || !ski_coalesce_allowed(msg))
         return false;
     peer->acks = false;
     acks       = ski_deferred_ack_take(&net->acks, net->self, peer->pe);
@@ -395,6 +395,24 @@ static bool net_send_with_acks(struct ski_net_port *net, struct ski_net_peer *pe
     if (!net_flush(net, peer))
         net_list(net, peer);
     return true;
+}
+
+/* Returns whether a packet that has been sent to @p peer had acknowledgements in it, and forgets
+ * that. */
+static bool net_took_acks(struct ski_net_peer *peer)
+{
+    bool took = peer->took;
+
+    peer->took = false;
+    return took;
+}
+
+/* A packet has been sent at @p now with the acknowledgements for its receiver.  Those for others
+ * wait through an absence that continues. */
+static void net_acks_went(struct ski_net_port *net, uint64_t now)
+{
+    if (net->acks.oldest)
+        ski_ack_policy_leave(&net->acks.policy, now);
 }
 
 /* ski_net_send_open() to a peer that is not lost, in copies: most packets are sent with no @p room,
@@ -425,11 +443,10 @@ static inline __attribute__((always_inline)) bool net_send_to(struct ski_pe     
     peer->idle_epoch = self->progress.empty;
     peer->sent_at    = ski_ticks();
     ski_ack_policy_leave(&net->sends, peer->sent_at);
-    if (!acks || !took)
+    if (!acks || !(took | net_took_acks(peer)))
         ski_deferred_ack_sent(&net->acks, self);
-    else if (net->acks
-                 .oldest) /* acknowledgements for others wait through an absence that continues */
-        ski_ack_policy_leave(&net->acks.policy, peer->sent_at);
+    else
+        net_acks_went(net, peer->sent_at);
     ski_progress_expect(&self->progress);
     net_ask_for_pass(self);
     return net_lacks_room(self, peer) && !net->progressing;
@@ -503,7 +520,10 @@ bool ski_net_send_split(struct ski_pe *self, int pe, struct skua_msg *msg, const
         done->fn(done, status);
     if (status < 0)
         ski_net_peer_lose(net, peer, skua_status_str(status));
-    ski_deferred_ack_sent(&net->acks, self);
+    if (net_took_acks(peer))
+        net_acks_went(net, ski_ticks());
+    else
+        ski_deferred_ack_sent(&net->acks, self);
     return true;
 }
 
@@ -535,6 +555,16 @@ void ski_net_defer_ack(struct ski_pe *self, int pe, const struct ski_deferred_ac
     if (peer)
         peer->acks = true;
     net_ask_for_pass(self);
+}
+
+void ski_net_acks_taken(struct ski_pe *self, int pe, bool more)
+{
+    struct ski_net_peer *peer = ski_net_peer_find(self->net, pe);
+
+    ski_assert(peer);
+    peer->acks = false;
+    peer->took = true;
+    ski_deferred_ack_taken(&self->net->acks, self, more);
 }
 
 void ski_net_reply_runs(struct ski_pe *self)

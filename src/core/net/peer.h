@@ -28,8 +28,10 @@ struct ski_net_peer {
         struct {
             bool lost;
             bool acks; /* acknowledgements may wait for the PE: a packet carries them */
+            bool took; /* the next packet has some of them in it                     */
+            bool unused;
         };
-        uint16_t unusual; /* one of both: a packet takes the slow path */
+        uint32_t unusual; /* one of these: a packet takes the slow path */
     };
     uint32_t                 token_out, token_in;
     uint32_t                 sent, received; /* sequence numbers of the next packet each way   */

@@ -48,14 +48,10 @@ static bool am_reply_ack(struct ski_pe *self, const struct ski_am_reply *reply, 
     uint32_t id = reply->id;
 
     for (uint32_t i = 0; i < reply->count; i++) {
-        struct ski_am_sent *sent;
-
         if (i > 0)
             memcpy(&id, ids + (i - 1) * sizeof id, sizeof id);
-        sent = am_reply_match(ski_rma_pe(self), id, SKI_AM_ACK, 0);
-        if (!sent)
+        if (!ski_am_sent_ack(self, id))
             return false;
-        ski_am_sent_end(self, sent);
     }
     return true;
 }
@@ -117,7 +113,8 @@ static skua_msg *am_reply_without_data(struct ski_pe *self, struct ski_am_sent *
 static skua_msg *am_reply_recv_inline(struct ski_pe *self, const skua_msg *msg, const char *data)
 {
     struct ski_am_reply reply;
-    struct ski_am_sent *sent = am_reply_data(self, msg, data, &reply);
+    struct ski_am_sent *sent =
+        msg->bytes < SKI_PLACE_LEAST ? NULL : am_reply_data(self, msg, data, &reply);
 
     if (!sent)
         return NULL;

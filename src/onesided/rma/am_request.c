@@ -164,9 +164,10 @@ struct am_request_sending {
     struct ski_am_request request;
     struct ski_am_encoded encoded;
     int                   to;
-    size_t                head;  /* bytes of head, words and blocks */
-    size_t                bytes; /* of all                          */
-    skua_msg             *msg;   /* NULL: in one that waits already */
+    bool                  batched; /* small, and not urgent: it may share a message */
+    size_t                head;    /* bytes of head, words and blocks */
+    size_t                bytes;   /* of all                          */
+    skua_msg             *msg;     /* NULL: in one that waits already */
 };
 
 static skua_msg *am_request_new_message(struct ski_am_gather *g, size_t used, size_t room)
@@ -185,10 +186,7 @@ static skua_msg *am_request_new_message(struct ski_am_gather *g, size_t used, si
 static char *am_request_memory(struct ski_am_gather *g, struct am_request_sending *s, size_t *room)
 {
     size_t padded = (s->bytes + 7) & ~(size_t)7;
-    bool   far    = g->self->net && s->bytes <= SKI_AM_BATCH_MOST && !g->req->waited &&
-               !s->request.notify.region.id && !s->request.signal &&
-               !ski_inbox_is_near(g->self, s->to) && ski_job_index(g->self->job, s->to) < 0;
-    char *at = far ? ski_net_extend(g->self, s->to, padded) : NULL;
+    char  *at     = s->batched ? ski_net_extend(g->self, s->to, padded) : NULL;
 
     *room  = 0;
     s->msg = NULL;
@@ -196,7 +194,7 @@ static char *am_request_memory(struct ski_am_gather *g, struct am_request_sendin
         s->encoded.head.bytes = (uint16_t)s->bytes;
         return at;
     }
-    if (far && ski_net_joins_burst(g->self, s->to)) {
+    if (s->batched && ski_net_joins_burst(g->self, s->to)) {
         s->encoded.head.bytes = (uint16_t)s->bytes;
         *room                 = AM_REQUEST_BATCH_ROOM - padded;
         s->msg                = am_request_new_message(g, padded, AM_REQUEST_BATCH_ROOM);
@@ -239,6 +237,30 @@ static void am_request_send_copied(struct ski_am_gather *g, struct am_request_se
         ski_msg_post(g->self, s->to, SKI_HANDLER_AM_REQUEST, s->msg);
 }
 
+/* Returns whether a request goes to another host. */
+static bool am_request_is_far(const struct ski_am_gather *g, int to)
+{
+    return g->self->net && !ski_inbox_is_near(g->self, to) && ski_job_index(g->self->job, to) < 0;
+}
+
+/* Encodes the request.  One that leaves immediately carries the acknowledgements that wait for its
+ * receiver. */
+static void am_request_encode(struct ski_am_gather *g, struct am_request_sending *s)
+{
+    bool   far  = am_request_is_far(g, s->to);
+    size_t rest = ski_am_list_bytes(&s->request) + s->request.data_bytes + s->request.signal_bytes;
+
+    ski_am_encode(&s->request, g->self->pe, s->to, &s->encoded);
+    s->batched = far && ski_am_encoded_bytes(&s->encoded) + rest <= SKI_AM_BATCH_MOST &&
+                 !g->req->waited && !s->request.notify.region.id && !s->request.signal;
+    if (far && !s->batched && ski_rma_pe(g->self)->deferred_count > 0) {
+        s->request.ack_count = ski_am_target_take_acks(g->self, s->to, s->request.ack);
+        ski_am_encode(&s->request, g->self->pe, s->to, &s->encoded);
+    }
+    s->head  = ski_am_encoded_bytes(&s->encoded) + ski_am_list_bytes(&s->request);
+    s->bytes = ski_am_encoded_bytes(&s->encoded) + rest;
+}
+
 /* Notes the request that is about to be sent; returns its id. */
 static uint32_t am_request_note(const struct ski_am_gather *g, size_t bytes)
 {
@@ -263,9 +285,7 @@ void ski_am_request_send(struct ski_am_gather *g, const skua_rma_params *params)
     uncopied = g->uncopied && g->run_count == 1 &&
                (g->runs[0].count == 1 || g->runs[0].local_stride == (ptrdiff_t)g->runs[0].bytes) &&
                s.request.data_bytes >= SKI_ZCOPY_SEND_LEAST && !s.request.signal_bytes;
-    ski_am_encode(&s.request, g->self->pe, s.to, &s.encoded);
-    s.head            = ski_am_encoded_bytes(&s.encoded) + ski_am_list_bytes(&s.request);
-    s.bytes           = s.head + s.request.data_bytes + s.request.signal_bytes;
+    am_request_encode(g, &s);
     s.encoded.head.id = am_request_note(g, s.bytes + g->bytes);
     g->req->parts++;
     if (uncopied) {

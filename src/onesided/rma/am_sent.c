@@ -91,6 +91,33 @@ void ski_am_sent_end(struct ski_pe *self, struct ski_am_sent *sent)
         ski_wake_all(self, &rma->waiters); /* for room in the pool */
 }
 
+/* Returns the request that an acknowledgement without data is for; NULL: there is none. */
+static struct ski_am_sent *am_sent_match_ack(const struct ski_rma_pe *rma, uint32_t id)
+{
+    struct ski_am_sent *sent = ski_am_sent_find(rma, id);
+
+    return sent && !sent->filling && !sent->runs && sent->data_bytes == 0 ? sent : NULL;
+}
+
+bool ski_am_sent_ack(struct ski_pe *self, uint32_t id)
+{
+    struct ski_am_sent *sent = am_sent_match_ack(ski_rma_pe(self), id);
+
+    if (sent)
+        ski_am_sent_end(self, sent);
+    return sent != NULL;
+}
+
+bool ski_am_sent_acks_quietly(const struct ski_rma_pe *rma, uint32_t id)
+{
+    const struct ski_am_sent     *sent = am_sent_match_ack(rma, id);
+    const struct ski_rma_request *req  = sent ? sent->req : NULL;
+
+    return req && !rma->waiters && !rma->wanting_room && req->on_pe->backlog == 0 && !req->region &&
+           !req->handle && !req->waited && !req->old && req->status == SKUA_OK &&
+           !(req->local.kind | req->remote_done.kind);
+}
+
 void ski_am_sent_free(struct ski_rma_pe *rma)
 {
     for (uint32_t i = 0; i < rma->sent_room; i++)

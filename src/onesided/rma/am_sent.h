@@ -66,6 +66,14 @@ struct ski_am_sent *ski_am_sent_find(const struct ski_rma_pe *rma, uint32_t id);
 /** Ends one request, whose reply has been applied. */
 void ski_am_sent_end(struct ski_pe *self, struct ski_am_sent *sent);
 
+/** Ends the request of @p id, which its target has acknowledged.  Returns false if there is none
+ *  that an acknowledgement without data fits: the id comes from another host. */
+bool ski_am_sent_ack(struct ski_pe *self, uint32_t id);
+
+/** Returns whether ski_am_sent_ack() of @p id would run nothing, send nothing and wake no thread:
+ *  it may be called within the driver. */
+bool ski_am_sent_acks_quietly(const struct ski_rma_pe *rma, uint32_t id);
+
 /** Frees the table of a PE that ends. */
 void ski_am_sent_free(struct ski_rma_pe *rma);
 

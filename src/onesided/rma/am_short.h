@@ -20,4 +20,10 @@
  * general path begins the put then. */
 bool ski_am_put_short(const char *call, skua_gaddr to, const void *from, size_t bytes);
 
+/** Begins a put of @p bytes, which may be 0, with the notification that @p params ask for, which no
+ *  caller waits for.  Returns false if it has done nothing: the general path begins the put then.
+ */
+bool ski_am_put_notify(const char *call, skua_gaddr to, const void *from, size_t bytes,
+                       const skua_rma_params *params);
+
 #endif

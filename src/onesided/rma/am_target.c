@@ -14,9 +14,11 @@
 #include "core/pe/handler.h"
 #include "onesided/region/rkey_cache.h"
 #include "onesided/rma/accumulate_list.h"
+#include "onesided/rma/am_sent.h"
 #include "onesided/rma/am_wire.h"
 #include "onesided/rma/rma_pe.h"
 #include "core/net/zcopy_send.h"
+#include "onesided/sync/notify.h"
 
 #define DEFERRED_MOST 128 /* replies that wait to be sent together */
 
@@ -379,6 +381,38 @@ static void am_target_defer_reply(struct ski_pe *self, int origin, enum ski_rma_
         am_target_send_deferred(self);
 }
 
+uint32_t ski_am_target_take_acks(struct ski_pe *self, int pe, uint32_t *ack)
+{
+    struct ski_rma_pe *rma   = ski_rma_pe(self);
+    uint32_t           count = 0, left = 0;
+
+    for (uint32_t i = 0; i < rma->deferred_count; i++)
+        if (rma->deferred[i].origin == pe) {
+            if (rma->deferred[i].has_value || count == SKI_AM_ACKS_MOST)
+                return 0; /* they are coalesced with the packet */
+            ack[count++] = rma->deferred[i].id;
+        }
+    if (count == 0)
+        return 0;
+    for (uint32_t i = 0; i < rma->deferred_count; i++)
+        if (rma->deferred[i].origin != pe)
+            rma->deferred[left++] = rma->deferred[i];
+    rma->deferred_count = left;
+    ski_net_acks_taken(self, pe, left > 0);
+    return count;
+}
+
+/* Ends the requests of this PE that a request from PE @p source acknowledges. */
+static void am_target_apply_acks(struct ski_pe *self, int source, const uint32_t *ack,
+                                 uint32_t count)
+{
+    for (uint32_t i = 0; i < count; i++)
+        if (!ski_am_sent_ack(self, ack[i]))
+            ski_log(SKI_LOG_ERROR,
+                    "PE %d dropped an acknowledgement from PE %d that matches no request", self->pe,
+                    source);
+}
+
 void ski_am_target_end(struct ski_pe *self)
 {
     free(ski_rma_pe(self)->deferred);
@@ -530,8 +564,10 @@ static size_t am_target_serve_any(struct ski_pe *self, const skua_msg *msg, stru
     bool                  valid  = am_target_decode(msg, span, &request, &id);
     skua_status           status = SKUA_ERR_INVAL;
 
-    if (valid)
+    if (valid) {
+        am_target_apply_acks(self, msg->source, request.ack, request.ack_count);
         status = am_target_serve_one(self, msg->source, &request);
+    }
     if (id == SKI_AM_NO_ID) {
         ski_log(SKI_LOG_ERROR, "PE %d dropped a one-sided request from PE %d that is malformed",
                 self->pe, msg->source);
@@ -567,6 +603,9 @@ void ski_on_am_placed(skua_msg *msg)
 {
     struct ski_am_request *request = skua_msg_data(msg);
 
+    ski_assert(ski_rma_pe(ski_self)->placed > 0);
+    ski_rma_pe(ski_self)->placed--;
+    am_target_apply_acks(ski_self, msg->source, request->ack, request->ack_count);
     am_target_apply_params(request, (const char *)(request + 1));
     am_target_defer_reply(ski_self, msg->source, request->verb, request->id, 0);
     if (ski_rma_pe(ski_self)->deferred_urgent)
@@ -602,6 +641,7 @@ static skua_msg *am_target_put_without_data(const skua_msg *msg, struct ski_am_r
         memcpy(to + sizeof *request, signal, request->signal_bytes);
     remainder->handler = SKI_HANDLER_AM_PLACED;
     remainder->source  = msg->source;
+    ski_rma_pe(ski_self)->placed++;
     return remainder;
 }
 
@@ -618,11 +658,75 @@ static bool am_target_is_put(const struct ski_pe *self, const skua_msg *msg, con
            request->verb == SKI_RMA_PUT && request->blocks == 0 && request->length == msg->bytes;
 }
 
+/* Returns the memory of a symmetric region of this PE that a put, or its notification, names; NULL:
+ * it is another region, or does not exist. */
+static char *am_target_plain(const struct ski_pe *self, uint32_t region, uint32_t offset,
+                             size_t bytes)
+{
+    skua_gaddr at = {self->pe, {region}, offset};
+    uint64_t   room;
+    char      *piece;
+
+    if (!ski_region_table_find(at.region)) /* acquires what the next lines read */
+        return NULL;
+    piece = ski_region_piece(at, &room);
+    if (!piece)
+        piece = ski_region_varied_piece(at, &room);
+    return piece && offset <= room && bytes <= room - offset ? piece + offset : NULL;
+}
+
+/* Returns whether the acknowledgements in a put can be applied within the driver. */
+static bool am_target_acks_are_quiet(const struct ski_rma_pe *rma, const struct ski_am_put *put)
+{
+    for (uint32_t i = 0; i < put->ack_count; i++)
+        if (!ski_am_sent_acks_quietly(rma, put->ack[i]))
+            return false;
+    return true;
+}
+
+/* Serves a put in the driver's memory, its notification and what it acknowledges included, without
+ * a message.  Not while a request, or the remainder of one, is queued: they come first, also with
+ * their notifications.  Nor where that would send a message or run code of the program, which the
+ * driver must not be in the middle of: a thread waits for the notification or for an end of
+ * requests, replies are to be sent.  Returns false if nothing has been done.
+ *
+ * Order: the data come after those of earlier puts (am_target_copy()), the notification after the
+ * data: ski_notify_raise() releases them. */
+static bool am_target_serve_inline(struct ski_pe *self, const skua_msg *msg, const char *data)
+{
+    struct ski_rma_pe *rma     = ski_rma_pe(self);
+    char              *counter = NULL, *to;
+    struct ski_am_put  put;
+
+    if (self->counted > 0 || rma->placed > 0 || rma->deferred_count + 1 >= DEFERRED_MOST ||
+        !ski_am_decode_put(data, msg->bytes, &put) || !am_target_acks_are_quiet(rma, &put))
+        return false;
+    to = am_target_plain(self, put.region, put.offset, put.bytes);
+    if (put.has_notify)
+        counter = am_target_plain(self, put.notify_region, put.notify_offset, sizeof(skua_notify));
+    if (!to || (put.has_notify && (!counter || (uintptr_t)counter % sizeof(skua_notify) ||
+                                   ski_notify_is_watched((skua_notify *)(void *)counter))))
+        return false;
+    am_target_apply_acks(self, msg->source, put.ack, put.ack_count);
+    if (put.bytes > 0)
+        am_target_copy(to, put.data, put.bytes);
+    if (counter)
+        ski_notify_raise((skua_notify *)(void *)counter, self->pe, put.notify_add);
+    am_target_defer_reply(self, msg->source, SKI_RMA_PUT, put.id, 0);
+    self->stats.received++;
+    self->idle_passes = 0; /* a caller of the scheduler that waits for the data looks at them */
+    return true;
+}
+
 skua_msg *ski_am_target_recv_inline(struct ski_pe *self, const skua_msg *msg, const char *data)
 {
     struct ski_am_request request;
     struct ski_resolved   target;
 
+    if (am_target_serve_inline(self, msg, data))
+        return &ski_net_nothing_left;
+    if (msg->bytes < SKI_PLACE_LEAST) /* a copy costs less than a remainder */
+        return NULL;
     if (!am_target_is_put(self, msg, data, msg->bytes, &request) ||
         !am_target_find_place(&request, &target))
         return NULL;

@@ -16,8 +16,14 @@ struct ski_pe;
  *  process. */
 int32_t ski_am_sender(const skua_msg *msg);
 
+/** Takes the acknowledgements that wait for @p pe, of another host, to be written into the request
+ *  that is sent to that PE next; @p ack has room for SKI_AM_ACKS_MOST ids.  Returns their number;
+ *  0: there are none, or more. */
+uint32_t ski_am_target_take_acks(struct ski_pe *self, int pe, uint32_t *ack);
+
 /** Copies the data of a put out of the driver's memory into the region.  Returns the remainder to
- *  queue (ski_on_am_placed()), or NULL: nothing was placed, receive the packet as usual. */
+ *  queue (ski_on_am_placed()), &ski_net_nothing_left if the put is complete, or NULL: nothing was
+ *  placed, receive the packet as usual. */
 skua_msg *ski_am_target_recv_inline(struct ski_pe *self, const skua_msg *msg, const char *data);
 
 /** Finds where the driver may receive the data of a put that are still to come.  Returns how many

@@ -81,6 +81,15 @@ static void am_wire_put_blocks(struct ski_am_encoded *e, const struct ski_am_req
     am_wire_put(e, r->blocks);
 }
 
+static void am_wire_put_acks(struct ski_am_encoded *e, const struct ski_am_request *r)
+{
+    ski_assert(r->ack_count <= SKI_AM_ACKS_MOST);
+    e->head.kind |= SKI_AM_ACKS;
+    am_wire_put(e, r->ack_count);
+    for (uint32_t i = 0; i < r->ack_count; i++)
+        am_wire_put(e, r->ack[i]);
+}
+
 void ski_am_encode(const struct ski_am_request *r, int origin, int server, struct ski_am_encoded *e)
 {
     e->head  = (struct ski_am_head){(uint16_t)r->verb, 0, r->id, r->remote.region.id,
@@ -105,6 +114,8 @@ void ski_am_encode(const struct ski_am_request *r, int origin, int server, struc
         e->head.kind |= SKI_AM_DEFERRABLE;
     am_wire_put_verb(e, r);
     am_wire_put_blocks(e, r);
+    if (r->ack_count > 0)
+        am_wire_put_acks(e, r);
     if (e->words % 2) /* no stray memory leaves the host */
         e->word[e->words] = 0;
 }
@@ -208,6 +219,20 @@ static void am_wire_get_blocks(struct am_words *w, uint32_t kind, struct ski_am_
         r->blocks = am_wire_get(w);
         w->bad |= r->blocks == 0 || (kind & SKI_AM_OFFSETS && kind & SKI_AM_RUNS);
     }
+}
+
+/* Reads the ids of requests that are acknowledged. Returns their number. */
+static uint32_t am_wire_get_acks(struct am_words *w, uint32_t *ack)
+{
+    uint32_t count = am_wire_get(w);
+
+    if (count == 0 || count > SKI_AM_ACKS_MOST) {
+        w->bad = true;
+        return 0;
+    }
+    for (uint32_t i = 0; i < count; i++)
+        ack[i] = am_wire_get(w);
+    return count;
 }
 
 /* Computes the extent of a run. Returns false if it overflows. */
@@ -340,7 +365,44 @@ bool ski_am_decode(struct ski_am_span span, int origin, int server, struct ski_a
         am_wire_get_params(&w, head.kind, notify_high, r);
     am_wire_get_verb(&w, head.kind, r);
     am_wire_get_blocks(&w, head.kind, r);
+    if (head.kind & SKI_AM_ACKS)
+        r->ack_count = am_wire_get_acks(&w, r->ack);
     return !w.bad && am_wire_layout(r, (size_t)(w.at - span.at), length, visible, span.at);
+}
+
+bool ski_am_decode_put(const char *at, size_t bytes, struct ski_am_put *put)
+{
+    const uint32_t     flags = SKI_AM_NOTIFY | SKI_AM_NOTIFY_ADD | SKI_AM_ACKS;
+    struct ski_am_head head;
+    struct am_words    w = {at + sizeof head, at + bytes, false};
+    size_t             words;
+
+    if (bytes < sizeof head)
+        return false;
+    memcpy(&head, at, sizeof head);
+    if (head.bytes || (head.kind & ~flags) != SKI_RMA_PUT || head.id == SKI_AM_NO_ID)
+        return false;
+    put->id         = head.id;
+    put->region     = head.region;
+    put->offset     = head.offset;
+    put->has_notify = head.kind & SKI_AM_NOTIFY;
+    put->notify_add = 1;
+    put->ack_count  = 0;
+    if (put->has_notify) {
+        put->notify_region = am_wire_get(&w);
+        put->notify_offset = am_wire_get(&w);
+        if (head.kind & SKI_AM_NOTIFY_ADD)
+            put->notify_add = am_wire_get_bits(&w, 8);
+        put->has_notify = put->notify_region != 0;
+    }
+    if (head.kind & SKI_AM_ACKS)
+        put->ack_count = am_wire_get_acks(&w, put->ack);
+    words = ((size_t)(w.at - at) + 7) & ~(size_t)7;
+    if (w.bad || words > bytes || bytes - words > SKI_AM_DATA_MAX)
+        return false;
+    put->data  = at + words;
+    put->bytes = bytes - words;
+    return true;
 }
 
 /* ---- replies -------------------------------------------------------------------- */

@@ -9,8 +9,10 @@
  *
  * The head has what every request needs.  Each flag of its `kind` adds 32-bit words, in the order
  * of the flags, and each verb those that it needs; a put of 8 bytes has none.  Words and blocks
- * are padded to 8 bytes.  The blocks of a request that has more than one are either *offsets* of
- * 32 bits, of blocks of one size, or *runs* (struct ski_am_run), of blocks at a constant stride.
+ * are padded to 8 bytes.  A request may acknowledge requests of its receiver: such an
+ * acknowledgement costs no packet and no message.  The blocks of a request that has more than one
+ * are either *offsets* of 32 bits, of blocks of one size, or *runs* (struct ski_am_run), of blocks
+ * at a constant stride.
  *
  * A reply is one or several records, each at a multiple of 8 bytes:
  *
@@ -36,9 +38,11 @@
 #define SKI_AM_DATA_MAX      ((size_t)1 << 30) /* bytes of data of a request or reply        */
 #define SKI_AM_BATCH_MOST    512   /* bytes of a request up to which it joins a batch          */
 #define SKI_ZCOPY_SEND_LEAST 32768 /* bytes of data from which on they are sent without a copy */
-#define SKI_AM_HEAD_MAX      96    /* bytes of a head and its words                            */
+#define SKI_AM_HEAD_MAX      112   /* bytes of a head and its words                            */
+#define SKI_AM_ACKS_MOST     4     /* requests of its receiver that a request acknowledges     */
 
-#define SKI_AM_SHORT_MOST 64 /* bytes of data of a short put (am_short.h) */
+#define SKI_AM_SHORT_MOST  64   /* bytes of data of a short put (am_short.h)   */
+#define SKI_AM_NOTIFY_MOST 8192 /* bytes of data of one with a notification    */
 
 /* The first bytes of every request. */
 struct ski_am_head {
@@ -62,6 +66,7 @@ enum ski_am_flag {
     SKI_AM_DEFERRABLE = 1 << 10, /* a get: its memory may be read after the handler returns     */
     SKI_AM_OFFSETS    = 1 << 11, /* bytes of a block, their number; the offsets are blocks      */
     SKI_AM_RUNS       = 1 << 12, /* the number of runs                                          */
+    SKI_AM_ACKS       = 1 << 13, /* how many requests of the receiver are complete, and their ids */
 };
 
 /* Blocks of one size at the target, in bytes from the global address. */
@@ -95,6 +100,21 @@ struct ski_am_request {
     ptrdiff_t         lo, hi;      /* the extent of the blocks, and the global address itself */
     const char       *data;        /* followed by the data of the signal */
     size_t            length;      /* decoded: bytes to the next request */
+    uint32_t          ack_count; /* requests of the receiver that it acknowledges, and their ids */
+    uint32_t          ack[SKI_AM_ACKS_MOST];
+};
+
+/* A request that is one put of one block into a region of its receiver, with at most a
+ * notification and acknowledgements, as ski_am_decode_put() finds it. */
+struct ski_am_put {
+    uint32_t    id, region, offset;
+    bool        has_notify;
+    uint32_t    notify_region, notify_offset;
+    uint64_t    notify_add;
+    uint32_t    ack_count;
+    uint32_t    ack[SKI_AM_ACKS_MOST];
+    const char *data;
+    size_t      bytes;
 };
 
 /** Returns whether the reply to @p verb carries data. */
@@ -140,6 +160,10 @@ struct ski_am_span {
  * request->length is 0 if that is not known either. */
 bool ski_am_decode(struct ski_am_span span, int origin, int server, struct ski_am_request *request,
                    uint32_t *id);
+
+/** Decodes the request of a message of @p bytes at @p at if it is one put as in struct ski_am_put.
+ *  Returns false if it is another request, or malformed. */
+bool ski_am_decode_put(const char *at, size_t bytes, struct ski_am_put *put);
 
 #define SKI_AM_NO_ID UINT32_MAX /* the id of a request that has none */
 

@@ -110,6 +110,63 @@ static void wire_sizes(void)
     wire_round_trip((struct ski_am_request){.verb = SKI_RMA_RKEY_QUERY}, NULL, 16, "a query");
 }
 
+static bool wire_same_put(const struct ski_am_request *r, const struct ski_am_put *put)
+{
+    return put->id == r->id && put->region == r->remote.region.id &&
+           put->offset == r->remote.offset && put->has_notify == (r->notify.region.id != 0) &&
+           (!put->has_notify ||
+            (put->notify_region == r->notify.region.id && put->notify_offset == r->notify.offset &&
+             put->notify_add == r->notify_add)) &&
+           put->ack_count == r->ack_count &&
+           memcmp(put->ack, r->ack, r->ack_count * sizeof *r->ack) == 0 &&
+           put->bytes == r->data_bytes && put->data == r->data;
+}
+
+/* A request carries acknowledgements; a put with at most those and a notification is decoded alone,
+ * to what the general decoder finds. */
+static void wire_acks(void)
+{
+    struct ski_am_request put = {.verb       = SKI_RMA_PUT,
+                                 .remote     = {WIRE_SERVER, {9}, 24},
+                                 .source     = WIRE_ORIGIN,
+                                 .id         = 7,
+                                 .total      = 8,
+                                 .data_bytes = 8},
+                          got, signal;
+    struct ski_am_head head;
+    struct ski_am_put  one;
+    char               wire[WIRE_ROOM];
+    uint32_t           many = SKI_AM_ACKS_MOST + 1;
+    size_t             used;
+
+    for (uint32_t i = 0; i <= SKI_AM_ACKS_MOST; i++)
+        for (uint64_t add = 0; add < 3; add++) {
+            put.ack_count = i;
+            if (i > 0)
+                put.ack[i - 1] = 1000 + i;
+            put.notify     = (skua_gaddr){add ? WIRE_SERVER : 0, {add ? 4 : 0}, add ? 8 : 0};
+            put.notify_add = add;
+            used           = wire_encode(&put, NULL, wire);
+            OK(wire_decode(wire, used, &got) && ski_am_decode_put(wire, used, &one) &&
+                   got.ack_count == i && wire_same_put(&got, &one) && one.id == 7,
+               "a put with %u acknowledgements that notifies by %d is decoded by both", i,
+               (int)add);
+        }
+    OK(!ski_am_decode_put(wire, 40, &one), "one whose acknowledgements are cut off is refused");
+    memcpy(wire + 32, &many, sizeof many); /* after the head, the notification and its number */
+    OK(!wire_decode(wire, used, &got) && !ski_am_decode_put(wire, used, &one),
+       "more acknowledgements than a request may have are refused");
+    signal = put, signal.signal = 50;
+    used = wire_encode(&signal, NULL, wire);
+    OK(wire_decode(wire, used, &got) && !ski_am_decode_put(wire, used, &one),
+       "a put with a signal is left to the general decoder");
+    used = wire_encode(&put, NULL, wire);
+    memcpy(&head, wire, sizeof head);
+    head.bytes = (uint16_t)used;
+    memcpy(wire, &head, sizeof head);
+    OK(!ski_am_decode_put(wire, used, &one), "and so is one of a batch");
+}
+
 /* Whatever a message holds, a request that is accepted lies within it. */
 static void wire_damaged(void)
 {
@@ -119,10 +176,14 @@ static void wire_damaged(void)
 
     for (int n = 0; n < 200000; n++) {
         struct ski_am_request r;
+        struct ski_am_put     put;
         size_t                bytes = tap_random(&seed) % sizeof wire;
 
         for (size_t i = 0; i < sizeof wire; i++)
             wire[i] = (char)(tap_random(&seed) % 3 ? 0 : tap_random(&seed));
+        if (ski_am_decode_put(wire, bytes, &put))
+            outside += put.data < wire || put.data + put.bytes > wire + bytes ||
+                       !wire_decode(wire, bytes, &r) || !wire_same_put(&r, &put);
         if (!wire_decode(wire, bytes, &r))
             continue;
         accepted++;
@@ -181,6 +242,7 @@ static void wire_replies(void)
 int main(void)
 {
     wire_sizes();
+    wire_acks();
     wire_malformed();
     wire_damaged();
     wire_replies();

@@ -9,6 +9,13 @@
 /* Each kind of requests has room of its own: gets continue while puts fill theirs. */
 enum ski_am_pool { SKI_AM_POOL_PUT, SKI_AM_POOL_GET, SKI_AM_POOL_ACCUMULATE, SKI_AM_POOLS };
 
+/* The size of what a PE of another host has of a region (am_short.c); a region of 0: of none. */
+struct ski_am_piece {
+    int32_t  pe;
+    uint32_t region;
+    uint64_t bytes;
+};
+
 /* The state of the operations of a PE. */
 struct ski_rma_pe {
     struct ski_outstanding_table  outstanding; /* by target PE and by region              */
@@ -20,8 +27,10 @@ struct ski_rma_pe {
     struct ski_am_sent           *sent;         /* these requests (am_sent.h)              */
     uint32_t                      sent_room, sent_free;
     struct ski_rma_request       *short_puts; /* in flight, which the next one may join; or NULL */
+    struct ski_am_piece           last_piece; /* that a put with a notification went to      */
     struct ski_am_deferred_reply *deferred;   /* replies of this PE to be sent (am_target.c) */
     uint32_t                      deferred_count;
+    uint32_t                      placed; /* puts in the queue whose data are in place       */
     bool                          deferred_urgent; /* one of them is not to wait              */
 };
 

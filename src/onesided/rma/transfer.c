@@ -315,8 +315,11 @@ static skua_status transfer_notify_as_pe(const char *call, skua_gaddr at, uint64
     struct ski_rma_op   op     = {.call = call, .verb = SKI_RMA_PUT, .remote = at};
     skua_rma_params     params = {.notify = at, .notify_add = value};
     struct ski_resolved target;
-    skua_status         status = ski_op_params_check_nowait(call, &params, at.pe);
+    skua_status         status;
 
+    if (ski_am_put_notify(call, at, NULL, 0, &params))
+        return SKUA_OK;
+    status = ski_op_params_check_nowait(call, &params, at.pe);
     if (status == SKUA_OK)
         status = ski_resolve_nowait(call, at, 0, sizeof(skua_notify), &target);
     if (status != SKUA_OK)
@@ -444,6 +447,8 @@ skua_status skua_put_nb(skua_gaddr to, const void *from, size_t bytes,
         return SKUA_PENDING;
     if (params && transfer_put_notify_fast(to, from, bytes, params))
         return SKUA_OK;
+    if (params && ski_am_put_notify(__func__, to, from, bytes, params))
+        return SKUA_PENDING;
     return transfer_put(__func__, to, ski_datatype_contiguous(from, bytes), params, false);
 }
 

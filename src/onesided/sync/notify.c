@@ -25,6 +25,11 @@ uint64_t skua_notify_value(const skua_notify *notify)
     return atomic_load_explicit(notify_word(notify), memory_order_acquire) >> 1;
 }
 
+bool ski_notify_is_watched(const skua_notify *notify)
+{
+    return atomic_load_explicit(notify_word(notify), memory_order_relaxed) & NOTIFY_WAITING;
+}
+
 /* Does not touch the word: its owner may have seen the value, and freed it. */
 static SKI_COLD void notify_wake(const skua_notify *notify, int pe)
 {

@@ -23,6 +23,9 @@ struct ski_pe;
  *  @p value.  What the caller did before is visible to a PE that sees the new value. */
 void ski_notify_raise(skua_notify *notify, int pe, uint64_t value);
 
+/** Returns whether the owner of @p notify waits: a raise would send a message. */
+bool ski_notify_is_watched(const skua_notify *notify);
+
 /** Blocks in @p call until @p notify is at least @p target, on @p self or, if that is NULL, on an
  *  external thread.  Returns false if the job ends. */
 bool ski_notify_wait(struct ski_pe *self, skua_notify *notify, uint64_t target,
