@@ -26,6 +26,7 @@
 #include "onesided/rma/am_reply.h"
 #include "onesided/rma/am_target.h"
 #include "onesided/rma/rma_pe.h"
+#include "onesided/rma/rma_request.h"
 #include "onesided/sync/barrier.h"
 #include "onesided/sync/lock_remote.h"
 #include "onesided/sync/sync_pe.h"
@@ -122,9 +123,10 @@ void ski_onesided_begin(struct ski_pe *self)
     struct ski_onesided_pe *pe = ski_calloc(1, sizeof *pe);
 
     ski_assert(!self->onesided);
-    pe->region     = ski_calloc(1, sizeof *pe->region);
-    pe->sync       = ski_calloc(1, sizeof *pe->sync);
-    pe->rma        = ski_calloc(1, sizeof *pe->rma);
+    pe->region = ski_calloc(1, sizeof *pe->region);
+    pe->sync   = ski_calloc(1, sizeof *pe->sync);
+    pe->rma    = ski_calloc(1, sizeof *pe->rma);
+    ski_rma_note_wait(pe->rma, 0);
     pe->buffer     = ski_calloc(1, sizeof *pe->buffer);
     pe->channel    = ski_calloc(1, sizeof *pe->channel);
     pe->team       = ski_calloc(1, sizeof *pe->team);

@@ -10,9 +10,10 @@
 
 static void deferred_ack_none(struct ski_deferred_ack *ack)
 {
-    ack->calls  = NULL;
-    ack->passes = 0;
-    ack->oldest = 0;
+    ack->calls   = NULL;
+    ack->awaited = false;
+    ack->passes  = 0;
+    ack->oldest  = 0;
 }
 
 void ski_deferred_ack_send(struct ski_deferred_ack *ack, struct ski_pe *self)
@@ -86,7 +87,7 @@ void ski_deferred_ack_depart(struct ski_deferred_ack *ack, struct ski_pe *self)
     uint64_t now = ski_ticks();
 
     ski_assert(ack->calls);
-    if (!ski_ack_policy_expects(&ack->policy))
+    if (ack->awaited && !ski_ack_policy_expects(&ack->policy))
         ski_deferred_ack_send(ack, self);
     else if (!ack->oldest)
         ack->oldest = now;

@@ -10,7 +10,7 @@
  * the setting is SKUA_ACK_DELAY) keeps its acknowledgements until it next sends, or runs the
  * scheduler with an empty queue: a PE that waits for one put after the other, of which several have
  * come together, acknowledges them together.  None waits through absences for longer than
- * SKUA_ACK_DELAY.
+ * SKUA_ACK_DELAY.  Acknowledgements that no origin is expected to wait for are kept in any case.
  *
  * A small packet carries the acknowledgements for its receiver: the layer above has written them
  * into the packet (ski_deferred_ack_taken()), or the two are coalesced, and the
@@ -41,8 +41,9 @@ struct ski_deferred_ack_calls {
 
 struct ski_deferred_ack {
     const struct ski_deferred_ack_calls *calls; /* NULL: no acknowledgement waits */
-    uint32_t              passes; /* of the scheduler since there are some              */
-    uint64_t              oldest; /* ticks: they wait since then through absences, or 0 */
+    bool                  awaited; /* the origin of one of them may wait for it          */
+    uint32_t              passes;  /* of the scheduler since there are some              */
+    uint64_t              oldest;  /* ticks: they wait since then through absences, or 0 */
     struct ski_ack_policy policy;
 };
 

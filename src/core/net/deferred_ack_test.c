@@ -32,8 +32,9 @@ static const struct ski_deferred_ack_calls ack_test_calls = {ack_test_count_send
 /* A call returns with an acknowledgement to send; returns whether it was sent before. */
 static bool ack_test_sends_before_leaving(void)
 {
-    sent      = 0;
-    ack.calls = &ack_test_calls;
+    sent        = 0;
+    ack.calls   = &ack_test_calls;
+    ack.awaited = true;
     ski_deferred_ack_leave(&ack, NULL);
     return sent == 1;
 }
@@ -133,6 +134,23 @@ static void ack_test_test_taken(void)
     OK(!ack.calls && sent == 0, "with the last of them nothing waits, and none was sent alone");
 }
 
+/* Acknowledgements that no origin waits for are kept although the PE may be away for long. */
+static void ack_test_test_relaxed(void)
+{
+    uint32_t needed = ack.policy.needed;
+
+    sent              = 0;
+    ack.policy.needed = UINT32_MAX;
+    ack.calls         = &ack_test_calls;
+    ski_deferred_ack_leave(&ack, NULL);
+    OK(ack.calls && sent == 0, "a PE that leaves keeps what nobody waits for");
+    ack.awaited = true;
+    ski_deferred_ack_leave(&ack, NULL);
+    OK(!ack.calls && !ack.awaited && sent == 1, "but not what an origin may wait for");
+    ack.policy.needed = needed;
+    ack.policy.since  = 0;
+}
+
 /* Returns how many short absences follow a long one of so many ticks before one is expected. */
 static int ack_test_needed_after(uint64_t absence)
 {
@@ -170,6 +188,7 @@ int main(void)
     ack_test_test_pass();
     ack_test_test_take();
     ack_test_test_taken();
+    ack_test_test_relaxed();
     ack_test_test_long_absences();
     ack_test_test_setting();
     return tap_end();

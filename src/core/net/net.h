@@ -141,8 +141,10 @@ bool ski_net_send_split(struct ski_pe *self, int pe, struct skua_msg *msg, const
                         size_t bytes, struct ski_net_done *done);
 
 /** Registers an acknowledgement for @p pe, which the layer above keeps. It is sent when it is due,
- *  or carried by a packet, through @p calls (deferred_ack.h).  Only where the PE has a port. */
-void ski_net_defer_ack(struct ski_pe *self, int pe, const struct ski_deferred_ack_calls *calls);
+ *  or carried by a packet, through @p calls (deferred_ack.h).  @p relaxed: the origin is not
+ *  expected to wait for it.  Only where the PE has a port. */
+void ski_net_defer_ack(struct ski_pe *self, int pe, const struct ski_deferred_ack_calls *calls,
+                       bool relaxed);
 
 /** Records that acknowledgements for @p pe have been written into a packet, which is sent to that
  *  PE next; @p more: the layer above keeps others. */

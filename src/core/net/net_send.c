@@ -546,12 +546,14 @@ bool ski_net_progressing(const struct ski_pe *self)
     return self->net->progressing > 0;
 }
 
-void ski_net_defer_ack(struct ski_pe *self, int pe, const struct ski_deferred_ack_calls *calls)
+void ski_net_defer_ack(struct ski_pe *self, int pe, const struct ski_deferred_ack_calls *calls,
+                       bool relaxed)
 {
     struct ski_net_peer *peer = ski_net_peer_find(self->net, pe);
 
     ski_assert(self->net && calls);
     self->net->acks.calls = calls;
+    self->net->acks.awaited |= !relaxed;
     if (peer)
         peer->acks = true;
     net_ask_for_pass(self);

@@ -243,6 +243,13 @@ static bool am_request_is_far(const struct ski_am_gather *g, int to)
     return g->self->net && !ski_inbox_is_near(g->self, to) && ski_job_index(g->self->job, to) < 0;
 }
 
+/* Returns whether the origin is not expected to wait for the reply to a request. */
+static bool am_request_is_relaxed(const struct ski_am_gather *g, const struct ski_am_request *r)
+{
+    return r->verb == SKI_RMA_PUT && r->notify.region.id && !g->req->waited && !g->req->handle &&
+           !(g->req->local.kind | g->req->remote_done.kind) && ski_rma_is_relaxed(g->req->rma);
+}
+
 /* Encodes the request.  One that leaves immediately carries the acknowledgements that wait for its
  * receiver. */
 static void am_request_encode(struct ski_am_gather *g, struct am_request_sending *s)
@@ -250,6 +257,7 @@ static void am_request_encode(struct ski_am_gather *g, struct am_request_sending
     bool   far  = am_request_is_far(g, s->to);
     size_t rest = ski_am_list_bytes(&s->request) + s->request.data_bytes + s->request.signal_bytes;
 
+    s->request.relaxed = am_request_is_relaxed(g, &s->request);
     ski_am_encode(&s->request, g->self->pe, s->to, &s->encoded);
     s->batched = far && ski_am_encoded_bytes(&s->encoded) + rest <= SKI_AM_BATCH_MOST &&
                  !g->req->waited && !s->request.notify.region.id && !s->request.signal;

@@ -214,6 +214,7 @@ bool ski_am_put_notify(const char *call, skua_gaddr to, const void *from, size_t
     request.data_bytes = bytes;
     request.blocks     = 0;
     request.ack_count  = 0;
+    request.relaxed    = ski_rma_is_relaxed(ski_rma_pe(self));
     request.id         = am_short_note(self, req ? req : am_short_begin(self, call, to), bytes);
     ski_msg_send_remote(self, to.pe, SKI_HANDLER_AM_REQUEST,
                         am_short_message(self, &request, from));

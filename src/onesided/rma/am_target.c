@@ -361,9 +361,10 @@ static const struct ski_deferred_ack_calls am_target_ack_calls = {am_target_send
                                                                   am_target_take_deferred};
 
 /* Adds a reply without data to those that wait; it is urgent if the origin waits for its value, or
- * is of this host, where it costs no packet. */
+ * is of this host, where it costs no packet.  @p relaxed: the origin is not expected to wait for
+ * it. */
 static void am_target_defer_reply(struct ski_pe *self, int origin, enum ski_rma_verb verb,
-                                  uint32_t id, uint64_t value)
+                                  uint32_t id, uint64_t value, bool relaxed)
 {
     struct ski_rma_pe *rma       = ski_rma_pe(self);
     bool               has_value = verb == SKI_RMA_ATOMIC;
@@ -376,7 +377,7 @@ static void am_target_defer_reply(struct ski_pe *self, int origin, enum ski_rma_
     if (has_value || !self->net || ski_job_index(self->job, origin) >= 0)
         rma->deferred_urgent = true;
     else
-        ski_net_defer_ack(self, origin, &am_target_ack_calls);
+        ski_net_defer_ack(self, origin, &am_target_ack_calls, relaxed);
     if (rma->deferred_count == DEFERRED_MOST)
         am_target_send_deferred(self);
 }
@@ -525,7 +526,7 @@ static skua_status am_target_serve_one(struct ski_pe *self, int origin,
     if (status != SKUA_OK)
         return status;
     am_target_apply_params(request, request->data + request->data_bytes);
-    am_target_defer_reply(self, origin, request->verb, request->id, value);
+    am_target_defer_reply(self, origin, request->verb, request->id, value, request->relaxed);
     return SKUA_OK;
 }
 
@@ -551,7 +552,7 @@ static size_t am_target_serve_short(struct ski_pe *self, int origin, struct ski_
     if (!to)
         return 0;
     am_target_copy(to, span.at + sizeof head, bytes);
-    am_target_defer_reply(self, origin, SKI_RMA_PUT, head.id, 0);
+    am_target_defer_reply(self, origin, SKI_RMA_PUT, head.id, 0, false);
     return whole;
 }
 
@@ -607,7 +608,7 @@ void ski_on_am_placed(skua_msg *msg)
     ski_rma_pe(ski_self)->placed--;
     am_target_apply_acks(ski_self, msg->source, request->ack, request->ack_count);
     am_target_apply_params(request, (const char *)(request + 1));
-    am_target_defer_reply(ski_self, msg->source, request->verb, request->id, 0);
+    am_target_defer_reply(ski_self, msg->source, request->verb, request->id, 0, request->relaxed);
     if (ski_rma_pe(ski_self)->deferred_urgent)
         am_target_send_deferred(ski_self);
     skua_msg_free(msg);
@@ -712,7 +713,7 @@ static bool am_target_serve_inline(struct ski_pe *self, const skua_msg *msg, con
         am_target_copy(to, put.data, put.bytes);
     if (counter)
         ski_notify_raise((skua_notify *)(void *)counter, self->pe, put.notify_add);
-    am_target_defer_reply(self, msg->source, SKI_RMA_PUT, put.id, 0);
+    am_target_defer_reply(self, msg->source, SKI_RMA_PUT, put.id, 0, put.relaxed);
     self->stats.received++;
     self->idle_passes = 0; /* a caller of the scheduler that waits for the data looks at them */
     return true;

@@ -112,6 +112,8 @@ void ski_am_encode(const struct ski_am_request *r, int origin, int server, struc
         am_wire_put_params(e, r);
     if (r->deferrable)
         e->head.kind |= SKI_AM_DEFERRABLE;
+    if (r->relaxed)
+        e->head.kind |= SKI_AM_RELAXED;
     am_wire_put_verb(e, r);
     am_wire_put_blocks(e, r);
     if (r->ack_count > 0)
@@ -357,6 +359,7 @@ bool ski_am_decode(struct ski_am_span span, int origin, int server, struct ski_a
     r->remote     = (skua_gaddr){server, {head.region}, (uint64_t)high << 32 | head.offset};
     r->source     = origin;
     r->deferrable = head.kind & SKI_AM_DEFERRABLE;
+    r->relaxed    = head.kind & SKI_AM_RELAXED;
     if (head.kind & SKI_AM_PE)
         r->remote.pe = (int32_t)am_wire_get(&w);
     if (head.kind & SKI_AM_SOURCE)
@@ -372,7 +375,7 @@ bool ski_am_decode(struct ski_am_span span, int origin, int server, struct ski_a
 
 bool ski_am_decode_put(const char *at, size_t bytes, struct ski_am_put *put)
 {
-    const uint32_t     flags = SKI_AM_NOTIFY | SKI_AM_NOTIFY_ADD | SKI_AM_ACKS;
+    const uint32_t     flags = SKI_AM_NOTIFY | SKI_AM_NOTIFY_ADD | SKI_AM_ACKS | SKI_AM_RELAXED;
     struct ski_am_head head;
     struct am_words    w = {at + sizeof head, at + bytes, false};
     size_t             words;
@@ -386,6 +389,7 @@ bool ski_am_decode_put(const char *at, size_t bytes, struct ski_am_put *put)
     put->region     = head.region;
     put->offset     = head.offset;
     put->has_notify = head.kind & SKI_AM_NOTIFY;
+    put->relaxed    = head.kind & SKI_AM_RELAXED;
     put->notify_add = 1;
     put->ack_count  = 0;
     if (put->has_notify) {

@@ -66,6 +66,7 @@ enum ski_am_flag {
     SKI_AM_DEFERRABLE = 1 << 10, /* a get: its memory may be read after the handler returns     */
     SKI_AM_OFFSETS    = 1 << 11, /* bytes of a block, their number; the offsets are blocks      */
     SKI_AM_RUNS       = 1 << 12, /* the number of runs                                          */
+    SKI_AM_RELAXED    = 1 << 14, /* a put: its origin is not expected to wait for the reply soon */
     SKI_AM_ACKS       = 1 << 13, /* how many requests of the receiver are complete, and their ids */
 };
 
@@ -82,7 +83,7 @@ struct ski_am_request {
     uint32_t          id;
     int32_t           source; /* in whose name a signal is sent */
     skua_gaddr        remote;
-    bool              deferrable;
+    bool              deferrable, relaxed;
     bool              scaled; /* an accumulate: its operator, type and factor */
     uint32_t          op, type;
     uint64_t          scale[2];
@@ -108,7 +109,7 @@ struct ski_am_request {
  * notification and acknowledgements, as ski_am_decode_put() finds it. */
 struct ski_am_put {
     uint32_t    id, region, offset;
-    bool        has_notify;
+    bool        has_notify, relaxed;
     uint32_t    notify_region, notify_offset;
     uint64_t    notify_add;
     uint32_t    ack_count;

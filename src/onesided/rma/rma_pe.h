@@ -16,6 +16,16 @@ struct ski_am_piece {
     uint64_t bytes;
 };
 
+/* Whether the PE is expected to wait for the ends of its requests.  It is not after `needed` puts
+ * with a notification in a row between which it has not waited.  Such puts are relaxed: their
+ * target keeps the acknowledgements until it next sends or is idle.  After a wait that relaxed puts
+ * may have prolonged, `needed` is as many as save, at a system call each, what the PE waited
+ * (ack_policy.h). */
+struct ski_rma_waits {
+    uint32_t puts, needed; /* since the last wait                       */
+    bool     relaxed;      /* some of the puts since then were relaxed  */
+};
+
 /* The state of the operations of a PE. */
 struct ski_rma_pe {
     struct ski_outstanding_table  outstanding; /* by target PE and by region              */
@@ -23,8 +33,9 @@ struct ski_rma_pe {
     size_t                        am_bytes[SKI_AM_POOLS]; /* of requests without a reply  */
     struct ski_outstanding       *wanting_room; /* whose backlogs wait for one of these   */
     struct ski_rma_rkey_query    *query;        /* of the driver's, in flight; or NULL     */
-    void                         *waiters;      /* threads that wait for any of them       */
-    struct ski_am_sent           *sent;         /* these requests (am_sent.h)              */
+    struct ski_rma_waits          waits;
+    void                         *waiters; /* threads that wait for any of them       */
+    struct ski_am_sent           *sent;    /* these requests (am_sent.h)              */
     uint32_t                      sent_room, sent_free;
     struct ski_rma_request       *short_puts; /* in flight, which the next one may join; or NULL */
     struct ski_am_piece           last_piece; /* that a put with a notification went to      */

@@ -10,7 +10,10 @@
 #include <skua/scheduler.h>
 
 #include "base/assert.h"
+#include "base/clock.h"
+#include "base/config.h"
 #include "base/sanitizer.h"
+#include "core/net/ack_policy.h"
 #include "core/sched/wait.h"
 #include "onesided/pe/external_thread.h"
 #include "onesided/pe/onesided_pe.h"
@@ -160,15 +163,29 @@ void ski_rma_request_end(struct ski_pe *self, struct ski_rma_request *req)
 
 /* ---- waiting ---------------------------------------------------------------------------- */
 
+void ski_rma_note_wait(struct ski_rma_pe *rma, uint64_t ticks)
+{
+    uint64_t              ns     = (uint64_t)(ski_config.ack_delay * 1e3);
+    struct ski_ack_policy policy = {.limit = ski_ns_to_ticks(ns)};
+
+    rma->waits.needed =
+        ns > 0 ? ski_ack_policy_needed(&policy, rma->waits.relaxed ? ticks : 0) : UINT32_MAX;
+    rma->waits.puts    = 0;
+    rma->waits.relaxed = false;
+}
+
 /* A caller that gives up may free its memory: the driver has to be done with it. */
 static bool rma_wait_on(struct ski_pe *self, void **list, bool (*done)(void *arg), void *arg)
 {
+    uint64_t begun = ski_ticks();
+
     while (!done(arg))
         if (!ski_wait_on_runtime(self, list, (struct ski_call){"a one-sided operation", NULL})) {
             while (ski_rma_pe(self)->at_driver > 0)
                 ski_net_progress(self);
             return false;
         }
+    ski_rma_note_wait(ski_rma_pe(self), ski_ticks() - begun);
     return true;
 }
 
@@ -218,6 +235,7 @@ static bool rma_look_outside(struct ski_pe *self, bool (*done)(void *arg), void 
 static void rma_wait_outside(bool (*done)(void *arg), void *arg)
 {
     struct ski_caller caller;
+    uint64_t          begun = ski_ticks();
 
     while (!ski_caller_enter(&caller)) {
         if (!ski_external_outstanding())
@@ -232,6 +250,7 @@ static void rma_wait_outside(bool (*done)(void *arg), void *arg)
             sched_yield();
         ski_caller_resume(&caller);
     }
+    ski_rma_note_wait(ski_rma_pe(caller.self), ski_ticks() - begun);
     ski_caller_leave(&caller);
 }
 

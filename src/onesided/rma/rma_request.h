@@ -24,6 +24,7 @@
 #ifndef SKI_RMA_REQUEST_H
 #define SKI_RMA_REQUEST_H
 
+#include "base/config.h"
 #include "core/net/net.h"
 #include "onesided/rma/rma_op.h"
 #include "onesided/rma/rma_pe.h"
@@ -90,6 +91,21 @@ skua_status ski_rma_request_wait(struct ski_pe *self, struct ski_rma_request *re
 /** Waits until @p done(arg) holds, which is evaluated whenever a request ends.  Returns false if
  * the job ends. */
 bool ski_rma_wait(struct ski_pe *self, bool (*done)(void *arg), void *arg);
+
+/** Notes that the PE has waited for requests, for so many ticks; 0: it begins. */
+void ski_rma_note_wait(struct ski_rma_pe *rma, uint64_t ticks);
+
+/** Returns whether a put with a notification, which no call waits for, is relaxed (rma_pe.h): the
+ * PE has not waited lately, nor is it about to wait for room in its pool. */
+static inline bool ski_rma_is_relaxed(struct ski_rma_pe *rma)
+{
+    bool relaxed = rma->waits.puts == rma->waits.needed && rma->waits.needed != UINT32_MAX &&
+                   rma->am_bytes[SKI_AM_POOL_PUT] < ski_config.request_window / 4;
+
+    rma->waits.puts += rma->waits.puts < rma->waits.needed;
+    rma->waits.relaxed |= relaxed;
+    return relaxed;
+}
 
 /** Waits until no request of the calling PE on @p pe is in flight. */
 void ski_rma_flush(int pe);
