@@ -41,6 +41,7 @@ struct ski_onesided_pe {
     struct ski_buffer_pe  *buffer;
     struct ski_team_pe    *team;
     uint64_t               outstanding; /* one-sided operations of this PE that are not complete */
+    bool                   syncing;     /* skua_sync() flushes                                   */
 };
 
 /** Returns the states of @p self in this layer. */

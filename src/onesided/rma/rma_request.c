@@ -185,7 +185,8 @@ static bool rma_wait_on(struct ski_pe *self, void **list, bool (*done)(void *arg
                 ski_net_progress(self);
             return false;
         }
-    ski_rma_note_wait(ski_rma_pe(self), ski_ticks() - begun);
+    if (!ski_onesided_pe(self)->syncing) /* else the barrier would wait for the same PEs */
+        ski_rma_note_wait(ski_rma_pe(self), ski_ticks() - begun);
     return true;
 }
 

@@ -107,7 +107,9 @@ void skua_sync(void)
     struct ski_pe  *self = SKI_SELF();
     struct ski_call call = SKI_CALL;
 
+    ski_onesided_pe(self)->syncing = true;
     skua_flush_all();
+    ski_onesided_pe(self)->syncing = false;
     ski_sync_pe(self)->barriers++;
     if (SKI_UNLIKELY(ski_job_is_mixed(self->job)))
         barrier_of_hosts(self, call);
