@@ -244,31 +244,33 @@ void skua_team_allreduce(skua_team team, const skua_reduction *reduction, const 
 }
 
 /* Makes a call of a scan. */
-static void collective_scan(struct collective_call c, const skua_reduction *reduction,
+static void collective_scan(struct collective_call *c, const skua_reduction *reduction,
                             const void *from, void *to)
 {
     struct ski_team_call *call;
 
-    collective_set_reduction(&c, reduction, from, to, true);
-    if (collective_by_slots(&c))
+    collective_set_reduction(c, reduction, from, to, true);
+    if (collective_by_slots(c))
         return;
-    call = collective_begin(&c);
-    ski_schedule_scan(&call->schedule, &c.plan, c.kind.collective == SKI_COLLECTIVE_EXSCAN);
-    ski_team_call_make(c.self, call);
+    call = collective_begin(c);
+    ski_schedule_scan(&call->schedule, &c->plan, c->kind.collective == SKI_COLLECTIVE_EXSCAN);
+    ski_team_call_make(c->self, call);
 }
 
 void skua_team_scan(skua_team team, const skua_reduction *reduction, const void *from, void *to,
                     skua_completion done)
 {
-    collective_scan(collective_prepare(__func__, SKI_COLLECTIVE_SCAN, team, done), reduction, from,
-                    to);
+    struct collective_call c = collective_prepare(__func__, SKI_COLLECTIVE_SCAN, team, done);
+
+    collective_scan(&c, reduction, from, to);
 }
 
 void skua_team_exscan(skua_team team, const skua_reduction *reduction, const void *from, void *to,
                       skua_completion done)
 {
-    collective_scan(collective_prepare(__func__, SKI_COLLECTIVE_EXSCAN, team, done), reduction,
-                    from, to);
+    struct collective_call c = collective_prepare(__func__, SKI_COLLECTIVE_EXSCAN, team, done);
+
+    collective_scan(&c, reduction, from, to);
 }
 
 /* ---- blocks of different sizes ---------------------------------------------------------- */
