@@ -14,8 +14,6 @@
  *   SKI_COPY_HALVES_MIN the size in bytes from which on such a copy is done as two streams
  *   SKI_CMA_SLOW       1: one copy by the kernel between two processes takes longer than two copies
  *                      through the arena
- *   SKI_SCAN_PACKED    1: small data of several calls in one cache line are exchanged faster than
- *                      in a line each, if their reader polls the line meanwhile
  *   SKI_INBOX_AHEAD    cells of an inbox that a sender prefetches ahead; 0: none
  *   ski_prefetch_polled() brings a cache line into the cache of this core, which polls another line
  *                         and will read this one afterwards

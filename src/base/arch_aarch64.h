@@ -28,8 +28,7 @@ static inline uint64_t ski_ticks_rate(void)
 #define SKI_COPY_LARGE_MAX  ((size_t)3 << 19)
 
 /* 1 MB took 147 us in an all-to-all, and 97 with two copies. */
-#define SKI_CMA_SLOW    1
-#define SKI_SCAN_PACKED 0
+#define SKI_CMA_SLOW 1
 
 /* An atomic add does not wait for earlier stores; prefetching measured the same rate. */
 #define SKI_INBOX_AHEAD 0

@@ -26,8 +26,7 @@ static inline uint64_t ski_ticks_rate(void)
 #define SKI_COPY_HALVES_MIN SIZE_MAX
 #define SKI_COPY_LARGE_MAX  SIZE_MAX
 
-#define SKI_CMA_SLOW    0
-#define SKI_SCAN_PACKED 1
+#define SKI_CMA_SLOW 0
 
 /* A locked instruction waits for earlier stores, and so for the cache lines that they write. */
 #define SKI_INBOX_AHEAD 8

@@ -26,7 +26,6 @@
 #define TEAM_SLOTS_AHEAD   2    /* calls after which a slot is used that is prefetched */
 #define TEAM_SLOTS_MOST    4096 /* calls in flight without a wait */
 #define TEAM_SLOT_FIRST    32   /* bytes of data in the cache line of the stamp */
-#define TEAM_SLOT_PACKED   4    /* packed slots in a cache line */
 
 /* What a member writes for one call. */
 struct team_slot {
@@ -39,7 +38,6 @@ struct team_slot {
 
 _Static_assert(sizeof(struct team_slot) == 1024, "a slot fills whole cache lines");
 _Static_assert(offsetof(struct team_slot, data) + TEAM_SLOT_FIRST == SKI_CACHE_LINE, "see there");
-_Static_assert(TEAM_SLOT_PACKED * sizeof(struct ski_team_packed) == SKI_CACHE_LINE, "see there");
 _Static_assert(TEAM_SLOTS_SCANS < SKI_TEAM_SLOTS && TEAM_SLOTS_SCANS % TEAM_SLOTS_REPORT == 0,
                "see team_slot.h, Reuse");
 
@@ -49,7 +47,6 @@ struct team_board {
         SKI_CACHE_LINE) struct ski_team_stamp finished; /* 1 + number of the last finished call */
     bool             membarrier;                        /* this PE uses heavy fences */
     struct team_slot slot[SKI_TEAM_SLOTS];
-    _Alignas(SKI_CACHE_LINE) struct ski_team_packed packed[SKI_TEAM_SLOTS];    /* by slot */
     _Alignas(SKI_CACHE_LINE) char longer[SKI_TEAM_SLOTS][SKI_TEAM_SLOT_BYTES]; /* by slot */
 };
 
@@ -61,7 +58,6 @@ struct team_slot_call {
     uint32_t               end;     /* of the data that it reads there */
     bool                   writes;  /* this member writes a slot, and has not done so ... */
     bool                   relays;  /* ... and what it writes depends on what it reads */
-    bool                   packed;  /* the slots that are read and written are packed */
 
     const struct ski_small_call *small; /* of the caller, or `kept` */
     struct ski_small_call        kept;  /* of a call that is in flight after its return */
@@ -73,7 +69,6 @@ struct ski_team_slots {
     struct team_board     *peer[SKI_TEAM_SLOT_MEMBERS]; /* by PE; NULL until it is found */
     uint32_t               room;  /* a lower bound of `finished` of all others */
     bool                   light; /* all others use heavy fences (membarrier.h) */
-    bool                   packs; /* scans of few bytes use packed slots */
     int32_t                rank, size;
     uint32_t               calls; /* number of the next call */
     uint32_t               in_flight;
@@ -99,17 +94,14 @@ static char *team_slot_data(struct team_board *board, uint32_t number, size_t by
                                                      : board->longer[number % SKI_TEAM_SLOTS];
 }
 
-/* Returns whether the slot of @p pe for a call is filled. */
-static bool team_slot_filled(struct ski_pe *self, struct ski_team_slots *slots, int pe,
-                             const struct team_slot_call *call)
+/* Returns the slot of @p pe for a call if it is filled, else NULL. */
+static const struct team_slot *team_slot_filled(struct ski_pe *self, struct ski_team_slots *slots,
+                                                int pe, uint32_t number)
 {
     struct team_board *board = team_board_of(self, slots, pe);
-    uint32_t           i     = call->number % SKI_TEAM_SLOTS;
+    struct team_slot  *slot  = board ? &board->slot[number % SKI_TEAM_SLOTS] : NULL;
 
-    if (!board)
-        return false;
-    return (call->packed ? ski_team_packed_count(&board->packed[i])
-                         : ski_team_stamp_count(&board->slot[i].stamp)) == call->number + 1;
+    return slot && ski_team_stamp_count(&slot->stamp) == number + 1 ? slot : NULL;
 }
 
 /* Returns whether a PE that has finished @p finished calls has finished the one that used the slot
@@ -226,14 +218,12 @@ static void team_slot_plan(const struct ski_team_slots *slots, struct team_slot_
     call->sources = others;
     call->writes  = true;
     call->relays  = false;
-    call->packed  = false;
     if (team_slot_holds_blocks(collective))
         call->end *= (uint32_t)slots->rank + 1;
     if (team_slot_is_scan(collective)) {
         call->sources = own >> 1;
         call->writes  = slots->rank + 1 < slots->size;
         call->relays  = slots->rank > 0;
-        call->packed  = slots->packs && call->small->bytes <= SKI_PACKED_BYTES;
     } else if (collective == SKI_COLLECTIVE_GATHER) {
         call->sources = at_root ? others : 0;
         call->writes  = !at_root;
@@ -358,30 +348,6 @@ static void team_slot_claim(struct ski_team_slots *slots, uint32_t number, size_
         ski_claim_line(slot->data + TEAM_SLOT_FIRST + SKI_CACHE_LINE);
 }
 
-/* Returns a number that differs, as a rule, where members make different scans. */
-static uint32_t team_packed_check(const struct ski_small_call *small)
-{
-    uint32_t what = (uint32_t)small->kind.collective << 8 | small->kind.type;
-
-    return (((uint32_t)small->kind.op << 16 | what) ^ (uint32_t)small->bytes << 12) +
-           small->team_call * UINT32_C(0x9e3779b1);
-}
-
-/* Writes the packed slot of a call, whose data are at @p data, and requests the line of those of
- * later calls when this one is half full. */
-static void team_packed_publish(struct ski_team_slots *slots, const struct team_slot_call *call,
-                                const char *data)
-{
-    struct ski_team_packed *packed = slots->board->packed;
-    uint32_t                next   = call->number + TEAM_SLOT_PACKED;
-
-    ski_team_packed_write(&packed[call->number % SKI_TEAM_SLOTS], call->number + 1,
-                          team_packed_check(call->small), data, call->small->bytes);
-    if (call->number % TEAM_SLOT_PACKED == TEAM_SLOT_PACKED / 2 &&
-        team_slot_is_free(next, slots->room))
-        ski_prefetch_write(&packed[next % SKI_TEAM_SLOTS]);
-}
-
 /* Publishes the slot of a call, whose data are written. */
 static void team_slot_publish(struct ski_pe *self, struct ski_team_slots *slots,
                               struct team_slot_call *call, struct team_slot *slot)
@@ -390,13 +356,9 @@ static void team_slot_publish(struct ski_pe *self, struct ski_team_slots *slots,
     slot->team_call = call->small->team_call;
     slot->bytes     = (uint32_t)call->small->bytes;
     call->writes    = false;
-    if (call->packed)
-        team_packed_publish(slots, call, slot->data);
     ski_team_stamp_raise(self, &slot->stamp, call->number + 1, slots->light,
                          team_slot_is_scan(call->small->kind.collective));
-    if (!call->packed) /* else nothing but this member reads the slot */
-        team_slot_claim(slots, call->number + TEAM_SLOTS_AHEAD,
-                        team_slot_written(slots, call->small));
+    team_slot_claim(slots, call->number + TEAM_SLOTS_AHEAD, team_slot_written(slots, call->small));
 }
 
 /* Publishes the partial result of a scan up to this member, which is not the last, and then stores
@@ -449,7 +411,7 @@ static bool team_slot_call_ready(struct ski_pe *self, struct ski_team_slots *slo
         int rank = __builtin_ctz(left);
 
         team_slot_prefetch_data(slots, call, rank);
-        if (!team_slot_filled(self, slots, rank, call))
+        if (!team_slot_filled(self, slots, rank, call->number))
             return false;
     }
     return true;
@@ -460,28 +422,9 @@ static bool team_slot_call_ready(struct ski_pe *self, struct ski_team_slots *slo
 static void team_slot_prefetch_next(const struct ski_team_slots *slots,
                                     const struct team_slot_call *call)
 {
-    if (call->relays && !call->packed)
+    if (call->relays)
         __builtin_prefetch(
             &slots->peer[slots->rank - 1]->slot[(call->number + 1) % SKI_TEAM_SLOTS]);
-}
-
-/* Returns the data that rank @p rank has written for a call, which is checked to be the same there.
- * In a packed slot a number tells that; what differs is in the slot. */
-static const char *team_slot_read(const struct ski_team_slots *slots,
-                                  const struct team_slot_call *call, int rank)
-{
-    const struct team_board      *board  = slots->peer[rank];
-    const struct team_slot       *slot   = &board->slot[call->number % SKI_TEAM_SLOTS];
-    const struct ski_team_packed *packed = &board->packed[call->number % SKI_TEAM_SLOTS];
-
-    if (call->packed) {
-        if (SKI_UNLIKELY(packed->check != team_packed_check(call->small)))
-            team_slot_mismatch(call, slot, rank);
-        return packed->data;
-    }
-    if (SKI_UNLIKELY(!team_slot_agrees(call, slot) || slot->bytes != call->small->bytes))
-        team_slot_mismatch(call, slot, rank);
-    return slot->data;
 }
 
 /* Reads the slots of a call, which are filled; a member that relays has room in its own. */
@@ -489,15 +432,17 @@ static void team_slot_call_read(struct ski_pe *self, struct ski_team_slots *slot
                                 struct team_slot_call *call)
 {
     for (uint32_t left = call->sources; left; left &= left - 1) {
-        int         rank = __builtin_ctz(left);
-        const char *data = team_slot_read(slots, call, rank);
+        int                     rank = __builtin_ctz(left);
+        const struct team_slot *slot = team_slot_filled(self, slots, rank, call->number);
 
+        if (SKI_UNLIKELY(!team_slot_agrees(call, slot) || slot->bytes != call->small->bytes))
+            team_slot_mismatch(call, slot, rank);
         if (!call->relays) {
             team_slot_take(slots, call, rank);
         } else if (call->writes) {
-            team_slot_relay(self, slots, call, data);
+            team_slot_relay(self, slots, call, slot->data);
         } else {
-            team_slot_take_last(call->small, data);
+            team_slot_take_last(call->small, slot->data);
         }
     }
     if (call->sources)
@@ -578,19 +523,6 @@ static bool team_slot_call_arm(struct ski_pe *self, struct ski_team_slots *slots
     return true;
 }
 
-/* Ends the job if the writer of a packed slot that this member waits for has made another call,
- * which has no packed slot.  A packed slot is written before the stamp of the slot. */
-static void team_packed_check_writer(const struct ski_team_slots *slots,
-                                     const struct team_slot_call *call)
-{
-    const struct team_board *board = slots->peer[slots->rank - 1];
-    uint32_t                 i     = call->number % SKI_TEAM_SLOTS;
-
-    if (ski_team_stamp_count(&board->slot[i].stamp) == call->number + 1 &&
-        ski_team_packed_count(&board->packed[i]) != call->number + 1)
-        team_slot_mismatch(call, &board->slot[i], slots->rank - 1);
-}
-
 /* Requests a wakeup from each PE that the first call waits for.  Returns false if the call can
  * continue, or a fence has failed, without which a PE that has raised a stamp may not see the
  * request. */
@@ -605,8 +537,6 @@ static bool team_slots_arm(struct ski_pe *self)
         ski_order_swap(); /* of the requests */
     else if (!ski_membarrier_heavy())
         return false;
-    if (call->packed && call->sources)
-        team_packed_check_writer(slots, call);
     if (call->writes && (!call->relays || team_slot_call_ready(self, slots, call)))
         return !team_slot_has_room(self, slots, call->number);
     return !team_slot_call_ready(self, slots, call);
@@ -641,7 +571,6 @@ static void team_slots_add(struct ski_pe *self, struct ski_team_slots *slots,
     added->end     = call->end;
     added->writes  = call->writes;
     added->relays  = call->relays;
-    added->packed  = call->packed;
     added->kept    = *call->small;
     added->small   = &added->kept;
     *slots->end    = added;
@@ -698,18 +627,12 @@ void ski_team_slots_open(struct ski_pe *self)
     slots                              = ski_calloc(1, sizeof *slots);
     slots->board                       = board;
     slots->board->membarrier           = team_slots_membarrier(self);
-    slots->packs                       = SKI_SCAN_PACKED;
     slots->rank                        = self->pe;
     slots->size                        = self->pes;
     slots->end                         = &slots->first;
     ski_onesided_pe(self)->team->slots = slots;
     /* Release: pairs with the acquire in team_board_of(). */
     atomic_store_explicit(&self->host->team_board[self->index], board, memory_order_release);
-}
-
-void ski_team_slots_pack(struct ski_pe *self, bool pack)
-{
-    ski_onesided_pe(self)->team->slots->packs = pack;
 }
 
 /* Frees the records of a list. */

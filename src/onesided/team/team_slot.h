@@ -32,13 +32,6 @@
  * membarrier(2), and each PE a CPU, the PE that is about to sleep executes both (membarrier.h): an
  * atomic exchange in place of the store would wait for the cache line, which its reader polls.
  *
- * Packed.  What a member of a scan writes goes to one reader, and the writer does not wait for it:
- * it may be several calls ahead.  If the data have at most SKI_PACKED_BYTES, and the CPU gains by
- * that (SKI_SCAN_PACKED of arch.h), the reader polls a copy of them that lies beside those of the
- * next calls, so that one move of a cache line brings all that have been written.  The slot is
- * written as well, after that copy: a member that makes another call finds it there, and the PEs
- * that sleep are listed there.
- *
  * Quiescence.  Reads count as messages of a PE to itself, as those of reduction_slot.h do.
  */
 #ifndef SKI_TEAM_SLOT_H
@@ -72,10 +65,6 @@ struct ski_small_call {
 /** Allocates the board of @p self if all PEs of the job are on this host and few enough.  Ends the
  *  job if the arena has no room for it. */
 void ski_team_slots_open(struct ski_pe *self);
-
-/** Sets whether scans of few bytes use packed slots, which by default depends on the CPU.  All PEs
- *  set the same before they make calls. */
-void ski_team_slots_pack(struct ski_pe *self, bool pack);
 
 /** Frees what @p self has for slots but its board, which goes with the arena. */
 void ski_team_slots_close(struct ski_pe *self);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * team_stamp.h - a number of calls that one PE raises and others poll, with the PEs that sleep
- * until it is raised (team_slot.h, Sleep), and a stamp with a few bytes of data (Packed).
+ * until it is raised (team_slot.h, Sleep).
  */
 #ifndef SKI_TEAM_STAMP_H
 #define SKI_TEAM_STAMP_H
@@ -9,7 +9,6 @@
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stdint.h>
-#include <string.h>
 
 #include "base/arch.h"
 #include "base/membarrier.h"
@@ -49,34 +48,6 @@ static inline void ski_team_stamp_raise(struct ski_pe *self, struct ski_team_sta
 static inline uint32_t ski_team_stamp_count(const struct ski_team_stamp *stamp)
 {
     return atomic_load_explicit(&stamp->count, memory_order_acquire);
-}
-
-#define SKI_PACKED_BYTES 8 /* most bytes of data of a struct ski_team_packed */
-
-/* A number of calls, and what a member has written for the last of them. */
-struct ski_team_packed {
-    _Alignas(16) _Atomic uint32_t count;
-    uint32_t check; /* equal on members that make the same call */
-    char     data[SKI_PACKED_BYTES];
-};
-
-/** Writes the data of a call and raises the number to @p count. */
-static inline void ski_team_packed_write(struct ski_team_packed *packed, uint32_t count,
-                                         uint32_t check, const char *data, size_t bytes)
-{
-    packed->check = check;
-    if (SKI_LIKELY(bytes == SKI_PACKED_BYTES))
-        memcpy(packed->data, data, SKI_PACKED_BYTES);
-    else
-        memcpy(packed->data, data, bytes);
-    /* Release: pairs with the acquire in ski_team_packed_count(). */
-    atomic_store_explicit(&packed->count, count, memory_order_release);
-}
-
-/** Returns the number that @p packed has. */
-static inline uint32_t ski_team_packed_count(const struct ski_team_packed *packed)
-{
-    return atomic_load_explicit(&packed->count, memory_order_acquire);
 }
 
 /** Requests a wakeup of rank @p rank when @p stamp is raised.  The caller executes a fence and
