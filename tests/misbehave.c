@@ -331,6 +331,23 @@ static void team_alltoall(void)
     skua_team_alltoall(SKUA_TEAM_ALL, team_memory, team_memory + 16, 8, skua_done_nothing());
 }
 
+static void team_scan(size_t count)
+{
+    skua_reduction sum = {SKUA_SUM, SKUA_INT64, count};
+
+    skua_team_scan(SKUA_TEAM_ALL, &sum, team_memory, team_memory + 16, skua_done_nothing());
+}
+
+static void team_scan_one(void)
+{
+    team_scan(1);
+}
+
+static void team_scan_two(void)
+{
+    team_scan(2);
+}
+
 static void team_no_operator(void)
 {
     skua_reduction none = {SKUA_MINLOC, SKUA_DOUBLE, 1};
@@ -1406,6 +1423,9 @@ static const struct {
     {"team-overlap", team_overlap, NULL},
     {"team-sizes", team_allgather, team_allgather_more},
     {"team-calls", team_allgather, team_alltoall},
+    {"team-scan-more", team_scan_one, team_scan_two},
+    {"team-scan-less", team_scan_two, team_scan_one},
+    {"team-scan-or-gather", team_scan_one, team_allgather},
     {"team-no-operator", team_no_operator, NULL},
     {"set-twice", set_twice, NULL},
     {"insert-elsewhere", insert_elsewhere, NULL},

@@ -19,6 +19,9 @@
 #define SEGMENT_WHOLE      ((size_t)512 << 10) /* a message of at most so many bytes is one ... */
 #define SEGMENT_WHOLE_FROM ((size_t)2 << 20)   /* ... and one of at least so many              */
 #define SEGMENT_LINE       ((size_t)4 << 10)   /* segments begin at multiples of this */
+#define FLAT_MOST          ((size_t)8 << 10)   /* bytes of a message that goes to all hosts ... */
+#define FLAT_HOSTS         8                   /* ... if there are at most so many ...         */
+#define FLAT_ARITY         4                   /* ... and the arity is at least this           */
 
 _Static_assert(sizeof(struct ski_segment) < SKI_SEGMENT_LEAST, "see builtin.h");
 _Static_assert(sizeof(struct ski_segment) <= SKI_PLACE_DATA, "a driver passes the whole head");
@@ -78,6 +81,18 @@ static uint64_t segment_tree_cost(int hosts, int arity, uint64_t segments)
     return (segments + depth) * ((uint64_t)arity + 1);
 }
 
+/* Returns the arity of the tree of a message without segments: @p usual or, unless that is small,
+ * as many as there are hosts, if these are few.  Then the next root waits for one message only, and
+ * has none to forward; the last host gets it no later than through another one. */
+static int broadcast_small_arity(const struct ski_pe *self, const skua_msg *msg, int usual)
+{
+    int hosts = self->job->hosts;
+
+    return hosts <= FLAT_HOSTS && msg->bytes <= FLAT_MOST && usual >= FLAT_ARITY && usual < hosts
+               ? hosts
+               : usual;
+}
+
 int ski_segments_arity(const struct ski_pe *self, const skua_msg *msg)
 {
     int      usual = ski_config.tree_arity < UINT16_MAX ? (int)ski_config.tree_arity : UINT16_MAX;
@@ -85,7 +100,7 @@ int ski_segments_arity(const struct ski_pe *self, const skua_msg *msg)
     uint64_t segments;
 
     if (SKI_LIKELY(!ski_segments_used(self, msg)))
-        return usual;
+        return broadcast_small_arity(self, msg, usual);
     segments = msg->bytes / segment_bytes(self, msg->bytes);
     if (segment_tree_cost(hosts, 2, segments) < segment_tree_cost(hosts, arity, segments))
         arity = 2;

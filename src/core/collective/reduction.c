@@ -372,29 +372,33 @@ static void reduction_distribute(struct ski_pe *self, struct ski_reduction *r)
     reduction_send_down(self, r);
 }
 
-/* Ends a reduction whose result is on this PE. */
-static void reduction_finish(struct ski_pe *self, struct ski_reduction *r)
+/* Ends a reduction whose result is on this PE, and which is not all of a call. */
+static void reduction_finish_part(struct ski_pe *self, struct ski_reduction *r)
 {
     struct ski_reduction_head head  = r->head;
     struct ski_split         *split = r->split;
     skua_msg                 *msg;
-    skua_completion           done;
 
     if (head.algorithm == SKI_REDUCTION_SEGMENTED && head.all)
         reduction_distribute(self, r);
     msg = r->msg;
-    if (head.algorithm != SKI_REDUCTION_WHOLE) {
-        ski_reduction_release(self, r);
-        ski_split_done(self, split, &head, msg);
+    ski_reduction_release(self, r);
+    ski_split_done(self, split, &head, msg);
+}
+
+/* Ends a reduction whose result is on this PE. */
+static void reduction_finish(struct ski_pe *self, struct ski_reduction *r)
+{
+    if (r->head.algorithm != SKI_REDUCTION_WHOLE) {
+        reduction_finish_part(self, r);
         return;
     }
-    done = r->done;
     ski_window_release(&self->collectives->window, ski_call_cost(r->bytes), "reduction", self->pe);
     ski_reduction_remove(self, r);
-    if (msg)
-        ski_complete_with(done, msg);
+    if (r->msg)
+        ski_complete_with(r->done, r->msg);
     else
-        skua_complete(done, r->partial, r->bytes);
+        skua_complete(r->done, r->partial, r->bytes);
     ski_reduction_recycle(self->collectives, r); /* the completion has used its elements */
     ski_window_open(self, &self->collectives->window);
 }

@@ -158,29 +158,28 @@ static void reduction_check_call(const struct ski_pe *self, const char *name, sk
                    (unsigned long long)head->count, ski_type_name(head->type));
 }
 
-/* Makes a call of the public function @p name.  The head gets the operator once it is known to
+/* Makes a call of the public function @p name, of which the caller has set root, count, type and
+ * `all` in the head, the data and the completion.  The head gets the operator once it is known to
  * exist and so to have 16 bits. */
-static void reduction_call(const char *name, skua_op op, struct ski_reduction_head head,
-                           const void *data, skua_completion done)
+static void reduction_call(const char *name, skua_op op, struct ski_reduction_call *call)
 {
-    struct ski_pe            *self = ski_pe_of_caller(name);
-    struct ski_collectives   *c    = self->collectives;
-    struct ski_reduction_call call = {.data = data, .done = done};
+    struct ski_pe             *self = ski_pe_of_caller(name);
+    struct ski_collectives    *c    = self->collectives;
+    struct ski_reduction_head *head = &call->head;
 
-    reduction_check_call(self, name, op, &head);
-    head.op        = (uint16_t)op;
-    call.bytes     = head.count << ski_type_shift(head.type);
-    head.algorithm = (uint8_t)ski_split_algorithm(self, &head, call.bytes);
-    head.number    = c->next;
-    head.call      = (uint32_t)c->calls++;
-    c->next += ski_split_numbers(self, &head, call.bytes);
-    call.head = head;
-    if (reduction_is_small(&call))
-        call.small_call = c->small_calls++;
+    reduction_check_call(self, name, op, head);
+    head->op        = (uint16_t)op;
+    call->bytes     = head->count << ski_type_shift(head->type);
+    head->algorithm = (uint8_t)ski_split_algorithm(self, head, call->bytes);
+    head->number    = c->next;
+    head->call      = (uint32_t)c->calls++;
+    c->next += ski_split_numbers(self, head, call->bytes);
+    if (reduction_is_small(call))
+        call->small_call = c->small_calls++;
     if (SKI_UNLIKELY(ski_window_full(&c->window)))
-        reduction_wait_or_defer(self, &call);
+        reduction_wait_or_defer(self, call);
     else
-        reduction_begin(self, &call);
+        reduction_begin(self, call);
 }
 
 /* Returns @p type as a byte; an invalid type stays invalid. */
@@ -192,22 +191,29 @@ static uint8_t reduction_type(skua_type type)
 void skua_reduce(int root, skua_op op, skua_type type, const void *data, size_t count,
                  skua_completion done)
 {
-    struct ski_reduction_head head = {.count = count, .root = root, .type = reduction_type(type)};
+    struct ski_reduction_call call = {
+        .head = {.count = count, .root = root, .type = reduction_type(type)},
+        .data = data,
+        .done = done};
 
-    reduction_call(__func__, op, head, data, done);
+    reduction_call(__func__, op, &call);
 }
 
 void skua_allreduce(skua_op op, skua_type type, const void *data, size_t count,
                     skua_completion done)
 {
-    struct ski_reduction_head head = {.count = count, .type = reduction_type(type), .all = 1};
+    struct ski_reduction_call call = {
+        .head = {.count = count, .type = reduction_type(type), .all = 1},
+        .data = data,
+        .done = done};
 
-    reduction_call(__func__, op, head, data, done);
+    reduction_call(__func__, op, &call);
 }
 
 void skua_barrier(skua_completion done)
 {
-    struct ski_reduction_head head = {.type = SKUA_INT32, .all = 1, .barrier = 1};
+    struct ski_reduction_call call = {.head = {.type = SKUA_INT32, .all = 1, .barrier = 1},
+                                      .done = done};
 
-    reduction_call(__func__, SKUA_SUM, head, NULL, done);
+    reduction_call(__func__, SKUA_SUM, &call);
 }

@@ -42,8 +42,9 @@
 #define SPLIT_ROOT_PES       8      /* PEs that are many                                    */
 #define SPLIT_SEGMENTS_MANY  8      /* segments from which on they are twice as long        */
 #define SPLIT_HALVED_FROM    4      /* parts of that size from which halving is used ...    */
-#define SPLIT_HALVED_TO      4      /* ... and multiples of it up to which all PEs ...      */
-#define SPLIT_HALVED_TO_ROOT 1      /* ... or a root get the result                         */
+#define SPLIT_HALVED_TO      4      /* ... and multiples below which, if all PEs get it     */
+#define SPLIT_ROOT_HALVED    8      /* parts from which it is used if a root gets it ...    */
+#define SPLIT_ROOT_WHOLE     2      /* ... and below which                                  */
 #define SPLIT_BLOCK          8192   /* bytes combined at once: fits a cache for several PEs */
 #define SPLIT_CLAIM_MOST     32768  /* bytes that a PE claims at once, at most ...          */
 #define SPLIT_CLAIM_LEAST    1024   /* ... and at least                                     */
@@ -86,15 +87,20 @@ static size_t split_segment_size(const struct ski_pe *self, bool all, size_t byt
     return bytes / least >= SPLIT_SEGMENTS_MANY ? 2 * least : least;
 }
 
+/* Returns whether the size of a call is one for which halving is used. */
+static bool split_is_halved(bool all, size_t bytes, size_t threshold)
+{
+    return all ? bytes >= threshold / SPLIT_HALVED_FROM && bytes / SPLIT_HALVED_TO < threshold
+               : bytes >= threshold / SPLIT_ROOT_HALVED && bytes < threshold / SPLIT_ROOT_WHOLE;
+}
+
 int ski_split_algorithm(const struct ski_pe *self, const struct ski_reduction_head *head,
                         size_t bytes)
 {
     size_t threshold = split_threshold(self, head->all);
-    size_t most      = head->all ? SPLIT_HALVED_TO : SPLIT_HALVED_TO_ROOT;
     bool   small     = bytes < threshold;
 
-    if (bytes >= threshold / SPLIT_HALVED_FROM && bytes / most < threshold &&
-        ski_halving_used(self, head))
+    if (split_is_halved(head->all, bytes, threshold) && ski_halving_used(self, head))
         return SKI_REDUCTION_HALVED;
     if (small || self->pes == 1 || !ski_op_splits((skua_op)head->op))
         return small && head->all && ski_job_is_mixed(self->job) ? SKI_REDUCTION_HOSTS

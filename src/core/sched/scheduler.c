@@ -12,6 +12,7 @@
 #include <limits.h>
 #include <sched.h>
 #include <string.h>
+#include <sys/resource.h>
 
 #include "base/config.h"
 #include "base/memory.h"
@@ -31,7 +32,7 @@
 #define IDLE_PASSES      64        /* empty passes between two reads of the clock            */
 #define IDLE_SHARED      4         /* ... where PEs share a CPU                              */
 #define QUICK_NS         1000      /* of a yield during which no other thread has run        */
-#define SWITCH_NS        4000      /* of a yield during which another thread has run        */
+#define SWITCH_NS        4000      /* of a yield during which another thread may have run    */
 #define IMPATIENT_NS     100000000 /* during which a PE learns no patience after that    */
 #define ALONE_NS         100000    /* after which such a yield is repeated                  */
 #define LONG_NS          50000     /* of a yield after which a PE sleeps: the other computes */
@@ -59,7 +60,8 @@ struct ski_idle {
     uint64_t look_ticks;  /* of polling between two yields                          */
     uint64_t rests;       /* times that all callbacks had nothing to do             */
     uint64_t impatient_ticks;
-    uint64_t switch_ticks;   /* a yield that took longer: another thread has run       */
+    uint64_t switch_ticks;   /* a yield that took longer: another thread may have run  */
+    long     switches;       /* to other threads, when that was last looked at         */
     uint32_t yields;         /* since `since`                                          */
     uint32_t depth;          /* nested walks of the list of callbacks                  */
     bool     callbacks_done; /* they ran, and had nothing more to do                */
@@ -432,12 +434,27 @@ static void sched_step_aside(struct ski_pe *self)
         sched_sleep(self);
 }
 
+/* Returns whether another thread has run on the CPU of this one, without its consent, since the
+ * last call. */
+static bool sched_was_switched(struct ski_idle *idle)
+{
+    struct rusage usage;
+    long          before = idle->switches;
+
+    if (getrusage(RUSAGE_THREAD, &usage) < 0)
+        return true;
+    idle->switches = usage.ru_nivcsw; /* includes yields that had an effect */
+    return idle->switches != before;
+}
+
 /* Yields the CPU at @p now.  If another thread, which is no PE of this arena, has run meanwhile,
- * the PE soon sleeps. */
+ * the PE soon sleeps.  A long yield alone does not tell: an interrupt or the hypervisor delays one,
+ * too. */
 static void sched_yield_alone(struct ski_idle *idle, uint64_t now)
 {
     sched_yield();
-    if (idle->patience.ticks > 0 && ski_ticks() - now > idle->switch_ticks)
+    if (idle->patience.ticks > 0 && ski_ticks() - now > idle->switch_ticks &&
+        sched_was_switched(idle))
         ski_patience_lose(&idle->patience, now + idle->impatient_ticks);
 }
 

@@ -23,29 +23,26 @@
 
 /* A call in preparation. */
 struct collective_call {
-    struct ski_pe       *self;
-    struct ski_team     *team;
-    const char          *name; /* of the public function */
-    struct ski_team_kind kind;
-    struct ski_plan      plan;
-    const void          *from;
-    void                *to;
-    skua_completion      done;
+    struct ski_pe        *self;
+    struct ski_team      *team;
+    const char           *name; /* of the public function */
+    struct ski_plan       plan;
+    struct ski_small_call small; /* kind, buffers and completion; if slots make it, all */
 };
 
 /* Returns a call of the public function of @p collective. */
 static struct collective_call collective_prepare(const char *name, enum ski_collective collective,
                                                  skua_team team, skua_completion done)
 {
-    struct collective_call c = {.name = name, .done = done};
+    struct collective_call c = {.name = name, .small.done = done};
 
-    c.self            = ski_pe_of_caller(name);
-    c.team            = ski_team_of(c.self, name, team);
-    c.kind.collective = (uint8_t)collective;
-    c.plan.rank       = c.team->rank;
-    c.plan.size       = c.team->size;
-    c.plan.near       = c.team->near;
-    c.plan.hosts      = c.team->hosts;
+    c.self                  = ski_pe_of_caller(name);
+    c.team                  = ski_team_of(c.self, name, team);
+    c.small.kind.collective = (uint8_t)collective;
+    c.plan.rank             = c.team->rank;
+    c.plan.size             = c.team->size;
+    c.plan.near             = c.team->near;
+    c.plan.hosts            = c.team->hosts;
     return c;
 }
 
@@ -57,7 +54,7 @@ static void collective_set_root(struct collective_call *c, int root)
     if (SKI_UNLIKELY(root < 0 || root >= c->team->size))
         ski_misuse("%s: the root, rank %d, does not exist; %s has ranks 0 to %d", c->name, root,
                    ski_team_str(c->team->name, text), c->team->size - 1);
-    c->kind.root = c->plan.root = root;
+    c->small.kind.root = c->plan.root = root;
 }
 
 /* Sets the bytes of a contribution or block; whether the call is large follows from them. */
@@ -102,8 +99,8 @@ static void collective_set_buffers(struct collective_call *c, const void *from, 
 
     if (SKI_UNLIKELY((!from && from_bytes) || (!to && to_bytes)))
         collective_bad_buffer(c, "a buffer is NULL");
-    c->from = from;
-    c->to   = to;
+    c->small.from = from;
+    c->small.to   = to;
     if (SKI_UNLIKELY(!c->plan.in_place && from_bytes && to_bytes && f < t + to_bytes &&
                      t < f + from_bytes))
         collective_bad_buffer(c, "input and output overlap");
@@ -112,29 +109,25 @@ static void collective_set_buffers(struct collective_call *c, const void *from, 
 /* Returns the record of a call, whose schedule the caller adds. */
 static struct ski_team_call *collective_begin(struct collective_call *c)
 {
-    struct ski_team_call *call = ski_team_call_next(c->self, c->team, &c->kind);
+    struct ski_team_call *call = ski_team_call_next(c->self, c->team, &c->small.kind);
 
-    call->buffer[SKI_FROM] = (char *)(uintptr_t)c->from;
-    call->buffer[SKI_TO]   = c->to;
-    call->done             = c->done;
+    call->buffer[SKI_FROM] = (char *)(uintptr_t)c->small.from;
+    call->buffer[SKI_TO]   = c->small.to;
+    call->done             = c->small.done;
     call->passed           = c->plan.bytes;
     return call;
 }
 
 /* Makes the call by slots in shared memory, if it is small and of all PEs of a host. */
-static bool collective_by_slots(const struct collective_call *c)
+static bool collective_by_slots(struct collective_call *c)
 {
-    struct ski_small_call small = {.kind     = c->kind,
-                                   .in_place = c->plan.in_place,
-                                   .bytes    = c->plan.bytes,
-                                   .from     = c->from,
-                                   .to       = c->to,
-                                   .done     = c->done};
-
-    if (c->team->name != SKI_TEAM_ALL || !ski_team_slots_fit(c->self, &c->kind, small.bytes))
+    if (c->team->name != SKI_TEAM_ALL ||
+        !ski_team_slots_fit(c->self, &c->small.kind, c->plan.bytes))
         return false;
-    small.team_call = c->team->calls++;
-    ski_team_slots_call(c->self, &small);
+    c->small.in_place  = c->plan.in_place;
+    c->small.bytes     = c->plan.bytes;
+    c->small.team_call = c->team->calls++;
+    ski_team_slots_call(c->self, &c->small);
     return true;
 }
 
@@ -183,12 +176,12 @@ static void collective_set_reduction(struct collective_call *c, const skua_reduc
                    reduction ? ski_type_name(reduction->type) : "NULL");
     if (SKI_UNLIKELY(reduction->count > (size_t)PTRDIFF_MAX >> ski_type_shift(reduction->type)))
         collective_bad_buffer(c, "the elements are more than fit into memory");
-    bytes            = reduction->count << ski_type_shift(reduction->type);
-    c->kind.op       = (uint16_t)reduction->op;
-    c->kind.type     = (uint8_t)reduction->type;
-    c->plan.in_place = result && from == to;
-    c->plan.prepare  = ski_op_prepares(reduction->op);
-    c->plan.element  = ski_op_splits(reduction->op) ? ski_type_size(reduction->type) : 0;
+    bytes              = reduction->count << ski_type_shift(reduction->type);
+    c->small.kind.op   = (uint16_t)reduction->op;
+    c->small.kind.type = (uint8_t)reduction->type;
+    c->plan.in_place   = result && from == to;
+    c->plan.prepare    = ski_op_prepares(reduction->op);
+    c->plan.element    = ski_op_splits(reduction->op) ? ski_type_size(reduction->type) : 0;
     collective_set_bytes(c, bytes);
     collective_set_buffers(c, from, bytes, to, result ? bytes : 0);
 }
@@ -244,31 +237,33 @@ void skua_team_allreduce(skua_team team, const skua_reduction *reduction, const 
 }
 
 /* Makes a call of a scan. */
-static void collective_scan(struct collective_call c, const skua_reduction *reduction,
+static void collective_scan(struct collective_call *c, const skua_reduction *reduction,
                             const void *from, void *to)
 {
     struct ski_team_call *call;
 
-    collective_set_reduction(&c, reduction, from, to, true);
-    if (collective_by_slots(&c))
+    collective_set_reduction(c, reduction, from, to, true);
+    if (collective_by_slots(c))
         return;
-    call = collective_begin(&c);
-    ski_schedule_scan(&call->schedule, &c.plan, c.kind.collective == SKI_COLLECTIVE_EXSCAN);
-    ski_team_call_make(c.self, call);
+    call = collective_begin(c);
+    ski_schedule_scan(&call->schedule, &c->plan, c->small.kind.collective == SKI_COLLECTIVE_EXSCAN);
+    ski_team_call_make(c->self, call);
 }
 
 void skua_team_scan(skua_team team, const skua_reduction *reduction, const void *from, void *to,
                     skua_completion done)
 {
-    collective_scan(collective_prepare(__func__, SKI_COLLECTIVE_SCAN, team, done), reduction, from,
-                    to);
+    struct collective_call c = collective_prepare(__func__, SKI_COLLECTIVE_SCAN, team, done);
+
+    collective_scan(&c, reduction, from, to);
 }
 
 void skua_team_exscan(skua_team team, const skua_reduction *reduction, const void *from, void *to,
                       skua_completion done)
 {
-    collective_scan(collective_prepare(__func__, SKI_COLLECTIVE_EXSCAN, team, done), reduction,
-                    from, to);
+    struct collective_call c = collective_prepare(__func__, SKI_COLLECTIVE_EXSCAN, team, done);
+
+    collective_scan(&c, reduction, from, to);
 }
 
 /* ---- blocks of different sizes ---------------------------------------------------------- */
@@ -343,7 +338,7 @@ void skua_team_gather(skua_team team, int root, const void *from, size_t bytes, 
     collective_set_buffers(&c, from, bytes, to, at_root ? all : 0);
     if (collective_by_slots(&c))
         return;
-    c.plan.offers = c.plan.near && ski_team_offers(c.team, &c.kind, bytes);
+    c.plan.offers = c.plan.near && ski_team_offers(c.team, &c.small.kind, bytes);
     call          = collective_begin(&c);
     ski_schedule_gather(&call->schedule, &c.plan);
     ski_team_call_make(c.self, call);

@@ -58,7 +58,9 @@ struct team_slot_call {
     uint32_t               end;     /* of the data that it reads there */
     bool                   writes;  /* this member writes a slot, and has not done so ... */
     bool                   relays;  /* ... and what it writes depends on what it reads */
-    struct ski_small_call  small;
+
+    const struct ski_small_call *small; /* of the caller, or `kept` */
+    struct ski_small_call        kept;  /* of a call that is in flight after its return */
 };
 
 /* What a PE has for slots. */
@@ -207,12 +209,12 @@ bool ski_team_slots_fit(const struct ski_pe *self, const struct ski_team_kind *k
 /* Sets which slots this member reads and whether it writes one. */
 static void team_slot_plan(const struct ski_team_slots *slots, struct team_slot_call *call)
 {
-    unsigned collective = call->small.kind.collective;
-    bool     at_root    = call->small.kind.root == slots->rank;
+    unsigned collective = call->small->kind.collective;
+    bool     at_root    = call->small->kind.root == slots->rank;
     uint32_t own        = UINT32_C(1) << slots->rank;
     uint32_t others     = (uint32_t)((UINT64_C(1) << slots->size) - 1) & ~own;
 
-    call->end     = (uint32_t)call->small.bytes;
+    call->end     = (uint32_t)call->small->bytes;
     call->sources = others;
     call->writes  = true;
     call->relays  = false;
@@ -226,7 +228,7 @@ static void team_slot_plan(const struct ski_team_slots *slots, struct team_slot_
         call->sources = at_root ? others : 0;
         call->writes  = !at_root;
     } else if (collective == SKI_COLLECTIVE_BROADCAST || collective == SKI_COLLECTIVE_SCATTER) {
-        call->sources = at_root ? 0 : UINT32_C(1) << call->small.kind.root;
+        call->sources = at_root ? 0 : UINT32_C(1) << call->small->kind.root;
         call->writes  = at_root;
     }
 }
@@ -284,7 +286,7 @@ static void team_slot_take_own(const struct ski_team_slots *slots,
 static void team_slot_take(const struct ski_team_slots *slots, const struct team_slot_call *call,
                            int rank)
 {
-    const struct ski_small_call *small = &call->small;
+    const struct ski_small_call *small = call->small;
     const char                  *data =
         team_slot_data(slots->peer[rank], call->number, team_slot_written(slots, small));
     char *to = small->to;
@@ -302,8 +304,8 @@ static void team_slot_take(const struct ski_team_slots *slots, const struct team
 /* Returns whether a slot was written for the call that this member makes. */
 static bool team_slot_agrees(const struct team_slot_call *call, const struct team_slot *slot)
 {
-    return slot->team_call == call->small.team_call &&
-           ski_team_kind_equal(&call->small.kind, &slot->kind);
+    return slot->team_call == call->small->team_call &&
+           ski_team_kind_equal(&call->small->kind, &slot->kind);
 }
 
 /* Ends the job: rank @p rank has written a slot for another call than this member makes. */
@@ -315,13 +317,13 @@ static SKI_COLD _Noreturn void team_slot_mismatch(const struct team_slot_call *c
     if (!team_slot_agrees(call, slot))
         ski_misuse("collective call %u of SKUA_TEAM_ALL differs between members: rank %d calls %s, "
                    "rank %d calls %s; all members make the same calls in the same order",
-                   call->small.team_call + 1, ski_self->pe,
-                   ski_collective_describe(&call->small.kind, text[0]), rank,
+                   call->small->team_call + 1, ski_self->pe,
+                   ski_collective_describe(&call->small->kind, text[0]), rank,
                    ski_collective_describe(&slot->kind, text[1]));
     ski_misuse("%s, call %u of SKUA_TEAM_ALL: rank %d sends %u bytes where rank %d expects %zu; "
                "members pass sizes that match",
-               ski_collective_describe(&call->small.kind, text[0]), call->small.team_call + 1, rank,
-               slot->bytes, ski_self->pe, call->small.bytes);
+               ski_collective_describe(&call->small->kind, text[0]), call->small->team_call + 1,
+               rank, slot->bytes, ski_self->pe, call->small->bytes);
 }
 
 /* Returns the slot that this member writes for a call. */
@@ -350,13 +352,13 @@ static void team_slot_claim(struct ski_team_slots *slots, uint32_t number, size_
 static void team_slot_publish(struct ski_pe *self, struct ski_team_slots *slots,
                               struct team_slot_call *call, struct team_slot *slot)
 {
-    slot->kind      = call->small.kind;
-    slot->team_call = call->small.team_call;
-    slot->bytes     = (uint32_t)call->small.bytes;
+    slot->kind      = call->small->kind;
+    slot->team_call = call->small->team_call;
+    slot->bytes     = (uint32_t)call->small->bytes;
     call->writes    = false;
     ski_team_stamp_raise(self, &slot->stamp, call->number + 1, slots->light,
-                         team_slot_is_scan(call->small.kind.collective));
-    team_slot_claim(slots, call->number + TEAM_SLOTS_AHEAD, team_slot_written(slots, &call->small));
+                         team_slot_is_scan(call->small->kind.collective));
+    team_slot_claim(slots, call->number + TEAM_SLOTS_AHEAD, team_slot_written(slots, call->small));
 }
 
 /* Publishes the partial result of a scan up to this member, which is not the last, and then stores
@@ -364,7 +366,7 @@ static void team_slot_publish(struct ski_pe *self, struct ski_team_slots *slots,
 static void team_slot_relay(struct ski_pe *self, struct ski_team_slots *slots,
                             struct team_slot_call *call, const char *lower)
 {
-    const struct ski_small_call *small = &call->small;
+    const struct ski_small_call *small = call->small;
     struct team_slot            *own   = team_slot_own(slots, call->number);
     bool                         scan  = small->kind.collective == SKI_COLLECTIVE_SCAN;
 
@@ -378,11 +380,11 @@ static void team_slot_relay(struct ski_pe *self, struct ski_team_slots *slots,
 static void team_slot_write(struct ski_pe *self, struct ski_team_slots *slots,
                             struct team_slot_call *call)
 {
-    const char *from  = call->small.from;
-    size_t      bytes = team_slot_written(slots, &call->small);
+    const char *from  = call->small->from;
+    size_t      bytes = team_slot_written(slots, call->small);
 
-    if (call->small.kind.collective == SKI_COLLECTIVE_BROADCAST)
-        from = call->small.to;
+    if (call->small->kind.collective == SKI_COLLECTIVE_BROADCAST)
+        from = call->small->to;
     ski_copy(team_slot_data(slots->board, call->number, bytes), from, bytes);
     team_slot_publish(self, slots, call, team_slot_own(slots, call->number));
 }
@@ -397,7 +399,7 @@ static void team_slot_prefetch_data(const struct ski_team_slots *slots,
     if (call->end <= TEAM_SLOT_FIRST || call->end > SKI_TEAM_SLOT_INLINE || !slots->peer[rank])
         return;
     slot = &slots->peer[rank]->slot[call->number % SKI_TEAM_SLOTS];
-    ski_prefetch_polled(slot->data + call->end - call->small.bytes);
+    ski_prefetch_polled(slot->data + call->end - call->small->bytes);
     ski_prefetch_polled(slot->data + call->end - 1);
 }
 
@@ -433,14 +435,14 @@ static void team_slot_call_read(struct ski_pe *self, struct ski_team_slots *slot
         int                     rank = __builtin_ctz(left);
         const struct team_slot *slot = team_slot_filled(self, slots, rank, call->number);
 
-        if (SKI_UNLIKELY(!team_slot_agrees(call, slot) || slot->bytes != call->small.bytes))
+        if (SKI_UNLIKELY(!team_slot_agrees(call, slot) || slot->bytes != call->small->bytes))
             team_slot_mismatch(call, slot, rank);
         if (!call->relays) {
             team_slot_take(slots, call, rank);
         } else if (call->writes) {
             team_slot_relay(self, slots, call, slot->data);
         } else {
-            team_slot_take_last(&call->small, slot->data);
+            team_slot_take_last(call->small, slot->data);
         }
     }
     if (call->sources)
@@ -452,7 +454,7 @@ static void team_slot_call_read(struct ski_pe *self, struct ski_team_slots *slot
 static bool team_slot_call_advance(struct ski_pe *self, struct ski_team_slots *slots,
                                    struct team_slot_call *call)
 {
-    bool scan = team_slot_is_scan(call->small.kind.collective);
+    bool scan = team_slot_is_scan(call->small->kind.collective);
 
     if (call->writes && !team_slot_has_room(self, slots, call->number))
         return false;
@@ -462,7 +464,7 @@ static bool team_slot_call_advance(struct ski_pe *self, struct ski_team_slots *s
         return false;
     team_slot_prefetch_next(slots, call);
     team_slot_call_read(self, slots, call);
-    team_slot_take_own(slots, &call->small);
+    team_slot_take_own(slots, call->small);
     if ((call->number + 1) % (scan ? TEAM_SLOTS_SCANS : TEAM_SLOTS_REPORT) == 0)
         ski_team_stamp_raise(self, &slots->board->finished, call->number + 1, slots->light, scan);
     return true;
@@ -494,7 +496,7 @@ static bool team_slots_poll(struct ski_pe *self)
     ski_assert(call);
     if (self->before_wait || !team_slot_call_advance(self, slots, call))
         return false;
-    done              = call->small.done;
+    done              = call->small->done;
     self->idle_passes = 0;
     team_slot_call_remove(self, slots);
     skua_complete(done, NULL, 0);
@@ -563,10 +565,16 @@ static void team_slots_add(struct ski_pe *self, struct ski_team_slots *slots,
         slots->free = added->next;
     else
         added = ski_malloc(sizeof *added);
-    *added      = *call;
-    added->next = NULL;
-    *slots->end = added;
-    slots->end  = &added->next;
+    added->next    = NULL;
+    added->number  = call->number;
+    added->sources = call->sources;
+    added->end     = call->end;
+    added->writes  = call->writes;
+    added->relays  = call->relays;
+    added->kept    = *call->small;
+    added->small   = &added->kept;
+    *slots->end    = added;
+    slots->end     = &added->next;
     self->queue.events |= SKI_EVENT_POLLED_1;
     if (SKI_UNLIKELY(++slots->in_flight > TEAM_SLOTS_MOST && ski_window_waits(self)))
         team_slots_wait(self, slots);
@@ -575,8 +583,10 @@ static void team_slots_add(struct ski_pe *self, struct ski_team_slots *slots,
 void ski_team_slots_call(struct ski_pe *self, const struct ski_small_call *small)
 {
     struct ski_team_slots *slots = ski_onesided_pe(self)->team->slots;
-    struct team_slot_call  call  = {.number = slots->calls++, .small = *small};
+    struct team_slot_call  call; /* `kept` is not set */
 
+    call.number = slots->calls++;
+    call.small  = small;
     team_slot_plan(slots, &call);
     if (!slots->first && team_slot_call_advance(self, slots, &call))
         skua_complete(small->done, NULL, 0);
@@ -589,8 +599,8 @@ const struct ski_small_call *ski_team_slots_find(const struct ski_pe *self, uint
     const struct ski_team_slots *slots = ski_onesided_pe(self)->team->slots;
 
     for (const struct team_slot_call *call = slots ? slots->first : NULL; call; call = call->next)
-        if (call->small.team_call == team_call)
-            return &call->small;
+        if (call->small->team_call == team_call)
+            return call->small;
     return NULL;
 }
 

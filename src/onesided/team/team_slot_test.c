@@ -223,6 +223,46 @@ static void test_team_ahead(void)
        "slots are reused, and none too early");
 }
 
+/* Rank 0 is ahead of the others in scans of several kinds and sizes. */
+static void test_team_scans(void)
+{
+    int64_t from[2] = {1, 10}, to[TEAM_TEST_PES][TEAM_TEST_AHEAD][2] = {0};
+    int     before = team_test_done[0];
+    bool    right  = true;
+
+    for (int pe = 0; pe < TEAM_TEST_PES; pe++)
+        for (int i = 0; i < TEAM_TEST_AHEAD; i++) {
+            enum ski_collective collective = i % 3 ? SKI_COLLECTIVE_SCAN : SKI_COLLECTIVE_EXSCAN;
+
+            team_test_call(pe, collective, 0, from, to[pe][i], i % 5 < 3 ? 8 : 16);
+        }
+    team_test_poll_all();
+    for (int pe = 0; pe < TEAM_TEST_PES; pe++)
+        for (int i = 0; i < TEAM_TEST_AHEAD; i++) {
+            int64_t ranks = i % 3 ? pe + 1 : pe;
+
+            right = right && to[pe][i][0] == ranks && to[pe][i][1] == (i % 5 < 3 ? 0 : 10 * ranks);
+        }
+    OK(right && team_test_all_done(before + TEAM_TEST_AHEAD), "scans, rank 0 is ahead");
+}
+
+/* A member of a scan that sleeps gets a wakeup when its slot is filled. */
+static void test_team_arm_scan(void)
+{
+    int64_t                from = 3, to[TEAM_TEST_PES] = {0};
+    const struct ski_cell *cell;
+
+    for (int pe = 1; pe < TEAM_TEST_PES; pe++)
+        team_test_call(pe, SKI_COLLECTIVE_SCAN, 0, &from, &to[pe], 8);
+    OK(team_test_pe[1]->polled[1]->arm(team_test_pe[1]), "rank 1 may sleep before rank 0 calls");
+    team_test_call(0, SKI_COLLECTIVE_SCAN, 0, &from, &to[0], 8);
+    cell = ski_reader_peek_sc(&team_test_pe[1]->reader);
+    OK(cell && cell->flags & SKI_MSG_WAKEUP, "rank 0 wakes it");
+    OK(!team_test_pe[1]->polled[1]->arm(team_test_pe[1]), "a filled slot keeps it awake");
+    team_test_poll_all();
+    OK(to[1] == 6 && to[TEAM_TEST_PES - 1] == 3 * TEAM_TEST_PES, "all have their sums");
+}
+
 /* A PE that sleeps gets one wakeup when its slot is filled. */
 static void test_team_arm(void)
 {
@@ -257,6 +297,8 @@ int main(void)
     test_team_longer();
     test_team_ahead();
     test_team_arm();
+    test_team_scans();
+    test_team_arm_scan();
     for (int pe = 0; pe < TEAM_TEST_PES; pe++) {
         ski_team_slots_close(team_test_pe[pe]);
         free(team_test_pe[pe]);
