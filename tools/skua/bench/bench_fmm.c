@@ -43,7 +43,7 @@ static const char *const variants[] = {"messages", "puts"};
 static void bench_fmm_arguments(char arguments[96], int particles, int pes)
 {
     snprintf(arguments, 96, "--particles=%d --error=" ERROR " --check=100 --repeat=%d", particles,
-             particles < LARGE ? 5
+             particles < LARGE ? 10
              : pes > 2         ? 3
                                : 1);
 }
@@ -307,8 +307,9 @@ static void bench_fmm_print_table(const struct results *r)
         for (size_t path = 0; path < PATHS; path++)
             bench_fmm_print_path(r, &paths[path], sizes[i]);
     }
-    printf("particles per second of one PE: %.0f\n",
-           bench_ratio(LARGE, bench_fmm_value(r, "skua", LARGE, "step", 1)));
+    if (bench_fmm_value(r, "skua", LARGE, "step", 1) > 0)
+        printf("particles per second of one PE: %.0f\n",
+               bench_ratio(LARGE, bench_fmm_value(r, "skua", LARGE, "step", 1)));
 }
 
 static void bench_fmm_print_goals(const struct results *r, int particles, int pes)
@@ -366,25 +367,35 @@ static void bench_fmm_print(const struct results *r)
 
 /* ---- plot ---------------------------------------------------------------- */
 
-static void bench_fmm_draw(struct plot_curve *curve, const struct results *r, const char *series)
-{
-    for (size_t i = 0; i < NUMBERS; i++)
-        plot_curve_add(curve, numbers[i], bench_fmm_value(r, series, LARGE, "step", numbers[i]));
-}
+#define CURVES 5
 
+/* A plot for each number of particles. */
 static void bench_fmm_plot(const struct results *r, FILE *to)
 {
-    struct plot_curve curve[] = {
-        {.name = "skua", .colour = "#d62728", .dash = ""},
-        {.name = "Open MPI, messages", .colour = "#7f7f7f", .dash = "4 3"},
-        {.name = "MPICH, messages", .colour = "#8c564b", .dash = "4 3"},
-    };
-    struct plot picture = {"Fast multipole method, 10^6 particles", "PEs", "s per solve", curve, 3};
+    static const char *const series[CURVES] = {"skua", "openmpi-messages", "openmpi-puts",
+                                               "mpich-messages", "mpich-puts"};
+    struct plot_curve        curve[SIZES][CURVES];
+    struct plot              picture[SIZES] = {
+                     {"Fast multipole method, 20000 particles", "PEs", "s per solve", curve[0], CURVES},
+                     {"Fast multipole method, 10^6 particles", "PEs", "s per solve", curve[1], CURVES}};
+    struct plot_axes axes = {.x = PLOT_LOG2, .y = PLOT_LOG};
 
-    bench_fmm_draw(&curve[0], r, "skua");
-    bench_fmm_draw(&curve[1], r, "openmpi-messages");
-    bench_fmm_draw(&curve[2], r, "mpich-messages");
-    plot_write(&picture, to);
+    for (size_t i = 0; i < SIZES; i++) {
+        curve[i][0] = (struct plot_curve){.name = "skua", .colour = "#d62728", .dash = ""};
+        curve[i][1] =
+            (struct plot_curve){.name = "Open MPI, messages", .colour = "#7f7f7f", .dash = "4 3"};
+        curve[i][2] =
+            (struct plot_curve){.name = "Open MPI, puts", .colour = "#1f77b4", .dash = "4 3"};
+        curve[i][3] =
+            (struct plot_curve){.name = "MPICH, messages", .colour = "#8c564b", .dash = "2 3"};
+        curve[i][4] =
+            (struct plot_curve){.name = "MPICH, puts", .colour = "#2ca02c", .dash = "2 3"};
+        for (size_t c = 0; c < CURVES; c++)
+            for (size_t k = 0; k < NUMBERS; k++)
+                plot_curve_add(&curve[i][c], numbers[k],
+                               bench_fmm_value(r, series[c], sizes[i], "step", numbers[k]));
+    }
+    plot_write_axes(picture, SIZES, &axes, to);
 }
 
 const struct bench bench_fmm = {.name     = "fmm",

@@ -214,14 +214,15 @@ static void bench_lu_plot(const struct results *r, FILE *to)
                 {.name = "ScaLAPACK", .colour = "#2ca02c", .dash = ""},
                 {.name = "matrix products", .colour = "#7f7f7f", .dash = "4 3"},
     };
-    struct plot picture = {"Dense linear systems, 2 PEs", "rows", "GF/s", curve,
-                           sizeof curve / sizeof *curve};
+    struct plot      picture = {"Dense linear systems, 2 PEs", "rows", "GF/s", curve,
+                                sizeof curve / sizeof *curve};
+    struct plot_axes axes    = {.x = PLOT_LOG2, .y = PLOT_LINEAR};
 
     for (size_t c = 0; c < sizeof curve / sizeof *curve; c++)
         for (size_t i = 0; i < LU_SIZES; i++)
             plot_curve_add(&curve[c], bench_lu_sizes[i],
                            bench_lu_rate(r, series[c], bench_lu_sizes[i], 2));
-    plot_write(&picture, to);
+    plot_write_axes(&picture, 1, &axes, to);
 }
 
 const struct bench bench_lu = {.name     = "lu",
