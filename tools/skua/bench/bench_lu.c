@@ -11,7 +11,7 @@ static const int bench_lu_sizes[] = {2048, 4096, 8192}; /* rows, on two PEs */
 #define LU_SIZES  (sizeof bench_lu_sizes / sizeof *bench_lu_sizes)
 #define LU_MANY   16 /* PEs, where there are as many cores */
 #define LU_MANY_N 16384
-#define LU_BLOCKS "64,128,192" /* of HPL */
+#define LU_BLOCKS "64,128,192,256" /* of HPL */
 
 /* ---- running ------------------------------------------------------------- */
 
