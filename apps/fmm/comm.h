@@ -42,6 +42,8 @@ struct comm {
      *  The blocks and the window must not change before the next done(). */
     void (*put)(struct comm *comm, enum transfer transfer, int pe, size_t offset, const void *base,
                 const skua_block *block, size_t n);
+    /** Lets puts proceed, in the middle of a computation. */
+    void (*poll)(struct comm *comm);
     /** Waits for all puts that are expected. */
     void (*wait)(struct comm *comm, enum transfer transfer);
     /** Waits until all PEs have received all puts.  Collective. */

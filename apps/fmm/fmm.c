@@ -81,6 +81,12 @@ static void fmm_put(struct comm *comm, enum transfer transfer, int pe, size_t of
         skua_abort("fmm: PE %d cannot put data to PE %d", comm->pe, pe);
 }
 
+static void fmm_poll(struct comm *comm)
+{
+    (void)comm;
+    skua_thread_yield();
+}
+
 static void fmm_wait(struct comm *comm, enum transfer transfer)
 {
     struct fmm_comm *c       = (struct fmm_comm *)comm;
@@ -105,8 +111,8 @@ static void fmm_create(struct fmm_comm *c)
     skua_notify *arrived;
 
     *c = (struct fmm_comm){.comm = {skua_pe(), skua_pes(), fmm_sum_counts, fmm_sum, fmm_max,
-                                    fmm_window, fmm_expect, fmm_put, fmm_wait, fmm_done, skua_time,
-                                    fmm_fail}};
+                                    fmm_window, fmm_expect, fmm_put, fmm_poll, fmm_wait, fmm_done,
+                                    skua_time, fmm_fail}};
     if (skua_region_create(TRANSFERS * sizeof *arrived, &c->arrived))
         skua_abort("fmm: PE %d has no memory for notifications", skua_pe());
     arrived = skua_region_local(c->arrived);

@@ -149,7 +149,7 @@ void solve_move_bodies(struct solver *s, struct traveller *body, int64_t n)
     solve_transfer(s, TRANSFER_BODIES, &sizes, body);
     s->n         = (int64_t)(solve_offset(&sizes, comm->pes, comm->pe) / sizeof *body);
     s->traveller = solve_alloc(s, (size_t)s->n, sizeof *body);
-    solve_wait(s, TRANSFER_BODIES);
+    comm->wait(comm, TRANSFER_BODIES); /* part of the phase: nothing can overlap it */
     memcpy(s->traveller, s->work->window[TRANSFER_BODIES], (size_t)s->n * sizeof *body);
     comm->done(comm); /* the bodies have been moved to their owners */
     free(body);

@@ -7,7 +7,8 @@
 #include "near.h"
 #include "solve_work.h"
 
-#define CHUNK 256 /* number of targets whose expansions fit into the cache */
+#define CHUNK      256 /* number of targets whose expansions fit into the cache */
+#define POLL_EVERY 4
 
 static int solve_octant(const struct node *node)
 {
@@ -78,6 +79,14 @@ static void solve_shift(const struct solver *s, int image, double shift[3])
         shift[d] = list_image_shift(image, d) * s->tree.cube.width;
 }
 
+/* Lets the data of other PEs proceed during the passes within this PE, now and then: @p i counts
+ * pieces of work of about 0.1 ms. */
+static void solve_poll(struct solver *s, bool own, int32_t i)
+{
+    if (own && i % POLL_EVERY == 0 && s->comm->pes > 1)
+        s->comm->poll(s->comm);
+}
+
 /* Adds the pairs of a leaf with leaves of this PE, or of others. */
 static void solve_near_leaf(struct solver *s, int32_t target, bool own)
 {
@@ -111,8 +120,10 @@ static void solve_near_leaf(struct solver *s, int32_t target, bool own)
 void solve_near(struct solver *s, bool own)
 {
     for (int32_t t = 0; t < s->lists.targets; t++)
-        if (s->tree.node[s->lists.target[t].node].children == 0)
+        if (s->tree.node[s->lists.target[t].node].children == 0) {
             solve_near_leaf(s, t, own);
+            solve_poll(s, own, t);
+        }
 }
 
 /* An entry of LIST_FAR as a translation. */
@@ -141,7 +152,8 @@ static void solve_far_chunk(struct solver *s, int32_t first, int32_t end, bool o
             if (mine[e.node] == own)
                 pair[place[e.direction]++] = (struct solve_pair){e.node, t};
         }
-    for (int32_t d = 0, at = 0; d < directions; d++)
+    for (int32_t d = 0, at = 0; d < directions; d++) {
+        solve_poll(s, own, d);
         for (int32_t n; at < place[d]; at += n) {
             const double *from[LANES];
             double       *to[LANES];
@@ -153,6 +165,7 @@ static void solve_far_chunk(struct solver *s, int32_t first, int32_t end, bool o
             }
             translate_to_local(&s->translator, d, from, to, n);
         }
+    }
 }
 
 void solve_far(struct solver *s, bool own)

@@ -2,6 +2,8 @@
 /* run.c - see run.h. */
 #include "run.h"
 
+#include <limits.h>
+#include <malloc.h>
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -9,7 +11,8 @@
 #include "check.h"
 #include "common/series.h"
 
-#define FIELD_FACTOR 10 /* limit of the error of the field relative to that of the energy */
+#define FIELD_FACTOR 10         /* limit of the error of the field relative to that of the energy */
+#define KEPT_MOST    (32 << 20) /* bytes of the largest blocks that free() keeps for later solves */
 
 static const char *const phase_names[PHASES] = {"tree", "up", "near", "far", "down", "wait"};
 
@@ -98,6 +101,13 @@ static bool run_print_errors(const struct fmm_options *o, const struct check_err
     return good;
 }
 
+/* Lets free() keep memory for the next solve, which otherwise takes its page faults again. */
+static void run_keep_memory(void)
+{
+    mallopt(M_MMAP_THRESHOLD, KEPT_MOST);
+    mallopt(M_TRIM_THRESHOLD, INT_MAX);
+}
+
 bool run_fmm(struct comm *comm, const struct fmm_options *o)
 {
     struct solver       s;
@@ -106,6 +116,7 @@ bool run_fmm(struct comm *comm, const struct fmm_options *o)
     double              energy;
     bool                good = true;
 
+    run_keep_memory();
     solver_create(&s, comm, &o->rule);
     for (int64_t i = 0; i < o->repeat; i++) {
         run_progress(comm, i, o->repeat);

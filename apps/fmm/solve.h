@@ -29,7 +29,7 @@ struct solve_rule {
     bool    no_overlap; /* wait for the puts of other PEs before computing */
 };
 
-/** The phases that are timed. */
+/** The phases that are timed. PHASE_WAIT is the time spent waiting for ghosts and multipoles. */
 enum phase { PHASE_TREE, PHASE_UP, PHASE_NEAR, PHASE_FAR, PHASE_DOWN, PHASE_WAIT, PHASES };
 
 /** A solver, and the solution. */

@@ -117,7 +117,7 @@ size_t solve_offset(const struct solve_sizes *sizes, int from, int to);
 void solve_transfer(struct solver *s, enum transfer transfer, const struct solve_sizes *sizes,
                     const void *base);
 
-/** Waits until all parcels for this PE have arrived. */
+/** Waits until all parcels for this PE have arrived, in PHASE_WAIT. */
 void solve_wait(struct solver *s, enum transfer transfer);
 
 /* ---- halo.c ---------------------------------------------------------------------------------- */

@@ -71,10 +71,21 @@ static void copy_row(double *to, const double *from, int64_t width)
 
 /* Returns true if a block of the same column is on this PE. Rows of such blocks are exchanged in
  * place: one message without rows tells the top block that the block is ready, and another one
- * tells the block that the exchange is complete. */
+ * tells the block that the exchange is complete. If all rows of a step are on this PE, the top
+ * block exchanges them when the last block is ready: so few top blocks need memory for rows at a
+ * time. */
 static bool rows_are_here(const Block *b, int64_t i)
 {
     return scheduler_here()->pe[block_number(i, b->j)] == skua_pe();
+}
+
+/* Returns true if all rows that the step exchanges with the top block are on this PE. */
+static bool rows_are_all_here(const Block *b, const struct lu_exchange *x)
+{
+    for (int64_t i = b->step + 1; i < options.blocks; i++)
+        if (rows_outside(x, i) && !rows_are_here(b, i))
+            return false;
+    return true;
 }
 
 static Block_element block_of_column(const Block *b, int64_t i)
@@ -155,7 +166,8 @@ void send_rows(Block *b)
     for (int64_t i = b->step + 1; i < options.blocks; i++)
         if (rows_outside(x, i) && !rows_are_here(b, i))
             send_top(b, x, i);
-    move_within(b, x);
+    if (x->count == 0 || !rows_are_all_here(b, x))
+        move_within(b, x);
 }
 
 /* Exchanges rows of the top block with a block of this PE, which waits for the exchange. */
@@ -172,6 +184,18 @@ static void exchange_here(Block *b, const struct lu_exchange *x, int64_t i)
         copy_row(row, b->old + x->from_top[o] * width, width);
     }
     Block_rows(other, rows_new(b, 0));
+}
+
+/* Records that a block of this PE is ready; after the last one, exchanges the rows of all. */
+static void exchange_all_here(Block *b, const struct lu_exchange *x)
+{
+    if (++b->met < rows_expected(b))
+        return;
+    b->met = 0;
+    move_within(b, x);
+    for (int64_t i = b->step + 1; i < options.blocks; i++)
+        if (rows_outside(x, i))
+            exchange_here(b, x, i);
 }
 
 /* Stores rows that another PE has sent. */
@@ -198,6 +222,8 @@ void receive_rows(Block *b, const Rows *rows)
 
     if (!rows_are_here(b, top ? rows->from : b->step))
         store_rows(b, x, rows);
+    else if (top && rows_are_all_here(b, x))
+        exchange_all_here(b, x);
     else if (top)
         exchange_here(b, x, rows->from);
 }

@@ -97,18 +97,6 @@ void Scheduler_on_check(Scheduler *s, int n, const double *x)
     free(sum);
 }
 
-/* Resets the peak memory of this process to its present memory. Where the kernel does not allow
- * that, the peak includes what has been freed. */
-static void check_reset_peak(void)
-{
-    FILE *file = fopen("/proc/self/clear_refs", "w");
-
-    if (!file)
-        return;
-    fputs("5\n", file);
-    fclose(file);
-}
-
 /* Measures the rate of matrix products on this PE while all other PEs do the same; returns the best
  * of several. */
 void Scheduler_on_multiply(Scheduler *s)
@@ -125,7 +113,6 @@ void Scheduler_on_multiply(Scheduler *s)
         rate = one > rate ? one : rate;
     }
     free(a);
-    check_reset_peak();
     skua_contribute(s, SKUA_SUM, SKUA_DOUBLE, &rate, 1, Main_multiplied_done(main_proxy));
 }
 

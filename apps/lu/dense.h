@@ -10,6 +10,9 @@
 
 #include <stdint.h>
 
+/** Adapts products to the caches of this machine, once in each process. */
+void dense_prepare(void);
+
 /** c = c - a b, where a has m x k and b k x n numbers. */
 void dense_update(int64_t m, int64_t n, int64_t k, const double *a, int64_t la, const double *b,
                   int64_t lb, double *c, int64_t lc);

@@ -1,17 +1,29 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* dense_openblas.c - operations on dense matrices by OpenBLAS. */
 #include <cblas.h>
+#include <unistd.h>
 
 #include "dense.h"
 
+/* The value where the system does not tell the size of the cache. */
+#define PRODUCT_NUMBERS ((int64_t)64 << 10)
+
 /* Numbers of A in one product: OpenBLAS reads its copy of them again for every few columns of C,
  * from the level-2 cache if they fit into it. */
-#define PRODUCT_NUMBERS ((int64_t)64 << 10)
+static int64_t product_numbers = PRODUCT_NUMBERS;
+
+void dense_prepare(void)
+{
+    long bytes = sysconf(_SC_LEVEL2_CACHE_SIZE);
+
+    if (bytes > 0)
+        product_numbers = bytes / (long)sizeof(double);
+}
 
 void dense_update(int64_t m, int64_t n, int64_t k, const double *a, int64_t la, const double *b,
                   int64_t lb, double *c, int64_t lc)
 {
-    int64_t most = k < PRODUCT_NUMBERS ? PRODUCT_NUMBERS / k : 1;
+    int64_t most = k < product_numbers ? product_numbers / k : 1;
 
     for (int64_t row = 0; row < m; row += most) {
         int64_t rows = m - row < most ? m - row : most;

@@ -8,6 +8,10 @@ static void dense_subtract_row(int64_t n, double factor, const double *from, dou
         to[j] -= factor * from[j];
 }
 
+void dense_prepare(void)
+{
+}
+
 void dense_update(int64_t m, int64_t n, int64_t k, const double *a, int64_t la, const double *b,
                   int64_t lb, double *c, int64_t lc)
 {

@@ -6,7 +6,8 @@
  * right-hand side, have one column.  Matrices that the blocks do not divide are padded: with ones
  * on the diagonal, else zeros.  The blocks of a PE in one column are adjacent in memory, and some
  * columns whose blocks lie in the same block rows lie side by side, in a *group*: so one matrix
- * product can update several blocks, which is faster than one for each.
+ * product can update several blocks, which is faster than one for each.  The first SLOTS columns of
+ * a PE lie alone.
  */
 #ifndef LU_H
 #define LU_H
@@ -25,10 +26,12 @@ struct Block {
     double *at;    /* the numbers of the block */
     int64_t pitch; /* distance between two rows, in numbers */
     double *old;   /* during an exchange: the previous rows of the top block */
+    int     met;   /* if all rows are here: number of blocks that are ready to exchange them */
     double *sum;   /* of a diagonal block: right-hand side minus products so far */
 };
 
-#define SLOTS 2 /* number of panels of a PE that other PEs may need at the same time */
+/* Number of panels of a PE that other PEs may need at the same time. */
+#define SLOTS 2
 
 /* The blocks of a column on this PE. */
 struct lu_column {
@@ -81,9 +84,11 @@ struct lu_upper {
 };
 
 /* Memory for the part of a panel of one PE. Panels are factored there and read from there, since
- * that is faster than in a group: rows follow each other without gaps. */
+ * that is faster than in a group: rows follow each other without gaps. It is the memory below the
+ * diagonal of one of the first columns of the PE, whose own panel comes first. */
 struct lu_slot {
     double *at;
+    int64_t rows;    /* number of rows that it has room for */
     int64_t step;    /* the step of the panel, if it is in use */
     int     readers; /* number of PEs that still need the panel; 0: the slot is free */
 };

@@ -3,10 +3,11 @@
  * place.c - the positions of the blocks of each PE in its memory; see lu.h.
  *
  * All PEs compute the positions of all blocks.  Columns of a PE form a group if their blocks lie in
- * the same block rows, up to place_group_size() of them, and the right-hand side.  The first pass
- * finds the index of each column in its group.  The second one goes through the columns from the
- * last to the first, so that it meets the last column of a group, whose index tells the size of the
- * group, first.
+ * the same block rows, up to place_group_size() of them, and the right-hand side; but the first
+ * SLOTS columns lie alone, without gaps, since later panels use their memory.  The first pass finds
+ * the index of each column in its group.  The second one goes through the columns from the last to
+ * the first, so that it meets the last column of a group, whose index tells the size of the group,
+ * first.
  */
 #include <skua/skua.h>
 
@@ -22,6 +23,7 @@ struct place_pe {
     int     rows;     /* number of blocks of this PE in `column`              */
     int     rows_previous;
     bool    alike; /* the blocks so far lie in the same block rows as in `previous` */
+    int     count; /* number of columns with blocks of this PE so far */
     int     index; /* index of column `indexed` in its group */
     int64_t indexed;
     int     open;  /* columns of the group that are not placed yet */
@@ -53,6 +55,7 @@ static void place_look(const Scheduler *s, struct place_pe *pes, int64_t j)
             at->column        = j;
             at->rows          = 0;
             at->alike         = at->previous >= 0;
+            at->count++;
         }
         at->rows++;
         at->alike = at->alike && s->pe[block_number(i, at->previous)] == pe;
@@ -68,7 +71,8 @@ static void place_index(Scheduler *s, struct place_pe *pes, int64_t j)
 
         if (at->indexed != j) { /* the first block of this PE in this column */
             bool fits  = at->index + 1 < place_group_size() || j == options.blocks;
-            bool joins = at->alike && at->rows == at->rows_previous && fits;
+            bool alone = at->count <= SLOTS + 1; /* it, or the column before it */
+            bool joins = at->alike && at->rows == at->rows_previous && fits && !alone;
 
             at->index   = joins ? at->index + 1 : 0;
             at->indexed = j;

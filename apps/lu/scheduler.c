@@ -8,6 +8,7 @@
 
 #define WORK_PRIORITY 1 /* priority after all messages of priority 0 */
 #define PANELS_KEPT   4 /* number of panels for which there is always memory */
+#define WARM_UP       4 /* number of products before the start */
 
 Scheduler *scheduler_here(void)
 {
@@ -126,25 +127,60 @@ static int64_t scheduler_find_panel(const Scheduler *s, int64_t j)
     return j;
 }
 
+/* Makes a slot of the memory below the diagonal of a column. It is in use until all PEs have done
+ * their part of the column's own step. */
+static void scheduler_make_slot(Scheduler *s, struct lu_slot *slot, int64_t j)
+{
+    const struct lu_column *column = &s->column[j];
+    int                     first  = 0;
+
+    while (first < column->count && column->row[first] <= j)
+        first++;
+    slot->step    = j;
+    slot->readers = skua_pes();
+    slot->rows    = (column->count - first) * options.block;
+    if (slot->rows)
+        slot->at = s->data + s->offset[block_number(column->row[first], j)];
+}
+
+static void scheduler_make_slots(Scheduler *s)
+{
+    int slot = 0;
+
+    for (int64_t j = 0; j < options.blocks && slot < SLOTS; j++)
+        if (s->column[j].count)
+            scheduler_make_slot(s, &s->slot[slot++], j);
+}
+
+/* Multiplies zeros, so that the library's own memory has taken its page faults before the first
+ * product that counts. */
+static void scheduler_warm_up(void)
+{
+    int64_t n    = options.block;
+    double *zero = scheduler_alloc(8 * n * n, sizeof *zero);
+
+    for (int i = 0; i < WARM_UP; i++)
+        dense_update(2 * n, 2 * n, n, zero, n, zero + 2 * n * n, 2 * n, zero + 4 * n * n, 2 * n);
+    free(zero);
+}
+
 void Scheduler_on_create(Scheduler *s, int n, const int32_t *pe)
 {
-    size_t numbers, slot;
+    size_t numbers;
 
     s->pe = scheduler_alloc(n, sizeof *pe);
     memcpy(s->pe, pe, (size_t)n * sizeof *pe);
     scheduler_make_tables(s);
     numbers  = place_blocks(s);
-    slot     = (size_t)(options.block * scheduler_most_rows(s));
     s->bound = scheduler_bound(s, numbers);
-    if (skua_region_create_local((numbers + SLOTS * slot + 1) * sizeof(double), &s->own) ||
+    if (skua_region_create_local((numbers + 1) * sizeof(double), &s->own) ||
         !panel_create(&s->panel, (int)options.block, scheduler_most_rows(s)))
         skua_abort("PE %d has no memory for its %zu MiB of the matrix; use a smaller --size",
                    skua_pe(), numbers >> 17);
     s->data = skua_region_local(s->own);
-    for (size_t i = 0; i < SLOTS; i++)
-        s->slot[i].at = s->data + numbers + i * slot;
-    memset(s->slot[0].at, 0, SLOTS * slot * sizeof(double)); /* takes the page faults */
+    scheduler_make_slots(s);
     s->region[skua_pe()] = s->own;
+    scheduler_warm_up();
     scheduler_fill(s);
     s->next_panel = scheduler_find_panel(s, 0);
 }
@@ -201,14 +237,21 @@ static void scheduler_copy_rows(double *to, int64_t to_pitch, const double *from
         memcpy(to + r * to_pitch, from + r * from_pitch, (size_t)options.block * sizeof *to);
 }
 
-/* Moves the panel to a free slot. */
+/* Returns a free slot that has room for the panel, or NULL. */
+static struct lu_slot *scheduler_free_slot(Scheduler *s)
+{
+    for (int i = 0; i < SLOTS; i++)
+        if (!s->slot[i].readers && s->slot[i].rows >= s->panel.count)
+            return &s->slot[i];
+    return NULL;
+}
+
+/* Moves the panel to a free slot; a panel without gaps stays where it is. */
 static void scheduler_take_slot(Scheduler *s)
 {
     struct panel *panel = &s->panel;
 
-    s->panel_slot = NULL;
-    for (int i = 0; i < SLOTS && !s->panel_slot; i++)
-        s->panel_slot = s->slot[i].readers ? NULL : &s->slot[i];
+    s->panel_slot = panel->pitch == options.block ? NULL : scheduler_free_slot(s);
     if (!s->panel_slot)
         return;
     s->panel_slot->step    = s->panel_step;

@@ -189,6 +189,14 @@ static void peer_put(struct comm *comm, enum transfer transfer, int pe, size_t o
     free(packed);
 }
 
+static void peer_poll(struct comm *comm)
+{
+    int found;
+
+    (void)comm;
+    MPI_Iprobe(MPI_ANY_SOURCE, MPI_ANY_TAG, MPI_COMM_WORLD, &found, MPI_STATUS_IGNORE);
+}
+
 static void peer_wait(struct comm *comm, enum transfer transfer)
 {
     struct peer_comm *c    = peer_of(comm);
@@ -256,6 +264,7 @@ int main(int argc, char **argv)
                                      .window     = peer_window,
                                      .expect     = peer_expect,
                                      .put        = peer_put,
+                                     .poll       = peer_poll,
                                      .wait       = peer_wait,
                                      .done       = peer_done,
                                      .time       = peer_time,

@@ -1,8 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* bench_fmm.c - skua bench fmm: the fast multipole method with puts and notifications, with and
- * without overlap, against MPI with messages and with MPI_Put, which run the same kernels. */
+ * without overlap, against MPI with messages and with MPI_Put, which run the same kernels: inside a
+ * host, over TCP, and over a network whose rate is limited, where an exchange takes a large part of
+ * a solve. */
 #include <string.h>
 
+#include "network.h"
 #include "scaling.h"
 
 #define ERROR "1e-4" /* of the energy */
@@ -13,6 +16,25 @@ static const int numbers[] = {1, 2, 16};     /* of PEs */
 
 #define SIZES   (sizeof sizes / sizeof *sizes)
 #define NUMBERS (sizeof numbers / sizeof *numbers)
+#define WORDS   16 /* of a command line */
+
+#define SLOW_RATE  "100mbit" /* a solve of 20000 particles takes as long as its exchange */
+#define SLOW_BURST "32kb"
+
+/* The networks between two PEs. */
+static const struct fmm_path {
+    const char *part;   /* name of --only */
+    const char *suffix; /* of a series    */
+    const char *what;
+    const char *rate; /* limit of the network, or NULL   */
+    int         most; /* largest number of particles     */
+} paths[] = {{"tcp", "-tcp", "TCP", NULL, LARGE},
+             {"slow", "-slow", "100 Mbit/s", SLOW_RATE, 20000}};
+
+static const char *const mpis[]     = {"openmpi", "mpich"};
+static const char *const variants[] = {"messages", "puts"};
+
+#define PATHS (sizeof paths / sizeof *paths)
 
 /* ---- running ------------------------------------------------------------- */
 
@@ -21,7 +43,7 @@ static const int numbers[] = {1, 2, 16};     /* of PEs */
 static void bench_fmm_arguments(char arguments[96], int particles, int pes)
 {
     snprintf(arguments, 96, "--particles=%d --error=" ERROR " --check=100 --repeat=%d", particles,
-             particles < LARGE ? 5
+             particles < LARGE ? 10
              : pes > 2         ? 3
                                : 1);
 }
@@ -68,32 +90,136 @@ static void bench_fmm_run_all(struct results *results, const struct bench_host *
     bench_fmm_run_mpi(results, host, pes, particles, "mpich", "puts");
 }
 
-/* With and without overlap, inside a host and over TCP. */
-static void bench_fmm_run_overlap(struct results *results, const struct bench_host *host,
-                                  int particles)
+/* Returns whether a part is measured. */
+static bool bench_fmm_wanted(const struct bench_host *host, const char *part)
 {
-    static const char tcp[] = " --set=shared_memory=0 --set=driver=tcp";
+    return !host->only || strcmp(host->only, part) == 0;
+}
 
-    bench_fmm_run_skua(results, host, 2, particles, "", "skua-wait");
-    bench_fmm_run_skua(results, host, 2, particles, tcp, "tcp");
-    bench_fmm_run_skua(results, host, 2, particles, tcp, "tcp-wait");
+static const char *bench_fmm_part(int particles)
+{
+    return particles < LARGE ? "small" : "large";
+}
+
+static bool bench_fmm_has_part(const char *name)
+{
+    bool found = strcmp(name, "small") == 0 || strcmp(name, "large") == 0;
+
+    for (size_t i = 0; i < PATHS; i++)
+        found = found || strcmp(name, paths[i].part) == 0;
+    return found;
+}
+
+/* Runs the solver of Skua with one PE at each end of a network. */
+static void bench_fmm_run_ends(struct results *results, const struct network *network,
+                               int particles, const char *series)
+{
+    char        program[PROGRAM_PATH_BYTES], rule[96], name[64], *left;
+    const char *argv[WORDS] = {program, name};
+    int         count       = 2;
+
+    if (!program_find("fmm", program))
+        return;
+    snprintf(name, sizeof name, "--series=%s", series);
+    if (strstr(series, "-wait"))
+        argv[count++] = "--no-overlap";
+    bench_fmm_arguments(rule, particles, 2);
+    for (char *word = strtok_r(rule, " ", &left); word && count < WORDS - 1;
+         word       = strtok_r(NULL, " ", &left))
+        argv[count++] = word;
+    program_set_variable("SKUA_DRIVER", "tcp");
+    network_run_both(network, results, "openmpi", argv);
+    program_restore_variable("SKUA_DRIVER");
+}
+
+static void bench_fmm_run_mpi_ends(struct results *results, const struct network *network,
+                                   int particles, const char *mpi, const char *variant,
+                                   const char *suffix)
+{
+    char name[48], path[PROGRAM_PATH_BYTES], series[64], argument[128], rule[96];
+
+    snprintf(name, sizeof name, "peer-%s-fmm", mpi);
+    if (!program_find(name, path))
+        return;
+    bench_fmm_arguments(rule, particles, 2);
+    snprintf(series, sizeof series, "%s-%s%s", mpi, variant, suffix);
+    snprintf(argument, sizeof argument, "%s %s", variant, rule);
+    network_run_both(network, results, mpi, (const char *const[]){path, series, argument, NULL});
+}
+
+static void bench_fmm_run_variants(struct results *results, const struct network *network,
+                                   const struct fmm_path *path, int particles)
+{
+    char series[48];
+
+    snprintf(series, sizeof series, "skua%s", path->suffix);
+    bench_fmm_run_ends(results, network, particles, series);
+    snprintf(series, sizeof series, "skua%s-wait", path->suffix);
+    bench_fmm_run_ends(results, network, particles, series);
+    for (size_t i = 0; i < 2; i++)
+        for (size_t k = 0; k < 2; k++)
+            bench_fmm_run_mpi_ends(results, network, particles, mpis[i], variants[k], path->suffix);
+}
+
+/* Opens a network; one whose rate is limited is between two namespaces. */
+static bool bench_fmm_open(struct network *network, const struct bench_host *host,
+                           const struct fmm_path *path)
+{
+    if (!path->rate)
+        return network_open(network, host);
+    if (!network_open_all(network, host))
+        return false;
+    if (network_limit(network, path->rate, SLOW_BURST))
+        return true;
+    network_close(network);
+    return false;
+}
+
+static void bench_fmm_run_path(struct results *results, const struct bench_host *host,
+                               const struct fmm_path *path, int round, int rounds)
+{
+    struct network network;
+    char           what[64];
+
+    if (!bench_fmm_open(&network, host, path)) {
+        if (round == 1)
+            fprintf(stderr, "skua: %s is not measured (is `ip' installed, and are you root?)\n",
+                    path->what);
+        return;
+    }
+    for (size_t i = 0; i < SIZES && sizes[i] <= path->most; i++) {
+        snprintf(what, sizeof what, "%d particles, 2 PEs, %s", sizes[i], path->what);
+        bench_step(round, rounds, what);
+        bench_fmm_run_variants(results, &network, path, sizes[i]);
+    }
+    network_close(&network);
+}
+
+static void bench_fmm_run_size(struct results *results, const struct bench_host *host,
+                               int particles, int round, int rounds)
+{
+    for (size_t k = 0; k < NUMBERS; k++) {
+        char what[48];
+
+        if (numbers[k] > 2 && numbers[k] > host->cores)
+            continue; /* not measured where PEs share cores */
+        snprintf(what, sizeof what, "%d particles, %d PEs", particles, numbers[k]);
+        bench_step(round, rounds, what);
+        bench_fmm_run_all(results, host, numbers[k], particles);
+        if (numbers[k] == 2)
+            bench_fmm_run_skua(results, host, 2, particles, "", "skua-wait");
+    }
 }
 
 static void bench_fmm_run(struct results *results, const struct bench_host *host, int round,
                           int rounds)
 {
     for (size_t i = 0; i < SIZES; i++)
-        for (size_t k = 0; k < NUMBERS; k++) {
-            char what[48];
-
-            if (numbers[k] > 2 && numbers[k] > host->cores)
-                continue; /* not measured where PEs share cores */
-            snprintf(what, sizeof what, "%d particles, %d PEs", sizes[i], numbers[k]);
-            bench_step(round, rounds, what);
-            bench_fmm_run_all(results, host, numbers[k], sizes[i]);
-            if (numbers[k] == 2)
-                bench_fmm_run_overlap(results, host, sizes[i]);
-        }
+        if (bench_fmm_wanted(host, bench_fmm_part(sizes[i])))
+            bench_fmm_run_size(results, host, sizes[i], round, rounds);
+    for (size_t i = 0; i < PATHS; i++)
+        if (bench_fmm_wanted(host, paths[i].part))
+            bench_fmm_run_path(results, host, &paths[i], round, rounds);
 }
 
 /* ---- tables -------------------------------------------------------------- */
@@ -108,17 +234,21 @@ static double bench_fmm_value(const struct results *r, const char *series, int p
     return results_get(r, series, (size_t)particles, metric);
 }
 
-static double bench_fmm_best_mpi(const struct results *r, int particles, int pes)
+/* Returns the time of the fastest variant of both MPIs; @p suffix tells the network. */
+static double bench_fmm_best_mpi(const struct results *r, int particles, int pes,
+                                 const char *suffix)
 {
-    static const char *const series[] = {"openmpi-messages", "openmpi-puts", "mpich-messages",
-                                         "mpich-puts"};
-    double                   best     = 0;
+    double best = 0;
 
-    for (size_t i = 0; i < sizeof series / sizeof *series; i++) {
-        double x = bench_fmm_value(r, series[i], particles, "step", pes);
+    for (size_t i = 0; i < 2; i++)
+        for (size_t k = 0; k < 2; k++) {
+            char   series[64];
+            double x;
 
-        best = best == 0 || (x > 0 && x < best) ? x : best;
-    }
+            snprintf(series, sizeof series, "%s-%s%s", mpis[i], variants[k], suffix);
+            x    = bench_fmm_value(r, series, particles, "step", pes);
+            best = best == 0 || (x > 0 && x < best) ? x : best;
+        }
     return best;
 }
 
@@ -130,35 +260,56 @@ static void bench_fmm_print_phases(const struct results *r, const char *what, co
 
     if (bench_fmm_value(r, series, particles, "step", pes) == 0)
         return;
-    printf("%9d%4d  %-26s", particles, pes, what);
+    printf("%9d%4d  %-29s", particles, pes, what);
     for (size_t i = 0; i < sizeof phases / sizeof *phases; i++)
         bench_print_value(1e3 * bench_fmm_value(r, series, particles, phases[i], pes), 9);
     printf("\n");
+}
+
+/* Prints the rows of two PEs at the ends of a network. */
+static void bench_fmm_print_path(const struct results *r, const struct fmm_path *path,
+                                 int particles)
+{
+    static const struct {
+        const char *what, *series, *after;
+    } rows[] = {{"skua", "skua", ""},
+                {"skua, waiting first", "skua", "-wait"},
+                {"Open MPI, messages", "openmpi-messages", ""},
+                {"Open MPI, puts", "openmpi-puts", ""},
+                {"MPICH, messages", "mpich-messages", ""},
+                {"MPICH, puts", "mpich-puts", ""}};
+
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        char what[64], series[64];
+
+        snprintf(what, sizeof what, "%s: %s", path->what, rows[i].what);
+        snprintf(series, sizeof series, "%s%s%s", rows[i].series, path->suffix, rows[i].after);
+        bench_fmm_print_phases(r, what, series, particles, 2);
+    }
 }
 
 static void bench_fmm_print_table(const struct results *r)
 {
     static const struct {
         const char *what, *series;
-    } rows[] = {{"skua, processes", "skua"},
-                {"skua, waiting first", "skua-wait"},
-                {"skua, threads", "skua-threads"},
-                {"skua, TCP", "tcp"},
-                {"skua, TCP, waiting first", "tcp-wait"},
-                {"Open MPI, messages", "openmpi-messages"},
-                {"Open MPI, puts", "openmpi-puts"},
-                {"MPICH, messages", "mpich-messages"},
+    } rows[] = {{"skua, processes", "skua"},        {"skua, waiting first", "skua-wait"},
+                {"skua, threads", "skua-threads"},  {"Open MPI, messages", "openmpi-messages"},
+                {"Open MPI, puts", "openmpi-puts"}, {"MPICH, messages", "mpich-messages"},
                 {"MPICH, puts", "mpich-puts"}};
 
     printf("Fast multipole method, uniform charges, error " ERROR
-           ": milliseconds of a solve, mean of PEs\n%9s%4s  %-26s%9s%9s%9s%9s%9s%9s%9s\n",
+           ": milliseconds of a solve, mean of PEs\n%9s%4s  %-29s%9s%9s%9s%9s%9s%9s%9s\n",
            "particles", "PEs", "", "tree", "up", "near", "far", "down", "wait", "total");
-    for (size_t i = 0; i < SIZES; i++)
+    for (size_t i = 0; i < SIZES; i++) {
         for (size_t k = 0; k < NUMBERS; k++)
             for (size_t row = 0; row < sizeof rows / sizeof *rows; row++)
                 bench_fmm_print_phases(r, rows[row].what, rows[row].series, sizes[i], numbers[k]);
-    printf("particles per second of one PE: %.0f\n",
-           bench_ratio(LARGE, bench_fmm_value(r, "skua", LARGE, "step", 1)));
+        for (size_t path = 0; path < PATHS; path++)
+            bench_fmm_print_path(r, &paths[path], sizes[i]);
+    }
+    if (bench_fmm_value(r, "skua", LARGE, "step", 1) > 0)
+        printf("particles per second of one PE: %.0f\n",
+               bench_ratio(LARGE, bench_fmm_value(r, "skua", LARGE, "step", 1)));
 }
 
 static void bench_fmm_print_goals(const struct results *r, int particles, int pes)
@@ -167,13 +318,39 @@ static void bench_fmm_print_goals(const struct results *r, int particles, int pe
     double time = bench_fmm_value(r, "skua", particles, "step", pes);
 
     snprintf(what, sizeof what, "%d particles, %d PEs: time / best MPI", particles, pes);
-    bench_print_goal(what, bench_ratio(time, bench_fmm_best_mpi(r, particles, pes)), "<=", 1);
+    bench_print_goal(what, bench_ratio(time, bench_fmm_best_mpi(r, particles, pes, "")), "<=", 1);
     if (pes == 1 || particles < LARGE)
         return;
     snprintf(what, sizeof what, "%d particles, %d PEs: efficiency", particles, pes);
     bench_print_goal(what,
                      bench_ratio(bench_fmm_value(r, "skua", particles, "step", 1), pes * time),
                      ">=", pes > 2 ? 0.8 : 0.9);
+}
+
+/* The goals of a network. The waiting that overlap saves is shown for itself, since over a fast
+ * network it is a small part of a solve. */
+static void bench_fmm_print_path_goals(const struct results *r, const struct fmm_path *path,
+                                       int particles)
+{
+    char   what[80], with[32], without[32];
+    double time;
+
+    snprintf(with, sizeof with, "skua%s", path->suffix);
+    snprintf(without, sizeof without, "skua%s-wait", path->suffix);
+    time = bench_fmm_value(r, with, particles, "step", 2);
+    snprintf(what, sizeof what, "%d particles, %s: time / best MPI", particles, path->what);
+    bench_print_goal(what, bench_ratio(time, bench_fmm_best_mpi(r, particles, 2, path->suffix)),
+                     "<=", 1);
+    snprintf(what, sizeof what, "%d particles, %s: time with / without overlap", particles,
+             path->what);
+    bench_print_goal(what, bench_ratio(time, bench_fmm_value(r, without, particles, "step", 2)),
+                     "<=", 1);
+    snprintf(what, sizeof what, "%d particles, %s: waiting with / without overlap", particles,
+             path->what);
+    bench_print_goal(what,
+                     bench_ratio(bench_fmm_value(r, with, particles, "wait", 2),
+                                 bench_fmm_value(r, without, particles, "wait", 2)),
+                     "<=", 1);
 }
 
 static void bench_fmm_print(const struct results *r)
@@ -183,42 +360,49 @@ static void bench_fmm_print(const struct results *r)
     for (size_t i = 0; i < SIZES; i++)
         for (size_t k = 0; k < NUMBERS; k++)
             bench_fmm_print_goals(r, sizes[i], numbers[k]);
-    for (size_t i = 0; i < SIZES; i++) {
-        char what[64];
-
-        snprintf(what, sizeof what, "%d particles, TCP: time with / without overlap", sizes[i]);
-        bench_print_goal(what,
-                         bench_ratio(bench_fmm_value(r, "tcp", sizes[i], "step", 2),
-                                     bench_fmm_value(r, "tcp-wait", sizes[i], "step", 2)),
-                         "<=", 1);
-    }
+    for (size_t path = 0; path < PATHS; path++)
+        for (size_t i = 0; i < SIZES && sizes[i] <= paths[path].most; i++)
+            bench_fmm_print_path_goals(r, &paths[path], sizes[i]);
 }
 
 /* ---- plot ---------------------------------------------------------------- */
 
-static void bench_fmm_draw(struct plot_curve *curve, const struct results *r, const char *series)
-{
-    for (size_t i = 0; i < NUMBERS; i++)
-        plot_curve_add(curve, numbers[i], bench_fmm_value(r, series, LARGE, "step", numbers[i]));
-}
+#define CURVES 5
 
+/* A plot for each number of particles. */
 static void bench_fmm_plot(const struct results *r, FILE *to)
 {
-    struct plot_curve curve[] = {
-        {.name = "skua", .colour = "#d62728", .dash = ""},
-        {.name = "Open MPI, messages", .colour = "#7f7f7f", .dash = "4 3"},
-        {.name = "MPICH, messages", .colour = "#8c564b", .dash = "4 3"},
-    };
-    struct plot picture = {"Fast multipole method, 10^6 particles", "PEs", "s per solve", curve, 3};
+    static const char *const series[CURVES] = {"skua", "openmpi-messages", "openmpi-puts",
+                                               "mpich-messages", "mpich-puts"};
+    struct plot_curve        curve[SIZES][CURVES];
+    struct plot              picture[SIZES] = {
+                     {"Fast multipole method, 20000 particles", "PEs", "s per solve", curve[0], CURVES},
+                     {"Fast multipole method, 10^6 particles", "PEs", "s per solve", curve[1], CURVES}};
+    struct plot_axes axes = {.x = PLOT_LOG2, .y = PLOT_LOG};
 
-    bench_fmm_draw(&curve[0], r, "skua");
-    bench_fmm_draw(&curve[1], r, "openmpi-messages");
-    bench_fmm_draw(&curve[2], r, "mpich-messages");
-    plot_write(&picture, to);
+    for (size_t i = 0; i < SIZES; i++) {
+        curve[i][0] = (struct plot_curve){.name = "skua", .colour = "#d62728", .dash = ""};
+        curve[i][1] =
+            (struct plot_curve){.name = "Open MPI, messages", .colour = "#7f7f7f", .dash = "4 3"};
+        curve[i][2] =
+            (struct plot_curve){.name = "Open MPI, puts", .colour = "#1f77b4", .dash = "4 3"};
+        curve[i][3] =
+            (struct plot_curve){.name = "MPICH, messages", .colour = "#8c564b", .dash = "2 3"};
+        curve[i][4] =
+            (struct plot_curve){.name = "MPICH, puts", .colour = "#2ca02c", .dash = "2 3"};
+        for (size_t c = 0; c < CURVES; c++)
+            for (size_t k = 0; k < NUMBERS; k++)
+                plot_curve_add(&curve[i][c], numbers[k],
+                               bench_fmm_value(r, series[c], sizes[i], "step", numbers[k]));
+    }
+    plot_write_axes(picture, SIZES, &axes, to);
 }
 
-const struct bench bench_fmm = {
-    .name = "fmm", .run = bench_fmm_run, .print = bench_fmm_print, .plot = bench_fmm_plot};
+const struct bench bench_fmm = {.name     = "fmm",
+                                .run      = bench_fmm_run,
+                                .print    = bench_fmm_print,
+                                .plot     = bench_fmm_plot,
+                                .has_part = bench_fmm_has_part};
 
 /* ---- any number of PEs ----------------------------------------------------- */
 

@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* bench_lu.c - skua bench lu: dense linear systems against HPL, ScaLAPACK and the rate of matrix
  * products. */
+#include <stdlib.h>
+#include <string.h>
+
 #include "scaling.h"
 
 static const int bench_lu_sizes[] = {2048, 4096, 8192}; /* rows, on two PEs */
@@ -8,7 +11,7 @@ static const int bench_lu_sizes[] = {2048, 4096, 8192}; /* rows, on two PEs */
 #define LU_SIZES  (sizeof bench_lu_sizes / sizeof *bench_lu_sizes)
 #define LU_MANY   16 /* PEs, where there are as many cores */
 #define LU_MANY_N 16384
-#define LU_BLOCKS "64,128,192" /* of HPL */
+#define LU_BLOCKS "64,128,192,256" /* of HPL */
 
 /* ---- running ------------------------------------------------------------- */
 
@@ -63,23 +66,48 @@ static void bench_lu_run_many(struct results *results, const struct bench_host *
     bench_lu_run_hpl(results, host, sizes, LU_MANY);
 }
 
+/* Returns whether a part is measured: the number of rows is its name. */
+static bool bench_lu_wanted(const struct bench_host *host, int size)
+{
+    return !host->only || atoi(host->only) == size;
+}
+
+static bool bench_lu_has_part(const char *name)
+{
+    bool found = false;
+
+    for (size_t i = 0; i < LU_SIZES; i++) {
+        char rows[16];
+
+        snprintf(rows, sizeof rows, "%d", bench_lu_sizes[i]);
+        found = found || strcmp(name, rows) == 0;
+    }
+    return found;
+}
+
+static void bench_lu_run_size(struct results *results, const struct bench_host *host, int size,
+                              int round, int rounds)
+{
+    char what[48];
+
+    snprintf(what, sizeof what, "systems of %d rows", size);
+    bench_step(round, rounds, what);
+    bench_lu_run_skua(results, host, size, 2, 1);
+    bench_lu_run_skua(results, host, size, 2, 2);
+    snprintf(what, sizeof what, "ScaLAPACK, %d rows", size);
+    bench_step(round, rounds, what);
+    bench_lu_run_scalapack(results, host, size, 2);
+}
+
 static void bench_lu_run(struct results *results, const struct bench_host *host, int round,
                          int rounds)
 {
-    for (size_t i = 0; i < LU_SIZES; i++) {
-        char what[48];
-
-        snprintf(what, sizeof what, "systems of %d rows", bench_lu_sizes[i]);
-        bench_step(round, rounds, what);
-        bench_lu_run_skua(results, host, bench_lu_sizes[i], 2, 1);
-        bench_lu_run_skua(results, host, bench_lu_sizes[i], 2, 2);
-        snprintf(what, sizeof what, "ScaLAPACK, %d rows", bench_lu_sizes[i]);
-        bench_step(round, rounds, what);
-        bench_lu_run_scalapack(results, host, bench_lu_sizes[i], 2);
-    }
+    for (size_t i = 0; i < LU_SIZES; i++)
+        if (bench_lu_wanted(host, bench_lu_sizes[i]))
+            bench_lu_run_size(results, host, bench_lu_sizes[i], round, rounds);
     bench_step(round, rounds, "HPL and the rest of the HPC Challenge");
-    bench_lu_run_hpl(results, host, "2048,4096,8192", 2);
-    if (host->cores >= LU_MANY) {
+    bench_lu_run_hpl(results, host, host->only ? host->only : "2048,4096,8192", 2);
+    if (host->cores >= LU_MANY && !host->only) {
         bench_step(round, rounds, "16 PEs");
         bench_lu_run_many(results, host);
     }
@@ -186,18 +214,22 @@ static void bench_lu_plot(const struct results *r, FILE *to)
                 {.name = "ScaLAPACK", .colour = "#2ca02c", .dash = ""},
                 {.name = "matrix products", .colour = "#7f7f7f", .dash = "4 3"},
     };
-    struct plot picture = {"Dense linear systems, 2 PEs", "rows", "GF/s", curve,
-                           sizeof curve / sizeof *curve};
+    struct plot      picture = {"Dense linear systems, 2 PEs", "rows", "GF/s", curve,
+                                sizeof curve / sizeof *curve};
+    struct plot_axes axes    = {.x = PLOT_LOG2, .y = PLOT_LINEAR};
 
     for (size_t c = 0; c < sizeof curve / sizeof *curve; c++)
         for (size_t i = 0; i < LU_SIZES; i++)
             plot_curve_add(&curve[c], bench_lu_sizes[i],
                            bench_lu_rate(r, series[c], bench_lu_sizes[i], 2));
-    plot_write(&picture, to);
+    plot_write_axes(&picture, 1, &axes, to);
 }
 
-const struct bench bench_lu = {
-    .name = "lu", .run = bench_lu_run, .print = bench_lu_print, .plot = bench_lu_plot, false};
+const struct bench bench_lu = {.name     = "lu",
+                               .run      = bench_lu_run,
+                               .print    = bench_lu_print,
+                               .plot     = bench_lu_plot,
+                               .has_part = bench_lu_has_part};
 
 /* ---- any number of PEs ----------------------------------------------------- */
 

@@ -248,13 +248,13 @@ bool network_open_all(struct network *network, const struct bench_host *host)
     return true;
 }
 
-bool network_limit(const struct network *network, const char *rate)
+bool network_limit(const struct network *network, const char *rate, const char *burst)
 {
     for (int i = 0; i < NETWORK_DEVICES; i++)
         for (int end = 0; end < 2; end++)
             if (!network_run_tool(network, end, "tc",
                                   (const char *const[]){"qdisc", "replace", "dev", devices[i].name,
-                                                        "root", "tbf", "rate", rate, "burst", "1mb",
+                                                        "root", "tbf", "rate", rate, "burst", burst,
                                                         "latency", "50ms", NULL}))
                 return false;
     return true;

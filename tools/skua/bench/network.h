@@ -33,9 +33,9 @@ bool network_open(struct network *network, const struct bench_host *host);
  *  benchmark.  Returns false if that fails. */
 bool network_open_all(struct network *network, const struct bench_host *host);
 
-/** Limits all devices between two namespaces to @p rate, as tc(8) writes it.  Returns false if that
- *  fails. */
-bool network_limit(const struct network *network, const char *rate);
+/** Limits all devices between two namespaces to @p rate after bursts of @p burst, as tc(8) writes
+ *  them.  Returns false if that fails. */
+bool network_limit(const struct network *network, const char *rate, const char *burst);
 
 /** Returns the name of a device between two namespaces, which both ends use. */
 const char *network_device(int number);

@@ -3,6 +3,7 @@
 #include "network_rails.h"
 
 #define RAILS_RATE  "4gbit"
+#define RAILS_BURST "1mb"
 #define RAILS_WIDTH 14
 
 static const size_t rails_sizes[] = {1048576, 4194304, 16777216};
@@ -67,7 +68,7 @@ void network_rails_run(struct network *network, struct results *results, int rou
         return;
     }
     network_rails_run_networks(&pair, results, 2);
-    if (network_limit(&pair, RAILS_RATE))
+    if (network_limit(&pair, RAILS_RATE, RAILS_BURST))
         network_rails_run_networks(&pair, results, 4);
     else if (round == 1)
         fprintf(stderr, "skua: rails on networks of " RAILS_RATE " are not measured: tc cannot "
