@@ -96,7 +96,8 @@ void create_section(Cell *cell)
 void send_positions(Cell *cell)
 {
     skua_index       self = skua_index_of(cell);
-    struct md_sender from = {box_number(&options.box, self.at.x), cell->atoms.n, cell->computes};
+    struct md_sender from = {box_number(&options.box, self.at.x), cell->atoms.n, cell->computes,
+                             Cell_forces_done(Cell_self(cell))};
     double           began, x[3 * CELL_ATOMS_MAX];
 
     if (cell->step == options.warmup)
@@ -170,7 +171,7 @@ static void contribute_forces(Compute *compute, const struct md_sender *from, co
     skua_section_contribute(
         from->to.section, compute,
         skua_contribution_make(SKUA_SUM, SKUA_INT64, force, (size_t)force_count(from->n)),
-        Cell_forces_done(cell_at(from->cell)));
+        from->done);
 }
 
 static struct force_atoms received_atoms(const struct md_sender *from, const double *x)

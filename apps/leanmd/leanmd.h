@@ -15,10 +15,12 @@ struct Cell {
     int64_t         step;
 };
 
-/** The cell that sends its positions, and the reduction that sums the forces on its atoms. */
+/** The cell that sends its positions, the reduction that sums the forces on its atoms, and what
+ * gets the sum. */
 struct md_sender {
     int             cell, n; /* number of the cell, number of its atoms */
     Compute_section to;
+    skua_completion done;
 };
 
 /* Predicates that say which actions follow a step. */

@@ -31,10 +31,11 @@ struct plain_cell {
 
 /* Positions; the message ends after those of the n atoms. */
 struct plain_sender {
-    int64_t      step;
-    int          cell, n;
-    skua_section to;
-    double       x[3 * CELL_ATOMS_MAX];
+    int64_t         step;
+    int             cell, n;
+    skua_section    to;
+    skua_completion done; /* gets the sum of the forces */
+    double          x[3 * CELL_ATOMS_MAX];
 };
 
 struct plain_compute {
@@ -122,6 +123,7 @@ static void cell_send_positions(struct plain_cell *cell)
     from.cell = cell->number;
     from.n    = cell->atoms.n;
     from.to   = cell->computes;
+    from.done = skua_done_invoke(skua_ref_of(cell), forces_entry);
     atoms_positions(&cell->atoms, from.x);
     skua_section_invoke(cell->computes, positions_entry, &from,
                         offsetof(struct plain_sender, x) + 3 * (size_t)from.n * sizeof *from.x);
@@ -240,7 +242,7 @@ static void compute_contribute(struct plain_compute *compute, const struct plain
     skua_section_contribute(
         from->to, compute,
         skua_contribution_make(SKUA_SUM, SKUA_INT64, force, (size_t)force_count(from->n)),
-        skua_done_invoke(cell_ref(from->cell), forces_entry));
+        from->done);
 }
 
 static bool compute_sampled(const struct plain_compute *compute)

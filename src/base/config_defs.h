@@ -68,7 +68,7 @@ CONFIG(restart,              text,      "none",       "Directory with the checkp
 CONFIG(rma,                  autoflag,  "auto",       "Let the driver put and get large blocks between hosts; auto: if the network does so without the target's CPU. 0 sends requests for all.")
 CONFIG(rma_atomics,          flag,      "0",          "Let the driver perform atomics between hosts; valid only if no PE of the target's host uses atomics on the same words.")
 CONFIG(rma_threshold,        bytes,     "32k",        "Size from which the driver puts and gets blocks; smaller ones go by request.")
-CONFIG(section_rebuild,      count,     "25",         "Share of the members of a section, in percent, that are on other PEs than their delegates before the section rebuilds its tree; from 100 on, only when the program requests it.")
+CONFIG(section_rebuild,      count,     "5",          "Share of the members of a section, in percent, that are on other PEs than their delegates before the section rebuilds its tree; from 100 on, only when the program requests it.")
 CONFIG(security,             security,  "job",        "Protection of a job between hosts: job, both ends of a connection prove that they belong to the job; auth, its traffic is also authenticated; encrypt, and encrypted. auth and encrypt need OpenSSL.")
 CONFIG(shared_connections,   autoflag,  "auto",       "Let the PEs of a process share its connections, one with each other process, with the tcp driver; auto: in jobs of 32 processes or more that have more PEs than processes. 0 makes a connection for each pair of PEs that exchange messages.")
 CONFIG(shared_memory,        flag,      "1",          "Let the processes of a host share memory; 0 separates them, as if each were on a host of its own.")
