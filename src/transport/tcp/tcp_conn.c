@@ -426,17 +426,18 @@ static inline bool tcp_conn_received(struct ski_tcp_conn *conn, ssize_t n, bool 
     return true;
 }
 
-/* Receives the rest of a packet of which only the beginning was asked for: it is likely to be
- * there. Returns what the next receive of the connection would, or @p n if nothing has arrived. */
-static ssize_t tcp_conn_recv_rest(struct ski_tcp_conn *conn, ssize_t n)
+/* Receives the rest of a packet of which only the beginning was asked for, unless it is so long
+ * that it is likely still on its way.  Returns what the next receive of the connection would, or @p
+ * n if nothing has arrived. */
+static __attribute__((noinline)) ssize_t tcp_conn_recv_rest(struct ski_tcp_conn *conn, ssize_t n)
 {
     void   *to;
     size_t  rest = tcp_conn_direct_bytes(conn, &to);
     ssize_t more;
 
-    if (rest == 0)
+    if (rest == 0 || rest > SKI_TCP_SCRATCH)
         return n;
-    more = recv(conn->source.fd, to, rest < TCP_DIRECT_RECV_MAX ? rest : TCP_DIRECT_RECV_MAX, 0);
+    more = recv(conn->source.fd, to, rest, 0);
     if (more < 0 && (errno == EAGAIN || errno == EINTR))
         return n;
     if (more > 0)
