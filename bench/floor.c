@@ -5,6 +5,10 @@
  *
  * The floor of a TCP connection of this host, series floor-tcp: two processes send the bytes of one
  * buffer and receive them in the other, and never sleep.  No runtime can be faster.
+ * Series packet-tcp: a header is sent before the data, in the same call.  The receiver reads it
+ * before it knows where the data belong: it receives both together and copies the data, or receives
+ * the header first; the faster of the two is reported.  No runtime whose connections carry more
+ * than one kind of packet can be faster.
  *
  * With `exchange', series limit-tcp: both send EXCHANGE_BYTES at the same time, then receive: two
  * system calls for each side. The two ends may be in different network namespaces, each of which is
@@ -26,6 +30,7 @@
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/socket.h>
+#include <sys/uio.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -33,6 +38,8 @@
 
 #define EXCHANGE_BYTES 32    /* ghost cells of a box of 2^3 cells for one neighbour */
 #define EXCHANGES      10000 /* in a batch */
+#define PACKET_HEAD    48    /* bytes before the data of a packet of Skua */
+#define PACKET_MOST    ((size_t)100000)
 
 struct floor_side {
     _Alignas(128) _Atomic uint32_t flag;
@@ -163,34 +170,99 @@ static void tcp_receive(int fd, char *to, size_t bytes)
     }
 }
 
+/* Sends a header and data, in one call if the kernel accepts both. */
+static void packet_send(int fd, const char *from, size_t bytes)
+{
+    static char   head[PACKET_HEAD];
+    struct iovec  part[2] = {{head, sizeof head}, {(void *)(uintptr_t)from, bytes}};
+    struct msghdr what    = {.msg_iov = part, .msg_iovlen = 2};
+    ssize_t       n       = sendmsg(fd, &what, MSG_NOSIGNAL);
+
+    if (n < (ssize_t)sizeof head)
+        fail("sendmsg");
+    tcp_send(fd, from + ((size_t)n - sizeof head), bytes - ((size_t)n - sizeof head));
+}
+
+/* Receives the header, then the data. */
+static void packet_receive_twice(int fd, char *to, size_t bytes)
+{
+    char head[PACKET_HEAD];
+
+    tcp_receive(fd, head, sizeof head);
+    tcp_receive(fd, to, bytes);
+}
+
+/* Receives the header and what has arrived of the data, copies these, and receives the rest. */
+static void packet_receive_copy(int fd, char *to, size_t bytes)
+{
+    static char scratch[PACKET_MOST + PACKET_HEAD];
+    size_t      got = 0;
+
+    while (got < PACKET_HEAD) {
+        ssize_t n = recv(fd, scratch + got, PACKET_HEAD + bytes - got, MSG_DONTWAIT);
+
+        if (n == 0 || (n < 0 && errno != EAGAIN && errno != EINTR))
+            fail("recv");
+        got += n > 0 ? (size_t)n : 0;
+    }
+    memcpy(to, scratch + PACKET_HEAD, got - PACKET_HEAD);
+    tcp_receive(fd, to + (got - PACKET_HEAD), bytes - (got - PACKET_HEAD));
+}
+
+/* How data are sent and received. */
+struct tcp_way {
+    void (*send)(int fd, const char *from, size_t bytes);
+    void (*receive)(int fd, char *to, size_t bytes);
+};
+
 /* Returns the time of a round trip in a batch of @p trips. */
-static double tcp_batch(int me, int fd, size_t bytes, int trips)
+static double tcp_batch(int me, int fd, size_t bytes, int trips, const struct tcp_way *way)
 {
     double begin = bench_now();
 
     for (int i = 0; i < trips; i++) {
         if (me == 0)
-            tcp_send(fd, source[0], bytes);
-        tcp_receive(fd, side[me].data, bytes);
+            way->send(fd, source[0], bytes);
+        way->receive(fd, side[me].data, bytes);
         if (me == 1)
-            tcp_send(fd, source[1], bytes);
+            way->send(fd, source[1], bytes);
     }
     return (bench_now() - begin) / trips;
 }
 
+/* Returns the time of a round trip in the best batch. */
+static double tcp_best(int me, int fd, size_t bytes, const struct tcp_way *way)
+{
+    double best = 1e9;
+
+    for (int batch = 0; batch < BENCH_BATCHES_NET; batch++) {
+        double time = tcp_batch(me, fd, bytes, bench_trips_net(bytes), way);
+
+        best = time < best ? time : best;
+    }
+    return best;
+}
+
 static void measure_tcp(int me, int fd)
 {
+    static const struct tcp_way plain = {tcp_send, tcp_receive},
+                                copy  = {packet_send, packet_receive_copy},
+                                twice = {packet_send, packet_receive_twice};
+
     bench_pin(cpu[me]);
     for (size_t i = 1; i < BENCH_SIZES; i++) {
-        double best = 1e9;
+        size_t bytes = bench_sizes[i];
+        double best  = tcp_best(me, fd, bytes, &plain), other;
 
-        for (int batch = 0; batch < BENCH_BATCHES_NET; batch++) {
-            double time = tcp_batch(me, fd, bench_sizes[i], bench_trips_net(bench_sizes[i]));
-
-            best = time < best ? time : best;
-        }
         if (me == 0)
-            bench_report("channels", "floor-tcp", bench_sizes[i], "roundtrip_us", best * 1e6);
+            bench_report("channels", "floor-tcp", bytes, "roundtrip_us", best * 1e6);
+        if (bytes > PACKET_MOST)
+            continue;
+        best  = tcp_best(me, fd, bytes, &copy);
+        other = tcp_best(me, fd, bytes, &twice);
+        if (me == 0)
+            bench_report("channels", "packet-tcp", bytes, "roundtrip_us",
+                         (best < other ? best : other) * 1e6);
     }
 }
 

@@ -31,28 +31,33 @@ static void sleep_once(struct end *thread)
     fall_asleep(thread);
 }
 
-/* PE 0 sends as much as is accepted and makes no progress: all of it arrives, also if PE 0 tries to
- * send more all the time (@p tries). */
-static void leave_to_thread(struct end *ends, bool tries)
+/* PE 0 sends as much as is accepted to PE @p to and makes no progress: all of it arrives, also if
+ * PE 0 tries to send more all the time (@p tries). */
+static void leave_to_thread(struct end *ends, int to, bool tries)
 {
     double since = now();
 
     fall_asleep(&ends[1]);
-    while (try_send(&ends[0], 2, LARGE) != SKUA_ERR_AGAIN)
+    while (try_send(&ends[0], to, LARGE) != SKUA_ERR_AGAIN)
         ;
     if (ends[0].returned >= ends[0].pending)
         fail("no packet of PE 0 waits, which the test needs");
-    while (ends[2].arrived[0] < ends[0].sends[2]) {
+    while (ends[to].arrived[0] < ends[0].sends[to]) {
         for (int i = 0; i < 100; i++)
-            pump(&ends[2], 1);
-        if (tries && try_send(&ends[0], 2, LARGE) != SKUA_ERR_AGAIN)
+            pump(&ends[to], 1);
+        if (tries && try_send(&ends[0], to, LARGE) != SKUA_ERR_AGAIN)
             fail("a packet is accepted before others are complete");
         sleep_once(&ends[1]);
         if (now() - since > PATIENCE)
             die("packets of a PE that computes are not sent by the progress thread");
     }
-    send_packet(ends, 3, 0, 2, LARGE); /* which was held */
-    settle(ends, 3);
+}
+
+/* Sends the packet that was refused, and completes all others. */
+static void end_round(struct end *ends, int count, int to)
+{
+    send_packet(ends, count, 0, to, LARGE);
+    settle(ends, count);
 }
 
 /* ---- threads -------------------------------------------------------------------------------- */
@@ -88,8 +93,10 @@ void test_assist(uint64_t packets)
     open_ends(ends, 3);
     send_packet(ends, 3, 0, 2, 1000);
     settle(ends, 3);
-    for (int i = 0; i < ROUNDS; i++)
-        leave_to_thread(ends, i > 0);
+    for (int i = 0; i < ROUNDS; i++) {
+        leave_to_thread(ends, 2, i > 0);
+        end_round(ends, 3, 2);
+    }
     atomic_store(&thread_stop, false);
     for (int i = 0; i < 2; i++)
         if (pthread_create(&thread[i], NULL, thread_pump, &ends[i + 1]) != 0)
@@ -101,4 +108,22 @@ void test_assist(uint64_t packets)
         pthread_join(thread[i], NULL);
     settle(ends, 3);
     close_ends(ends, 3);
+}
+
+/* PE 2, of the process of PE 0 and the progress thread, handles nothing, and more packets wait for
+ * it than may: the process receives nothing, and the progress thread still sends. */
+void test_assist_full(void)
+{
+    struct end ends[4];
+
+    open_ends(ends, 4);
+    send_packet(ends, 4, 0, 3, 1000);
+    settle(ends, 4);
+    while (try_send(&ends[0], 2, LARGE) != SKUA_ERR_AGAIN)
+        ;
+    leave_to_thread(ends, 3, false);
+    end_round(ends, 4, 3);
+    send_packet(ends, 4, 0, 2, LARGE); /* which was refused */
+    settle(ends, 4);
+    close_ends(ends, 4);
 }

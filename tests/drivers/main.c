@@ -35,6 +35,7 @@ struct ski_net net = {.processes    = 1,
 
 #define HUB_PORTS   2 /* that share connections: of three ends, the first two */
 #define WATCH_PORTS 3 /* of four ends, the first three                        */
+#define FULL_PORTS  3 /* of four ends, the first three                        */
 
 static char **parts;
 static int    part_count;
@@ -93,6 +94,12 @@ static void test_all(void)
         test_threads(scaled(20000)), ended("a thread for each port");
     if (net.progress_pe && is_asked("assist"))
         test_assist(scaled(3000)), ended("a progress thread that sends for a PE that computes");
+    if (net.share && net.progress_pe > 0 && is_asked("assist")) {
+        net.ports = FULL_PORTS;
+        test_assist_full(),
+            ended("a progress thread that sends while a port of its process is full");
+        net.ports = HUB_PORTS;
+    }
     if (is_asked("busy"))
         test_busy(), ended("a connection that is busier than the others");
     if (net.share && is_asked("watch")) {

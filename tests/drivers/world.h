@@ -125,6 +125,7 @@ void test_watch(void);
 void test_busy(void);
 void test_threads(uint64_t packets);
 void test_assist(uint64_t packets);
+void test_assist_full(void);
 void test_silent_peer(void);
 void test_crossing(int rounds);
 void test_closing(void);

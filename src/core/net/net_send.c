@@ -24,8 +24,9 @@
 #include "core/net/address_exchange.h"
 #include "transport/select.h"
 
-#define EXTEND_LOOK 16 /* extensions of a packet between two looks at the clock */
-#define BURST_LEAST 8  /* packets in a row that make a burst                    */
+#define EXTEND_LOOK     16    /* extensions of a packet between two looks at the clock */
+#define BURST_LEAST     8     /* packets in a row that make a burst                    */
+#define NET_SPLIT_SHORT 16384 /* bytes of data up to which a split packet has its short form */
 
 #define CONNECT_SECONDS 5 /* for which the first packet to a progress thread waits */
 
@@ -494,11 +495,22 @@ static bool net_is_open(const struct ski_net_port *net, const struct ski_net_pee
     return peer && peer->endpoint && !peer->lost && !peer->backlog.first && !net->self->thread;
 }
 
+/* Returns where the packet of a message begins whose last @p bytes of data lie elsewhere.  It has
+ * its short form, with which a receiver does less, if it is likely to be copied on arrival. */
+static const char *net_split_begin(struct skua_msg *msg, size_t bytes)
+{
+    if (bytes < NET_SPLIT_SHORT)
+        return ski_packet_shorten(msg);
+    net_clear_half(msg);
+    return (const char *)msg;
+}
+
 bool ski_net_send_split(struct ski_pe *self, int pe, struct skua_msg *msg, const void *rest,
                         size_t bytes, struct ski_net_done *done)
 {
     struct ski_net_port *net  = self->net;
     struct ski_net_peer *peer = ski_net_peer_find(net, pe);
+    const char          *begin, *end = (const char *)msg + ski_msg_extent(msg) - bytes;
     skua_status          status;
 
     if (peer && peer->backlog.first && !peer->full && !self->thread)
@@ -506,10 +518,10 @@ bool ski_net_send_split(struct ski_pe *self, int pe, struct skua_msg *msg, const
     if (!net_is_open(net, peer))
         return false;
     net_stamp(peer, msg);
-    net_clear_half(msg);
+    begin = net_split_begin(msg, bytes);
     ski_net_op_begin(self); /* until recv_on_done() */
-    status = ski_net_here.driver->send_split(peer->endpoint, msg, ski_msg_extent(msg) - bytes, rest,
-                                             bytes, done);
+    status = ski_net_here.driver->send_split(peer->endpoint, (void *)(uintptr_t)begin,
+                                             (size_t)(end - begin), rest, bytes, done);
     if (status != SKUA_PENDING)
         ski_net_op_end(self);
     if (status == SKUA_ERR_AGAIN || status == SKUA_ERR_UNSUPPORTED)

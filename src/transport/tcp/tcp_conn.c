@@ -284,7 +284,7 @@ static void tcp_other_side_lost(struct ski_tcp_conn *conn, const char *reason)
         tcp_conns_close_to(conn->port, conn->pe);
 }
 
-/* Returns whether a connection that is closed now carried all that it had to: the table is in
+/* Returns whether a connection that is closed now carried all that it had to: the cases are in
  * tcp_settle.c. */
 static bool tcp_conn_is_complete(const struct ski_tcp_conn *conn, const struct ski_peer *peer)
 {
@@ -426,11 +426,32 @@ static inline bool tcp_conn_received(struct ski_tcp_conn *conn, ssize_t n, bool 
     return true;
 }
 
+/* Receives the rest of a packet of which only the beginning was asked for, unless it is so long
+ * that it is likely still on its way.  Returns what the next receive of the connection would, or @p
+ * n if nothing has arrived. */
+static __attribute__((noinline)) ssize_t tcp_conn_recv_rest(struct ski_tcp_conn *conn, ssize_t n)
+{
+    void   *to;
+    size_t  rest = tcp_conn_direct_bytes(conn, &to);
+    ssize_t more;
+
+    if (rest == 0 || rest > SKI_TCP_SCRATCH)
+        return n;
+    more = recv(conn->source.fd, to, rest, 0);
+    if (more < 0 && (errno == EAGAIN || errno == EINTR))
+        return n;
+    if (more > 0)
+        ski_framing_received(&conn->in, (size_t)more);
+    return more;
+}
+
 bool ski_tcp_on_packets(struct ski_tcp_conn *conn)
 {
-    bool    sense = true;
-    ssize_t n     = tcp_conn_recv(conn, &sense);
+    bool    sense = true, led = ski_framing_lead(&conn->in) > 0;
+    ssize_t n = tcp_conn_recv(conn, &sense);
 
+    if (led && n > 0 && sense && ski_framing_is_direct(&conn->in))
+        n = tcp_conn_recv_rest(conn, n);
     return tcp_conn_received(conn, n, sense, "it sent invalid data");
 }
 

@@ -104,7 +104,7 @@ struct ski_framing {
 };
 
 #define SKI_FRAMING_LARGE                                                                          \
-    20480 /* bytes from which on a packet is large: a copy costs more than a call */
+    18432 /* bytes from which on a packet is large: a copy costs more than a call */
 #define SKI_FRAMING_PLAINS 64 /* large packets that are received as usual after one was */
 
 /** Returns how many bytes are to be received next, at most, if the next packet is likely to be a
@@ -122,6 +122,12 @@ static inline size_t ski_framing_target(const struct ski_framing *s, void **to)
 {
     *to = s->room ? s->room + s->got - s->kept : NULL;
     return s->room ? s->bytes - s->got : 0;
+}
+
+/** Returns whether the rest of a whole packet is received where the runtime wants its data. */
+static inline bool ski_framing_is_direct(const struct ski_framing *s)
+{
+    return s->kept > 0 && !s->packet;
 }
 
 /** Asks the runtime for ski_framing_check_target(). */

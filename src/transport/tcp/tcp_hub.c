@@ -61,15 +61,19 @@ static void hub_take_submitted(struct ski_tcp_hub *hub)
     ski_tcp_sendq_flush(hub->below);
 }
 
-/* Does what other threads have left to the owner of the lock. */
+/* Does what other threads have left to the owner of the lock.  In a job with progress threads the
+ * connections of packets that wait wake the watcher, as the PE of this thread may compute from now
+ * on.  That does not depend on whether there is a watcher: a port that is about to sleep, or about
+ * to follow another watcher, would not be found. */
 static void hub_serve(struct ski_tcp_hub *hub)
 {
+    bool asked;
+
     if (atomic_load(&hub->submitted))
         hub_take_submitted(hub);
-    if (atomic_load(&hub->want_writable) && atomic_exchange(&hub->want_writable, false))
+    asked = atomic_load(&hub->want_writable) && atomic_exchange(&hub->want_writable, false);
+    if (asked || (hub->below->waiting && ski_tcp.net->progress_pe > 0))
         ski_tcp_want_writable_all(hub->below);
-    else if (hub->below->waiting && ski_tcp.net->progress_pe > 0 && atomic_load(&hub->watcher))
-        ski_tcp_want_writable_all(hub->below); /* the PE of this thread may compute from now on */
 }
 
 static bool hub_is_needed(struct ski_tcp_hub *hub)

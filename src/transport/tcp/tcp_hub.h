@@ -152,8 +152,8 @@ void ski_tcp_hub_watch(struct ski_tcp_hub *hub, unsigned number);
 /** Makes another port that sleeps the watcher, if @p port was and is awake now. */
 void ski_tcp_hub_unwatch(struct ski_tcp_hub_port *port);
 
-/** Bounds the sleep of a port whose packets wait while a port is full: then there is no watcher, so
- *  nothing would wake it when they can be sent. */
+/** Bounds the sleep of a port whose packets wait, and of the progress thread, while a port is full:
+ *  then there is no watcher, so nothing would wake it when packets can be sent. */
 void ski_tcp_hub_nap(struct ski_tcp_hub_port *port);
 
 /** Stops the timer of ski_tcp_hub_nap(), if it is set. */

@@ -96,11 +96,19 @@ static bool hub_timer_make(struct ski_tcp_hub_port *port)
     return port->timer >= 0;
 }
 
+/* Returns whether packets may wait that a port is to send when it wakes up: its own, or, if it is
+ * that of the progress thread, those of any port. */
+static bool hub_port_may_send(const struct ski_tcp_hub_port *port)
+{
+    return port->pending > 0 ||
+           (ski_tcp.net->progress_pe > 0 && port->pe == ski_tcp.net->progress_pe);
+}
+
 void ski_tcp_hub_nap(struct ski_tcp_hub_port *port)
 {
     struct itimerspec soon = {.it_value.tv_nsec = HUB_NAP_NS};
 
-    if (port->pending == 0 || atomic_load(&port->hub->full) == 0)
+    if (!hub_port_may_send(port) || atomic_load(&port->hub->full) == 0)
         return;
     port->napping = hub_timer_make(port) && timerfd_settime(port->timer, 0, &soon, NULL) == 0;
     if (!port->napping)

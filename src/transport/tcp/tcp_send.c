@@ -16,8 +16,11 @@
 
 #include "transport/tcp/tcp.h"
 
-#define TCP_COPY_MAX  2048 /* bytes that are copied faster than they are gathered by the kernel */
-#define TCP_SENDQ_MAX 1024 /* packets in a send queue, at most ...  */
+#define TCP_COPY_MAX       2048 /* bytes that are copied faster than they are gathered by the kernel */
+#define TCP_SPLIT_COPY_MAX 256  /* bytes of the first part of a split packet that are copied */
+#define TCP_SENDQ_MAX      1024 /* packets in a send queue, at most ...  */
+#define TCP_SPLIT_QUICK_MAX                                                                        \
+    (SKI_TCP_RAIL_BYTES - TCP_SPLIT_COPY_MAX) /* below that rails are not used */
 #define TCP_SENDQ_FULL                                                                             \
     ((size_t)4 << 20)     /* ... or bytes in memory of the runtime from which on it is full:       \
                              senders then wait (back-pressure) */
@@ -76,6 +79,23 @@ static inline size_t tcp_write_copy(int fd, uint64_t head, const void *packet, s
     memcpy(copy, &head, SKI_FRAME_HEAD);
     memcpy(copy + SKI_FRAME_HEAD, packet, bytes);
     n = send(fd, copy, SKI_FRAME_HEAD + bytes, MSG_DONTWAIT | MSG_NOSIGNAL);
+    return n > 0 ? (size_t)n : 0;
+}
+
+/* Writes a packet of two parts.  The first one, which is short, and the head are one part for the
+ * kernel. */
+static size_t tcp_write_split(int fd, uint64_t head, const void *packet, size_t bytes,
+                              const void *rest, size_t rest_bytes)
+{
+    char          copy[SKI_FRAME_HEAD + TCP_SPLIT_COPY_MAX];
+    struct iovec  part[2] = {{copy, SKI_FRAME_HEAD + bytes}, {(void *)(uintptr_t)rest, rest_bytes}};
+    struct msghdr what    = {.msg_iov = part, .msg_iovlen = 2};
+    ssize_t       n;
+
+    assert(bytes <= TCP_SPLIT_COPY_MAX);
+    memcpy(copy, &head, SKI_FRAME_HEAD);
+    memcpy(copy + SKI_FRAME_HEAD, packet, bytes);
+    n = sendmsg(fd, &what, MSG_DONTWAIT | MSG_NOSIGNAL);
     return n > 0 ? (size_t)n : 0;
 }
 
@@ -396,12 +416,17 @@ skua_status ski_tcp_send_start(struct ski_peer *peer, struct ski_tcp_send_req *o
     return tcp_sendq_has_room(peer) ? tcp_send_now_or_queue(peer, out) : SKUA_ERR_AGAIN;
 }
 
-/* Returns whether a packet can be written at once, by one call, and what the kernel does not accept
- * of it can be queued. */
+/* Returns whether a packet can be written at once, and what the kernel does not accept of it can be
+ * queued. */
+static inline bool tcp_send_is_immediate(const struct ski_peer *peer)
+{
+    return !peer->slow_path && !peer->first && peer->port->spare && tcp_peer_is_open(peer);
+}
+
+/* Returns whether a packet can be written at once as one part. */
 static inline bool tcp_send_is_quick(const struct ski_peer *peer, size_t bytes)
 {
-    return !peer->slow_path && bytes <= TCP_COPY_MAX && !peer->first && peer->port->spare &&
-           tcp_peer_is_open(peer);
+    return bytes <= TCP_COPY_MAX && tcp_send_is_immediate(peer);
 }
 
 /* Sends a packet on the rails of its peer, if it is large and there are any; else as any other. */
@@ -462,12 +487,21 @@ skua_status ski_tcp_send_one(struct ski_peer *peer, struct ski_tcp_send_req *out
 skua_status ski_tcp_send_split(struct ski_peer *peer, void *packet, size_t bytes, const void *rest,
                                size_t rest_bytes, void *cookie)
 {
-    struct ski_tcp_send_req out = {.head = {ski_frame_head(SKI_FRAME_PACKET, bytes + rest_bytes)},
-                                   .head_bytes = SKI_FRAME_HEAD,
-                                   .part       = {packet, rest},
-                                   .bytes      = {bytes, rest_bytes},
-                                   .split      = true,
-                                   .cookie     = cookie};
+    uint64_t                head = ski_frame_head(SKI_FRAME_PACKET, bytes + rest_bytes);
+    struct ski_tcp_send_req out;
+    size_t                  sent = 0;
 
+    if (bytes <= TCP_SPLIT_COPY_MAX && rest_bytes < TCP_SPLIT_QUICK_MAX &&
+        tcp_send_is_immediate(peer))
+        sent = tcp_write_split(peer->conn->source.fd, head, packet, bytes, rest, rest_bytes);
+    if (sent == SKI_FRAME_HEAD + bytes + rest_bytes)
+        return SKUA_OK;
+    out = (struct ski_tcp_send_req){.head       = {head},
+                                    .head_bytes = SKI_FRAME_HEAD,
+                                    .part       = {packet, rest},
+                                    .bytes      = {bytes, rest_bytes},
+                                    .sent       = sent,
+                                    .split      = true,
+                                    .cookie     = cookie};
     return tcp_send_owned(peer, &out);
 }

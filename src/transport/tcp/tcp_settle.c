@@ -20,18 +20,19 @@
  * A connection may break while it is left.  The side that then lacks data is the one that has not
  * received an end, as MOVED and END follow all packets of their stream; it finds that the peer is
  * lost and closes all connections with it, by which the peer finds the same.  So each side
- * considers what it has received, not what it has sent, unless it closes its port itself:
+ * considers what it has received, not what it has sent, unless it closes its port itself.  When the
+ * connection is closed or breaks:
  *
- *      received   sent                     the connection is closed or breaks
- *      --------   ----                     ----------------------------------
- *      nothing    nothing, or MOVED        the peer is lost: packets may be missing here
- *      MOVED      nothing, between packets this side sends on the kept connection; if packets are
- *                                          missing there, the peer has received no end and finds
- * out MOVED      nothing, in a packet     the peer is lost: its rest cannot follow elsewhere MOVED
- * MOVED                    this side has closed it END        nothing, between packets the peer has
- * closed its port: it is lost when a packet is sent to it END        nothing, in a packet     the
- * peer is lost, likewise END        MOVED                    the peer has closed its port anything
- * END                      this side closes its port: nothing is expected any more
+ *   - It has received nothing, and has sent nothing or MOVED: the peer is lost, as packets may be
+ *     missing here.
+ *   - It has received MOVED, and has sent nothing: between packets it sends on the kept connection,
+ *     and if packets are missing there, the peer has received no end and finds out.  In a packet,
+ *     the peer is lost, as the rest cannot follow elsewhere.
+ *   - It has received and sent MOVED: it has closed the connection.
+ *   - It has received END, and has sent nothing: the peer has closed its port, and is lost when a
+ *     packet is sent to it; in a packet, it is lost at once.
+ *   - It has received END and sent MOVED: the peer has closed its port.
+ *   - It has sent END: it closes its port, and nothing is expected any more.
  *
  * A MOVED that was sent in part counts as sent.  A side that closes its port sends END on each
  * connection that it has not ended, unless it is in a packet there.

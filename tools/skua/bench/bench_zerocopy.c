@@ -3,6 +3,7 @@
  * bench_zerocopy.c - skua bench zerocopy: data from memory of one PE to memory of another, with and
  * without copying it into a message (bench/zerocopy.c).  The goal is the break-even size.
  */
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -11,6 +12,7 @@
 #define WIDTH    10
 #define GOAL     4096.0  /* break-even size, in bytes ... */
 #define GOAL_TCP 32768.0 /* ... and between hosts */
+#define SMALL    1024    /* bytes of the smallest message between hosts */
 
 static const size_t sizes[] = {64,    256,   1024,  2048,   4096,    8192,
                                16384, 32768, 65536, 262144, 1048576, 4194304};
@@ -92,6 +94,41 @@ static void bench_zerocopy_print_goals(const struct results *r, size_t of, bool 
                          "<=", of == BETWEEN_HOSTS ? GOAL_TCP : GOAL);
 }
 
+/* Returns the smallest size from which on two messages, the descriptor and the request, and a put
+ * of the data take less time than a message with copies of them: no get over a network without RMA
+ * pays off below.  0: they were not measured. */
+static double bench_zerocopy_get_limit(const struct results *r, bool heap)
+{
+    double small = bench_zerocopy_get(r, series[BETWEEN_HOSTS], "copy", heap, SMALL),
+           from  = INFINITY;
+
+    for (size_t i = SIZES; small > 0 && i-- > 0;) {
+        double put  = bench_zerocopy_get(r, series[BETWEEN_HOSTS], "put", heap, sizes[i]);
+        double copy = bench_zerocopy_get(r, series[BETWEEN_HOSTS], "copy", heap, sizes[i]);
+
+        if (put > 0 && 2 * small + put >= copy)
+            break;
+        if (put > 0)
+            from = (double)sizes[i];
+    }
+    return small > 0 ? from : 0;
+}
+
+/* Prints the goals that only jobs of several hosts have, and the limit of a get. */
+static void bench_zerocopy_print_net_goals(const struct results *r, bool heap)
+{
+    double limit = bench_zerocopy_get_limit(r, heap);
+
+    bench_print_goal(
+        heap ? "nocopy argument into posted malloc() memory" : "nocopy argument into posted memory",
+        bench_zerocopy_break_even(r, series[BETWEEN_HOSTS], "post", heap), "<=", GOAL_TCP);
+    if (limit > 0)
+        printf("%-62s%8.0f  a limit\n",
+               heap ? "two messages and a put, malloc() memory: a get"
+                    : "two messages and a put: a get",
+               limit);
+}
+
 static void bench_zerocopy_print_goals_head(size_t of)
 {
     printf("\nSmallest size that is faster than copying, bytes: %s", titles[of]);
@@ -113,8 +150,10 @@ static void bench_zerocopy_print(const struct results *r)
     for (int heap = 0; heap < 2; heap++)
         bench_zerocopy_print_table(r, BETWEEN_HOSTS, heap);
     bench_zerocopy_print_goals_head(BETWEEN_HOSTS);
-    for (int heap = 0; heap < 2; heap++)
+    for (int heap = 0; heap < 2; heap++) {
         bench_zerocopy_print_goals(r, BETWEEN_HOSTS, heap);
+        bench_zerocopy_print_net_goals(r, heap);
+    }
 }
 
 static void bench_zerocopy_plot(const struct results *r, FILE *to)
