@@ -60,6 +60,38 @@ void ski_rings_init(struct ski_rings *rings, struct ski_reader *reader, struct s
     }
 }
 
+/* Returns reader @p i of all those of the inbox, of which @p reader is number 0. */
+static struct ski_reader *rings_reader(struct ski_reader *reader, uint32_t i)
+{
+    return i == 0 ? reader : &reader->rings->other[i - 1];
+}
+
+/* Cells of a producer in a quota, and in all of a quota, at most. */
+#define QUOTA_EACH 4
+#define QUOTA_MOST 32
+
+/* Returns the number of producers of ring @p ring of @p rings. */
+static uint32_t rings_producers(uint32_t ring, uint32_t rings, uint32_t producers, uint32_t self)
+{
+    return (producers + rings - 1 - ring) / rings - (self < producers && self % rings == ring);
+}
+
+void ski_rings_share(struct ski_reader *reader, uint32_t producers, uint32_t self)
+{
+    const struct ski_rings *rings = reader->rings;
+    uint32_t                count = rings->others + 1, most = (producers + count - 1) / count;
+    uint32_t                each = most * QUOTA_EACH > QUOTA_MOST ? QUOTA_MOST / most : QUOTA_EACH;
+
+    for (uint32_t i = 0; i < count; i++) {
+        struct ski_reader *of = rings_reader(reader, i);
+        size_t             ring =
+            (size_t)((char *)of->inbox - (char *)rings->first) / ski_inbox_bytes(of->cells);
+
+        of->quota = rings_producers((uint32_t)ring, count, producers, self) * (each ? each : 1);
+        of->quota = of->quota ? of->quota : 1;
+    }
+}
+
 bool ski_rings_turn_sc(struct ski_reader *reader)
 {
     struct ski_rings *rings = reader->rings;
@@ -77,12 +109,6 @@ bool ski_rings_turn_sc(struct ski_reader *reader)
         }
     }
     return ski_reader_ready_sc(reader);
-}
-
-/* Returns reader @p i of all those of the inbox, of which @p reader is number 0. */
-static struct ski_reader *rings_reader(struct ski_reader *reader, uint32_t i)
-{
-    return i == 0 ? reader : &reader->rings->other[i - 1];
 }
 
 /* Sets the sleep bit of a ring.  Returns whether no ticket of it is outstanding. */

@@ -31,7 +31,8 @@
  * of several rings (struct ski_rings).  A producer always uses the same ring of an inbox, so that
  * its cells are consumed in order; cells of producers with different rings have no order, not even
  * if one producer sends because it has received from the other.  The consumer reads the rings in
- * turn.
+ * turn, from each a quota of cells that is proportional to its producers, so that all producers are
+ * served evenly.
  *
  *   Sleep with several rings.  Each ring has a sleep bit; the consumer sleeps on the word of the
  *   first ring, and sets the bit of that ring before those of the others.  A producer that sees the
@@ -176,6 +177,7 @@ struct ski_reader {
     uint64_t          stamp; /* its ticket + 1                            */
     uint64_t          told;  /* the stamp when head was last published    */
     uint32_t          cells;
+    uint32_t          quota; /* cells that are consumed before it is the turn of another ring */
     struct ski_inbox *inbox;
     struct ski_rings *rings; /* all rings of the inbox; NULL: it has one  */
 };
@@ -193,7 +195,7 @@ struct ski_rings {
 static inline void ski_reader_init(struct ski_reader *reader, struct ski_inbox *inbox,
                                    uint32_t cells)
 {
-    *reader = (struct ski_reader){inbox->cell, 1, 1, cells, inbox, NULL};
+    *reader = (struct ski_reader){inbox->cell, 1, 1, cells, UINT32_MAX, inbox, NULL};
 }
 
 /** Returns the size in bytes of the record of @p count rings. */
@@ -203,9 +205,13 @@ static inline size_t ski_rings_bytes(uint32_t count)
 }
 
 /** Makes the reader of an empty inbox of @p count rings, two or more, which lie one behind the
- *  other. */
+ *  other.  The quotas are set by ski_rings_share(). */
 void ski_rings_init(struct ski_rings *rings, struct ski_reader *reader, struct ski_inbox *first,
                     uint32_t count, uint32_t cells);
+
+/** Sets the quotas: producer i of @p producers uses ring i modulo the number of rings; number
+ *  @p self, if there is one, is the consumer, which sends nothing to itself. */
+void ski_rings_share(struct ski_reader *reader, uint32_t producers, uint32_t self);
 
 /** Returns whether the next cell is filled. */
 static inline bool ski_reader_ready_sc(const struct ski_reader *reader)

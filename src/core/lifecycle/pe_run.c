@@ -26,15 +26,18 @@
 #include "core/sched/future.h"
 #include "core/sched/scheduler.h"
 
-static void pe_init_reader(struct ski_pe *self, const struct ski_host *host, int index)
+static void pe_init_reader(struct ski_pe *self, const struct ski_job *job, int index)
 {
-    size_t bytes = ski_rings_bytes(host->rings);
+    const struct ski_host *host  = job->host;
+    size_t                 bytes = ski_rings_bytes(host->rings);
 
-    if (host->rings == 1)
+    if (host->rings == 1) {
         ski_reader_init(&self->reader, ski_host_inbox(host, index), host->cells);
-    else
-        ski_rings_init(ski_memory_checked(malloc(bytes), bytes), &self->reader,
-                       ski_host_inbox(host, index), host->rings, host->cells);
+        return;
+    }
+    ski_rings_init(ski_memory_checked(malloc(bytes), bytes), &self->reader,
+                   ski_host_inbox(host, index), host->rings, host->cells);
+    ski_rings_share(&self->reader, (uint32_t)job->local_pes, (uint32_t)index);
 }
 
 struct ski_pe *ski_pe_create(const struct ski_boot *boot, int pe)
@@ -47,7 +50,7 @@ struct ski_pe *ski_pe_create(const struct ski_boot *boot, int pe)
 
     ski_assert(index >= 0 && index < host->all);
     memset(self, 0, size);
-    pe_init_reader(self, host, index);
+    pe_init_reader(self, job, index);
     self->pe                      = pe;
     self->pes                     = job->pes;
     self->index                   = index;

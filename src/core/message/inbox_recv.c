@@ -93,42 +93,28 @@ bool ski_inbox_doorbell_next(struct ski_pe *self)
     return false;
 }
 
-/* Moves messages of the ring that is read into the queue, at most @p limit cells and up to the next
- * doorbell.  Returns how many cells remain of the limit; 0 if a doorbell is next. */
-static unsigned inbox_drain_ring(struct ski_pe *self, unsigned limit)
+void ski_inbox_drain(struct ski_pe *self, unsigned limit)
 {
     struct ski_cell *cell;
+    uint64_t         waiting;
 
-    while (limit > 0 && (cell = ski_reader_peek_sc(&self->reader))) {
+    limit = limit < self->reader.quota ? limit : self->reader.quota;
+    while (limit-- > 0 && (cell = ski_reader_peek_sc(&self->reader))) {
         unsigned         flags = cell->flags;
         struct skua_msg *msg;
 
         if (SKI_UNLIKELY(flags & SKI_MSG_WAKEUP)) {
-            if (cell->handler) {
-                limit = 0;
+            if (cell->handler)
                 break;
-            }
             ski_inbox_answer(self);
-            limit--;
             continue;
         }
         msg = inbox_take(self, cell);
         ski_reader_advance_sc(&self->reader);
         self->stats.received++;
         ski_queue_push(&self->queue, msg, flags);
-        limit--;
     }
     ski_reader_tell_sc(&self->reader);
-    return limit;
-}
-
-void ski_inbox_drain(struct ski_pe *self, unsigned limit)
-{
-    uint64_t waiting;
-
-    do
-        limit = inbox_drain_ring(self, limit);
-    while (limit > 0 && self->reader.rings && ski_rings_turn_sc(&self->reader));
     waiting = self->queue.pushed - self->queue.popped;
     if (waiting > self->stats.queue_peak)
         self->stats.queue_peak = waiting;
