@@ -43,7 +43,7 @@ CONFIG(idle_report,          seconds,   "5",          "Idle time after which PE 
 CONFIG(idle_spin,            micros,    "50",         "Time that an idle PE polls at full speed before it yields its core between polls.")
 CONFIG(idle_yield,           micros,    "50",         "Time that an idle PE then polls and yields its core before it sleeps.")
 CONFIG(inbox_cells,          power,     "512",        "Cells in a ring of arriving messages; a power of two.")
-CONFIG(inbox_rings,          autocount, "auto",       "Rings of arriving messages of each PE, up to 8, among which its senders within the host are divided; auto is 1 if the host has up to 7 PEs, 2 up to 15, else 4.")
+CONFIG(inbox_rings,          autocount, "auto",       "Rings of arriving messages of each PE, up to 8, among which its senders within the host are divided; auto is 1 if the host has up to 7 PEs, else 4.")
 CONFIG(launcher,             text,      "auto",       "How skuarun starts its agents on other hosts: ssh, srun, or a command in which %h is the host; auto is srun inside a Slurm job, else ssh.")
 CONFIG(learned_channels,     flag,      "0",          "Detect messages that repeat, and deliver their data directly to where the receiver expects them (skua/inplace.h).")
 CONFIG(local_completion,     flag,      "0",          "A blocking put or accumulate that goes by request returns at local completion, when its data may be changed again; a flush waits for remote completion.")

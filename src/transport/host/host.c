@@ -80,22 +80,19 @@ static uint32_t host_inbox_cells(size_t pes, uint32_t cells)
     return cells;
 }
 
-/* PEs of a host for each ring of an inbox, and rings, by default.  With fewer PEs in a ring, the
- * ring of the receiver itself would have half as many senders as others, which each would then be
- * served twice as often. */
-#define HOST_RING_PES   4
-#define HOST_RINGS_MOST 4
+/* PEs of a host from which on an inbox has several rings, and their number, by default
+ * (docs/decisions/0083-x86-64-rates.md). */
+#define HOST_RINGS_PES 8
+#define HOST_RINGS     4
 
 /* Returns the number of rings of an inbox.  Hidden PEs send little, and do not count. */
 static uint32_t host_inbox_rings(const struct ski_job *job)
 {
-    uint32_t pes = (uint32_t)job->local_pes, rings = 1, given = (uint32_t)ski_config.inbox_rings;
+    uint32_t pes = (uint32_t)job->local_pes, given = (uint32_t)ski_config.inbox_rings;
 
     if (given)
         return given < pes ? given : pes;
-    while (rings < HOST_RINGS_MOST && 2 * rings * HOST_RING_PES <= pes)
-        rings *= 2;
-    return rings;
+    return pes < HOST_RINGS_PES ? 1 : HOST_RINGS;
 }
 
 /* Takes the next @p bytes of *@p memory, in cache lines of their own. */
