@@ -167,15 +167,28 @@ static inline void scaling_measure(const struct scaling_library *library,
         scaling_report(library, "us", kernel->name, best / (double)rounds * 1e6);
 }
 
-/* Measures the kernels of a list that ends with a name of NULL, or only the kernel named
- * @p only. */
+/* Returns whether @p names, separated by commas, contain @p name. */
+static inline bool scaling_is_among(const char *names, const char *name)
+{
+    size_t bytes = strlen(name);
+
+    for (; names; names = strchr(names, ',')) {
+        names += *names == ',';
+        if (strncmp(names, name, bytes) == 0 && (names[bytes] == 0 || names[bytes] == ','))
+            return true;
+    }
+    return false;
+}
+
+/* Measures the kernels of a list that ends with a name of NULL, or only those that @p only names,
+ * separated by commas. */
 static inline void scaling_measure_all(const struct scaling_library *library,
                                        const struct scaling_kernel *kernel, const char *only)
 {
     double start = bench_now();
 
     for (; kernel->name; kernel++)
-        if ((!only || strcmp(only, kernel->name) == 0) &&
+        if ((!only || scaling_is_among(only, kernel->name)) &&
             library->largest(bench_now() - start) < SCALING_PROGRAM_S)
             scaling_measure(library, kernel);
 }

@@ -43,8 +43,8 @@ run "$skua" bench collectives --pes=1
 ok "too few PEs" has "$code $err" '^2 .*benchmark needs 2 PEs'
 run "$skua" bench stencil3d --pes=0
 ok "no PEs" has "$code $err" '^2 .*expected 1 to 1024 PEs'
-run "$skua" bench pingpong --pes=4
-ok "a benchmark of two PEs" has "$code $err" '^2 .*this benchmark has a fixed number of PEs'
+run "$skua" bench channels --pes=4
+ok "a benchmark of two PEs" has "$code $err" '^2 .*this benchmark measures two PEs; skua bench stencil3d --pes measures channels on more'
 run "$skua" bench collectives --pes=2,x
 ok "a list of PEs with a word in it" has "$code $err" '^2 .*expected 1 to 1024 PEs'
 run "$skua" bench pairs --weak
@@ -81,7 +81,7 @@ echo "\$*" >>$work/grown
 printf '{"bench":"fft1d","series":"skua","bytes":%s,"metric":"rate-%spe","value":%se9}\n' \
   \$((16 * (\$2 == 1 ? 1 << 20 : 1 << 22))) \$2 \$((\$2 == 1 ? 2 : 6))
 END
-for name in fft1d bench-fft1d_limit; do printf '#!/bin/sh\n' >"$work/grow/$name"; done
+for name in fft1d bench-fft1d_limit bench-scaling; do printf '#!/bin/sh\n' >"$work/grow/$name"; done
 chmod +x "$work"/grow/*
 run env PATH="$work/grow:$PATH" "$work/grow/skua" bench fft1d --weak --pes=1,4 --rounds=1 --output="$work"
 ok "--weak grows the problem with the PEs" has "$(cat "$work/grown")" '^-n 4 -t 1 .*/fft1d --log2=22 '
@@ -92,6 +92,10 @@ ok "in files of their own" grep -q '^fft1d,skua,67108864,efficiency-4pe,0.75$' "
 run env PATH="$work/grow:$PATH" "$work/grow/skua" bench scaling --only=fft1d --pes=1,4 --rounds=1 --output="$work"
 ok "scaling measures both problems" has "$(cat "$work/grown")" '^-n 4 .*--log2=20 '
 ok "and both efficiencies" has "$(cat "$work/bench-scaling.csv")" '^scaling,skua,8,eff-fft1d-weak-4pe,0.75$'
+: >"$work/grown"
+run env PATH="$work/grow:$PATH" "$work/grow/skua" bench objects --pes=4 --rounds=1 --output="$work"
+ok "a benchmark of two PEs measures its kernels on others" has "$(cat "$work/grown")" '^-n 4 -t 1 .*/bench-scaling skua entries,tasks$'
+ok "in files of its own" test -s "$work/bench-objects-pes.csv" -a ! -e "$work/bench-objects.csv"
 run "$skua" tour --help
 ok "tour --help" has "$code $out" '^0 usage: skua tour'
 tap_end

@@ -357,10 +357,10 @@ static void begin(int *argc, char ***argv)
 
 int main(int argc, char **argv)
 {
-    const char *series   = argc > 1 ? argv[1] : "mpi";
-    char        only[32] = "";
-    bool        many     = argc > 2 && sscanf(argv[2], "threads=%d,%31s", &threads, only) >= 1;
-    const char *kernel   = !many && argc > 2 ? argv[2] : only[0] ? only : NULL;
+    const char *series    = argc > 1 ? argv[1] : "mpi";
+    char        only[128] = "";
+    bool        many      = argc > 2 && sscanf(argv[2], "threads=%d,%127s", &threads, only) >= 1;
+    const char *kernel    = !many && argc > 2 ? argv[2] : only[0] ? only : NULL;
 
     if (threads < 1 || threads > SCALING_THREADS)
         return 2;

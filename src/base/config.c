@@ -190,7 +190,7 @@ static bool config_parse_effort(const char *text, void *field)
     return true;
 }
 
-static bool config_parse_rails(const char *text, void *field)
+static bool config_parse_autocount(const char *text, void *field)
 {
     uint64_t n = 0;
 
@@ -278,7 +278,7 @@ static const char config_expects_channels[]  = "auto or message";
 static const char config_expects_count[]     = "a whole number from 1 on";
 static const char config_expects_cpus[]      = "auto, none or a list of CPUs such as 0,2,4-7";
 static const char config_expects_driver[]    = "auto, tcp, ucx, ofi or mpi";
-static const char config_expects_rails[]     = "auto or a whole number from 1 to 8";
+static const char config_expects_autocount[] = "auto or a whole number from 1 to 8";
 static const char config_expects_effort[]    = "a whole number from 0 to 22";
 static const char config_expects_errors[]    = "status or fatal";
 static const char config_expects_flag[]      = "0 or 1";

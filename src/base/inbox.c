@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* inbox.c - the slow paths of the inbox: a full ring, sleep, wake-up. */
+/* inbox.c - the slow paths of the inbox: a full ring, several rings, sleep, wake-up. */
 #include "base/inbox.h"
 
 #include "base/assert.h"
@@ -47,7 +47,72 @@ void ski_inbox_wake_mp(struct ski_inbox *inbox)
     ski_futex_wake(inbox_sleep_word(inbox), 1);
 }
 
-bool ski_reader_prepare_sleep_sc(struct ski_reader *reader)
+void ski_rings_init(struct ski_rings *rings, struct ski_reader *reader, struct ski_inbox *first,
+                    uint32_t count, uint32_t cells)
+{
+    ski_assert(count > 1);
+    *rings = (struct ski_rings){first, count - 1, 0};
+    for (uint32_t i = 0; i < count; i++) {
+        struct ski_reader *of = i == 0 ? reader : &rings->other[i - 1];
+
+        ski_reader_init(of, (void *)((char *)first + i * ski_inbox_bytes(cells)), cells);
+        of->rings = rings;
+    }
+}
+
+/* Returns reader @p i of all those of the inbox, of which @p reader is number 0. */
+static struct ski_reader *rings_reader(struct ski_reader *reader, uint32_t i)
+{
+    return i == 0 ? reader : &reader->rings->other[i - 1];
+}
+
+/* Cells of a producer in a quota, and in all of a quota, at most. */
+#define QUOTA_EACH 4
+#define QUOTA_MOST 32
+
+/* Returns the number of producers of ring @p ring of @p rings. */
+static uint32_t rings_producers(uint32_t ring, uint32_t rings, uint32_t producers, uint32_t self)
+{
+    return (producers + rings - 1 - ring) / rings - (self < producers && self % rings == ring);
+}
+
+void ski_rings_share(struct ski_reader *reader, uint32_t producers, uint32_t self)
+{
+    const struct ski_rings *rings = reader->rings;
+    uint32_t                count = rings->others + 1, most = (producers + count - 1) / count;
+    uint32_t                each = most * QUOTA_EACH > QUOTA_MOST ? QUOTA_MOST / most : QUOTA_EACH;
+
+    for (uint32_t i = 0; i < count; i++) {
+        struct ski_reader *of = rings_reader(reader, i);
+        size_t             ring =
+            (size_t)((char *)of->inbox - (char *)rings->first) / ski_inbox_bytes(of->cells);
+
+        of->quota = rings_producers((uint32_t)ring, count, producers, self) * (each ? each : 1);
+        of->quota = of->quota ? of->quota : 1;
+    }
+}
+
+bool ski_rings_turn_sc(struct ski_reader *reader)
+{
+    struct ski_rings *rings = reader->rings;
+
+    for (uint32_t i = 0; i < rings->others; i++) {
+        struct ski_reader *other = &rings->other[rings->turn];
+
+        rings->turn = rings->turn + 1 == rings->others ? 0 : rings->turn + 1;
+        if (ski_reader_ready_sc(other)) {
+            struct ski_reader before = *reader;
+
+            *reader = *other;
+            *other  = before;
+            return true;
+        }
+    }
+    return ski_reader_ready_sc(reader);
+}
+
+/* Sets the sleep bit of a ring.  Returns whether no ticket of it is outstanding. */
+static bool reader_set_sleep(struct ski_reader *reader)
 {
     uint64_t tail = atomic_fetch_or(&reader->inbox->tail, SKI_INBOX_ASLEEP);
 
@@ -56,9 +121,36 @@ bool ski_reader_prepare_sleep_sc(struct ski_reader *reader)
     return (tail >> 1) + 1 == reader->stamp;
 }
 
+bool ski_reader_prepare_sleep_sc(struct ski_reader *reader)
+{
+    const struct ski_rings *rings = reader->rings;
+    bool                    empty = true;
+
+    if (!rings)
+        return reader_set_sleep(reader);
+    /* Once each: a bit that a producer has cleared is not set again before the consumer has checked
+     * all rings. */
+    for (uint32_t i = 0; i <= rings->others; i++)
+        if (rings_reader(reader, i)->inbox == rings->first)
+            empty = reader_set_sleep(rings_reader(reader, i));
+    for (uint32_t i = 0; empty && i <= rings->others; i++)
+        if (rings_reader(reader, i)->inbox != rings->first)
+            empty = reader_set_sleep(rings_reader(reader, i));
+    return empty;
+}
+
+void ski_reader_end_sleep_sc(struct ski_reader *reader)
+{
+    const struct ski_rings *rings = reader->rings;
+
+    for (uint32_t i = 0; rings && i <= rings->others; i++)
+        if (rings_reader(reader, i)->inbox != rings->first)
+            ski_inbox_clear_sleep(rings_reader(reader, i)->inbox);
+}
+
 void ski_reader_sleep_sc(struct ski_reader *reader, uint64_t ns)
 {
-    struct ski_inbox *inbox = reader->inbox;
+    struct ski_inbox *inbox = reader->rings ? reader->rings->first : reader->inbox;
     uint64_t          start = ski_ticks(), spent = 0;
     uint64_t          tail = atomic_load_explicit(&inbox->tail, memory_order_relaxed);
 

@@ -26,6 +26,21 @@
  * the consumer.  So no wake-up is lost, no fence is needed, and a send to a PE that is awake costs
  * nothing extra.
  *
+ * Several rings.  The tail is changed by every send, so its line moves from producer to producer if
+ * many send to one PE, and bounds their rate together.  On a large host an inbox therefore consists
+ * of several rings (struct ski_rings).  A producer always uses the same ring of an inbox, so that
+ * its cells are consumed in order; cells of producers with different rings have no order, not even
+ * if one producer sends because it has received from the other.  The consumer reads the rings in
+ * turn, from each a quota of cells that is proportional to its producers, so that all producers are
+ * served evenly.
+ *
+ *   Sleep with several rings.  Each ring has a sleep bit; the consumer sleeps on the word of the
+ *   first ring, and sets the bit of that ring before those of the others.  A producer that sees the
+ *   bit of any ring clears that of the first, and wakes the consumer if it was set.  A producer
+ *   whose add returns the bit of another ring therefore finds the bit of the first one set, unless
+ *   the consumer has been woken, or has woken up, since: in either case the consumer checks all
+ *   rings before it sleeps again.
+ *
  * Prefetch.  Where the atomic add waits for earlier stores (x86-64), it would wait until the line
  * of the previous cell has arrived from the consumer's core, for every message.  A producer that
  * sends several in a row fetches the lines of cells ahead of their use (SKI_INBOX_AHEAD).
@@ -154,21 +169,49 @@ SKI_COLD void ski_inbox_wake_mp(struct ski_inbox *inbox);
 
 /* ---- the consumer ------------------------------------------------------- */
 
-/* The consumer's position in its inbox, in private memory. */
+struct ski_rings;
+
+/* The consumer's position in its inbox, or in one ring of it, in private memory. */
 struct ski_reader {
     struct ski_cell  *next;  /* the cell that is consumed next            */
     uint64_t          stamp; /* its ticket + 1                            */
     uint64_t          told;  /* the stamp when head was last published    */
     uint32_t          cells;
+    uint32_t          quota; /* cells that are consumed before it is the turn of another ring */
     struct ski_inbox *inbox;
+    struct ski_rings *rings; /* all rings of the inbox; NULL: it has one  */
+};
+
+/* The rings of an inbox that has several.  One of them is being read, by a reader that the consumer
+ * has; the readers of the others are kept here. */
+struct ski_rings {
+    struct ski_inbox *first; /* the ring on whose tail the consumer sleeps */
+    uint32_t          others;
+    uint32_t          turn; /* the reader in `other` that is polled next  */
+    struct ski_reader other[];
 };
 
 /** Makes the reader of an empty inbox. */
 static inline void ski_reader_init(struct ski_reader *reader, struct ski_inbox *inbox,
                                    uint32_t cells)
 {
-    *reader = (struct ski_reader){inbox->cell, 1, 1, cells, inbox};
+    *reader = (struct ski_reader){inbox->cell, 1, 1, cells, UINT32_MAX, inbox, NULL};
 }
+
+/** Returns the size in bytes of the record of @p count rings. */
+static inline size_t ski_rings_bytes(uint32_t count)
+{
+    return sizeof(struct ski_rings) + (count - 1) * sizeof(struct ski_reader);
+}
+
+/** Makes the reader of an empty inbox of @p count rings, two or more, which lie one behind the
+ *  other.  The quotas are set by ski_rings_share(). */
+void ski_rings_init(struct ski_rings *rings, struct ski_reader *reader, struct ski_inbox *first,
+                    uint32_t count, uint32_t cells);
+
+/** Sets the quotas: producer i of @p producers uses ring i modulo the number of rings; number
+ *  @p self, if there is one, is the consumer, which sends nothing to itself. */
+void ski_rings_share(struct ski_reader *reader, uint32_t producers, uint32_t self);
 
 /** Returns whether the next cell is filled. */
 static inline bool ski_reader_ready_sc(const struct ski_reader *reader)
@@ -176,6 +219,17 @@ static inline bool ski_reader_ready_sc(const struct ski_reader *reader)
     /* Pairs with the release in ski_inbox_publish_mp(). */
     return atomic_load_explicit(&reader->next->stamp, memory_order_acquire) ==
            (uint32_t)reader->stamp;
+}
+
+/** Makes @p reader that of the next ring whose next cell is filled, in turn; the one that it is now
+ *  is the last.  Returns false if there is none. */
+bool ski_rings_turn_sc(struct ski_reader *reader);
+
+/** Returns whether a cell of the inbox is filled, which is then the next one of @p reader. */
+static inline bool ski_reader_poll_sc(struct ski_reader *reader)
+{
+    return SKI_UNLIKELY(reader->rings != NULL) ? ski_rings_turn_sc(reader)
+                                               : ski_reader_ready_sc(reader);
 }
 
 /** Returns the next cell if it is filled, else NULL. */
@@ -222,9 +276,13 @@ static inline void ski_reader_tell_sc(struct ski_reader *reader)
     atomic_store_explicit(&reader->inbox->head, reader->stamp - 1, memory_order_release);
 }
 
-/** Sets the sleep bit.  Returns whether no ticket is outstanding, so that the caller may sleep.  In
- *  either case it calls ski_inbox_clear_sleep() before it continues. */
+/** Sets the sleep bits.  Returns whether no ticket is outstanding, so that the caller may sleep. In
+ *  either case it calls ski_inbox_clear_sleep(), of the first ring, and ski_reader_end_sleep_sc()
+ *  before it continues. */
 bool ski_reader_prepare_sleep_sc(struct ski_reader *reader);
+
+/** Clears the sleep bits of rings other than the first one. */
+void ski_reader_end_sleep_sc(struct ski_reader *reader);
 
 /** Sleeps until a producer clears the sleep bit, for at most @p ns nanoseconds. */
 void ski_reader_sleep_sc(struct ski_reader *reader, uint64_t ns);

@@ -16,6 +16,8 @@
 #define PRODUCERS 4
 #define EACH      50000u
 
+#define RINGS 3
+
 static struct ski_inbox *inbox_test_new_inbox(uint64_t first_ticket, struct ski_reader *reader)
 {
     struct ski_inbox *inbox = aligned_alloc(SKI_CACHE_LINE, ski_inbox_bytes(CELLS));
@@ -32,20 +34,28 @@ static struct ski_inbox *inbox_test_new_inbox(uint64_t first_ticket, struct ski_
     return inbox;
 }
 
-static bool inbox_test_push(struct ski_inbox *inbox, struct ski_credit *credit, int32_t source,
-                            int32_t value)
+/* Puts a cell into ring @p ring of an inbox. */
+static bool inbox_test_push_ring(struct ski_inbox *inbox, int ring, struct ski_credit *credit,
+                                 int32_t source, int32_t value)
 {
-    struct ski_cell *cell;
-    uint64_t         tail;
+    struct ski_inbox *to = (void *)((char *)inbox + (size_t)ring * ski_inbox_bytes(CELLS));
+    struct ski_cell  *cell;
+    uint64_t          tail;
 
-    if (!ski_inbox_reserve_mp(inbox, CELLS, credit, &tail))
+    if (!ski_inbox_reserve_mp(to, CELLS, credit, &tail))
         return false;
-    cell           = ski_inbox_cell(inbox, CELLS, tail);
+    cell           = ski_inbox_cell(to, CELLS, tail);
     cell->source   = source;
     cell->priority = value;
     if (ski_inbox_publish_mp(cell, tail) && ski_inbox_clear_sleep(inbox))
         ski_inbox_wake_mp(inbox);
     return true;
+}
+
+static bool inbox_test_push(struct ski_inbox *inbox, struct ski_credit *credit, int32_t source,
+                            int32_t value)
+{
+    return inbox_test_push_ring(inbox, 0, credit, source, value);
 }
 
 static void test_inbox_alone(uint64_t first_ticket, const char *when)
@@ -73,6 +83,7 @@ static void test_inbox_alone(uint64_t first_ticket, const char *when)
 /* ---- many producers, a consumer that sleeps ------------------------------- */
 
 static struct ski_inbox *shared;
+static int               shared_rings;
 
 static void *inbox_test_produce(void *arg)
 {
@@ -80,7 +91,7 @@ static void *inbox_test_produce(void *arg)
     int32_t           me     = (int32_t)(intptr_t)arg;
 
     for (uint32_t i = 0; i < EACH; i++) {
-        while (!inbox_test_push(shared, &credit, me, (int32_t)i))
+        while (!inbox_test_push_ring(shared, me % shared_rings, &credit, me, (int32_t)i))
             sched_yield();
         if (i % 1024 == 0)
             sched_yield(); /* let the consumer fall asleep now and then */
@@ -88,7 +99,47 @@ static void *inbox_test_produce(void *arg)
     return NULL;
 }
 
-static void test_inbox_together(void)
+/* Makes an empty inbox of several rings; the caller frees reader->rings, too. */
+static struct ski_inbox *inbox_test_new_rings(struct ski_reader *reader)
+{
+    struct ski_inbox *inbox = aligned_alloc(SKI_CACHE_LINE, RINGS * ski_inbox_bytes(CELLS));
+
+    memset(inbox, 0, RINGS * ski_inbox_bytes(CELLS));
+    ski_rings_init(malloc(ski_rings_bytes(RINGS)), reader, inbox, RINGS, CELLS);
+    return inbox;
+}
+
+static void test_inbox_turns(void)
+{
+    struct ski_credit credit[RINGS] = {{0}};
+    struct ski_reader reader;
+    struct ski_inbox *inbox        = inbox_test_new_rings(&reader);
+    int               taken[RINGS] = {0}, most = 0, least = 10;
+
+    OK(!ski_reader_poll_sc(&reader), "an inbox of several rings is empty at first");
+    for (int i = 0; i < 10 * RINGS; i++)
+        inbox_test_push_ring(inbox, i % RINGS, &credit[i % RINGS], i % RINGS, i / RINGS);
+    for (int i = 0; i < 4 * RINGS && ski_reader_poll_sc(&reader); i++) {
+        taken[reader.next->source] += reader.next->priority == taken[reader.next->source];
+        ski_reader_advance_sc(&reader);
+    }
+    for (int i = 0; i < RINGS; i++) {
+        most  = taken[i] > most ? taken[i] : most;
+        least = taken[i] < least ? taken[i] : least;
+    }
+    OK(most == 4 && least == 4, "the rings are read in turn, each in order");
+    OK(!ski_reader_prepare_sleep_sc(&reader),
+       "with cells in one of them the consumer may not sleep");
+    ski_inbox_clear_sleep(inbox);
+    ski_reader_end_sleep_sc(&reader);
+    for (int i = 0; i < RINGS; i++)
+        OK(!ski_inbox_clear_sleep((void *)((char *)inbox + (size_t)i * ski_inbox_bytes(CELLS))),
+           "and the sleep bit of ring %d is cleared", i);
+    free(reader.rings);
+    free(inbox);
+}
+
+static void test_inbox_together(int rings)
 {
     struct ski_reader reader;
     pthread_t         thread[PRODUCERS];
@@ -96,11 +147,12 @@ static void test_inbox_together(void)
     unsigned long     taken = 0, sleeps = 0;
     int               bad = 0;
 
-    shared = inbox_test_new_inbox(0, &reader);
+    shared       = rings > 1 ? inbox_test_new_rings(&reader) : inbox_test_new_inbox(0, &reader);
+    shared_rings = rings;
     for (intptr_t i = 0; i < PRODUCERS; i++)
         pthread_create(&thread[i], NULL, inbox_test_produce, (void *)i);
     while (taken < (unsigned long)PRODUCERS * EACH) {
-        struct ski_cell *cell = ski_reader_peek_sc(&reader);
+        struct ski_cell *cell = ski_reader_poll_sc(&reader) ? reader.next : NULL;
         if (cell) {
             bad += cell->priority != next[cell->source]++;
             taken++;
@@ -113,10 +165,13 @@ static void test_inbox_together(void)
             ski_reader_sleep_sc(&reader, SKI_FOREVER); /* a lost wake-up would hang here */
         }
         ski_inbox_clear_sleep(shared);
+        ski_reader_end_sleep_sc(&reader);
     }
     for (int i = 0; i < PRODUCERS; i++)
         pthread_join(thread[i], NULL);
-    OK(bad == 0, "each producer's order is kept (%lu cells, %lu sleeps)", taken, sleeps);
+    OK(bad == 0, "each producer's order is kept (rings %d, %lu cells, %lu sleeps)", rings, taken,
+       sleeps);
+    free(reader.rings);
     free(shared);
 }
 
@@ -140,6 +195,8 @@ int main(void)
     test_inbox_alone(0, "fresh");
     test_inbox_alone(UINT32_MAX - UINT64_C(10), "stamps about to wrap");
     test_inbox_time_limit();
-    test_inbox_together();
+    test_inbox_turns();
+    test_inbox_together(1);
+    test_inbox_together(RINGS);
     return tap_end();
 }

@@ -25,6 +25,8 @@ static const char help[] =
     "  -o, --output=DIR    write bench-NAME.csv and bench-NAME.svg here (default: .)\n"
     "  -n, --pes=N[,N...]  collectives, prk, openshmem: the number of PEs, or several\n"
     "                      (default: 2);\n"
+    "                      messages, onesided, objects, pingpong: measure what many PEs do\n"
+    "                      at once, as in scaling, in bench-NAME-pes.csv and .svg;\n"
     "                      applications: measure one problem on each number of PEs and\n"
     "                      show the parallel efficiency, in bench-NAME-pes.csv and .svg;\n"
     "                      scaling: the numbers of PEs (default: 1, 2, 4, ... all cores)\n"
@@ -34,8 +36,9 @@ static const char help[] =
     "                      randomaccess: the binary logarithm of points or words, leanmd\n"
     "                      and stencil3d: cells along an edge, matmul3d and lu: rows,\n"
     "                      barneshut and fmm: particles\n"
-    "      --only=NAME     scaling: kernels, apps, or one of either, such as pairs or fft1d;\n"
-    "                      lu: 2048, 4096 or 8192 rows; fmm: small, large, tcp or slow\n"
+    "      --only=NAME     scaling: kernels, messages, onesided, objects, apps, or one of\n"
+    "                      them, such as pairs or fft1d; lu: 2048, 4096 or 8192 rows; fmm:\n"
+    "                      small, large, tcp or slow\n"
     "      --namespaces    network, fillboundary, fmm, gtcshift: measure between two network\n"
     "                      namespaces instead of over loopback (needs root)\n"
     "  -h, --help          print this text\n"
@@ -124,6 +127,7 @@ struct bench_options {
     const struct bench   *bench;
     const struct scaling *scaling; /* with --pes, of an application; else NULL */
     struct scaling        chosen;  /* the problem with --weak and --size       */
+    const char           *name;    /* as given; files are named by it          */
     bool                  weak;
     int                   size; /* 0: not given */
     const char           *only; /* NULL: not given */
@@ -164,15 +168,22 @@ static void bench_list_pes(int cores, int pes[BENCH_PES_MOST])
 
 /* ---- printing ------------------------------------------------------------ */
 
+/* Returns whether --pes has chosen what is measured: its files do not replace those of the
+ * benchmark without it. */
+static bool bench_has_own_files(const struct bench_options *options)
+{
+    return options->scaling || strcmp(options->name, options->bench->name) != 0;
+}
+
 static FILE *bench_create_file(const struct bench_options *options, const char *ending)
 {
     char  path[PROGRAM_PATH_BYTES];
     FILE *file;
 
-    snprintf(path, sizeof path, "%s/bench-%s%s.%s", options->output, options->bench->name,
-             options->weak      ? "-weak"
-             : options->scaling ? "-pes"
-                                : "",
+    snprintf(path, sizeof path, "%s/bench-%s%s.%s", options->output, options->name,
+             options->weak                  ? "-weak"
+             : bench_has_own_files(options) ? "-pes"
+                                            : "",
              ending);
     file = fopen(path, "w");
     if (!file)
@@ -303,8 +314,13 @@ static int bench_select_scaling(struct bench_options *options)
         return bench_choose_problem(options);
     if (options->scaling || options->bench->every_pes)
         return 0;
+    if (options->bench->part_on_pes) {
+        options->only  = options->bench->part_on_pes;
+        options->bench = &bench_scaling;
+        return 0;
+    }
     if (!options->bench->several_pes)
-        return bench_option_error("this benchmark has a fixed number of PEs", "--pes");
+        return bench_option_error(options->bench->instead_of_pes, "--pes");
     for (int i = 0; i < BENCH_PES_MOST; i++)
         if (options->pes[i] == 1)
             return bench_option_error("this benchmark needs 2 PEs or more", "--pes");
@@ -316,6 +332,7 @@ static int bench_select(const char *name, struct bench_options *options)
     for (size_t i = 0; i < BENCHES; i++)
         if (strcmp(name, benches[i]->name) == 0) {
             options->bench = benches[i];
+            options->name  = name;
             return 0;
         }
     return bench_option_error("no such benchmark", name);
@@ -392,11 +409,15 @@ static void bench_say_replaced(void)
 
 int command_bench(int argc, char **argv)
 {
-    struct bench_options options = {
-        .bench = &bench_messages, .rounds = 3, .pes = {2}, .format = "table", .output = "."};
-    struct results    results = {.median = false};
-    struct bench_host host;
-    int               code = bench_parse(argc, argv, &options);
+    struct bench_options options = {.bench  = &bench_messages,
+                                    .name   = "messages",
+                                    .rounds = 3,
+                                    .pes    = {2},
+                                    .format = "table",
+                                    .output = "."};
+    struct results       results = {.median = false};
+    struct bench_host    host;
+    int                  code = bench_parse(argc, argv, &options);
 
     if (code != 0)
         return code < 0 ? 0 : code;

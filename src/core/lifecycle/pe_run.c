@@ -26,6 +26,20 @@
 #include "core/sched/future.h"
 #include "core/sched/scheduler.h"
 
+static void pe_init_reader(struct ski_pe *self, const struct ski_job *job, int index)
+{
+    const struct ski_host *host  = job->host;
+    size_t                 bytes = ski_rings_bytes(host->rings);
+
+    if (host->rings == 1) {
+        ski_reader_init(&self->reader, ski_host_inbox(host, index), host->cells);
+        return;
+    }
+    ski_rings_init(ski_memory_checked(malloc(bytes), bytes), &self->reader,
+                   ski_host_inbox(host, index), host->rings, host->cells);
+    ski_rings_share(&self->reader, (uint32_t)job->local_pes, (uint32_t)index);
+}
+
 struct ski_pe *ski_pe_create(const struct ski_boot *boot, int pe)
 {
     struct ski_job  *job   = boot->job;
@@ -36,13 +50,13 @@ struct ski_pe *ski_pe_create(const struct ski_boot *boot, int pe)
 
     ski_assert(index >= 0 && index < host->all);
     memset(self, 0, size);
-    ski_reader_init(&self->reader, ski_host_inbox(host, index), host->cells);
+    pe_init_reader(self, job, index);
     self->pe                      = pe;
     self->pes                     = job->pes;
     self->index                   = index;
     self->first                   = job->run_first;
     self->near                    = (uint32_t)job->run_pes;
-    self->inboxes                 = host->inboxes;
+    self->inboxes                 = host->inboxes + ski_host_ring_of(host, index);
     self->stride                  = host->stride;
     self->handler                 = ski_handlers.fn;
     self->handlers                = ski_handlers.count - 1;
@@ -78,6 +92,7 @@ void ski_pe_destroy(struct ski_pe *self)
     ski_stacks_destroy(&self->threads.stacks);
     ski_pool_check_end(&self->pool);
     free(self->data);
+    free(self->reader.rings);
     free(self);
 }
 

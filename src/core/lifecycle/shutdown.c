@@ -114,6 +114,7 @@ static void shutdown_run_messages(struct ski_pe *self)
 {
     struct skua_msg *msg;
 
+    ski_reader_poll_sc(&self->reader);
     ski_inbox_drain(self, 64);
     if (ski_inbox_doorbell_next(self))
         ski_inbox_answer(self);

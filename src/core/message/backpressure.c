@@ -69,6 +69,7 @@ static void backpressure_turn(struct ski_pe *self)
         skua_thread_yield();
         return;
     }
+    ski_reader_poll_sc(&self->reader);
     ski_inbox_drain(self, BACKPRESSURE_TURN);
     ski_pe_check_exit(self);
     if (self->net && !ski_net_progressing(self))

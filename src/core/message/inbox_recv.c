@@ -73,11 +73,24 @@ void ski_inbox_answer(struct ski_pe *self)
     ski_pe_check_exit(self);
 }
 
-bool ski_inbox_doorbell_next(struct ski_pe *self)
+/* Returns whether a doorbell is next in the ring that is read. */
+static inline bool inbox_is_doorbell_next(const struct ski_pe *self)
 {
     const struct ski_cell *cell = ski_reader_peek_sc(&self->reader);
 
     return cell && cell->flags & SKI_MSG_WAKEUP && cell->handler;
+}
+
+bool ski_inbox_doorbell_next(struct ski_pe *self)
+{
+    const struct ski_rings *rings = self->reader.rings;
+
+    if (inbox_is_doorbell_next(self))
+        return true;
+    for (uint32_t i = 0; rings && i < rings->others; i++)
+        if (ski_rings_turn_sc(&self->reader) && inbox_is_doorbell_next(self))
+            return true;
+    return false;
 }
 
 void ski_inbox_drain(struct ski_pe *self, unsigned limit)
@@ -85,6 +98,7 @@ void ski_inbox_drain(struct ski_pe *self, unsigned limit)
     struct ski_cell *cell;
     uint64_t         waiting;
 
+    limit = limit < self->reader.quota ? limit : self->reader.quota;
     while (limit-- > 0 && (cell = ski_reader_peek_sc(&self->reader))) {
         unsigned         flags = cell->flags;
         struct skua_msg *msg;

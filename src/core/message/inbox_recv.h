@@ -13,7 +13,8 @@
 struct ski_pe;
 
 /** Moves messages that have arrived, at most @p limit cells and up to the next doorbell, into the
- *  queue of @p self. */
+ *  queue of @p self.  If its inbox has several rings, these are messages of the ring that the last
+ *  poll has found. */
 void ski_inbox_drain(struct ski_pe *self, unsigned limit);
 
 /** Returns the one message that has arrived, past the queue and without reading its memory.  What

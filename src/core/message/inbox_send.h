@@ -34,13 +34,19 @@ static inline bool ski_inbox_is_near(const struct ski_pe *self, int pe)
     return SKI_LIKELY((uint32_t)pe - (uint32_t)self->first < self->near);
 }
 
+/** Returns the ring of the inbox of the PE @p index of this host that @p self sends to. */
+static inline struct ski_inbox *ski_inbox_at(const struct ski_pe *self, size_t index)
+{
+    return (struct ski_inbox *)(void *)(self->inboxes + index * self->stride);
+}
+
 /** Reserves a cell in the inbox of @p pe, another PE of this host, to be filled and published;
  *  NULL: the inbox is full. */
 static inline struct ski_cell *ski_inbox_reserve(struct ski_pe *self, int pe, uint64_t *tail)
 {
     size_t            index = ski_inbox_is_near(self, pe) ? (uint32_t)pe - (uint32_t)self->first
                                                           : (size_t)ski_job_index(self->job, pe);
-    struct ski_inbox *inbox = (struct ski_inbox *)(void *)(self->inboxes + index * self->stride);
+    struct ski_inbox *inbox = ski_inbox_at(self, index);
 
     ski_assert(pe != self->pe && index < (size_t)self->host->all);
 

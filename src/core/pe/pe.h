@@ -85,7 +85,7 @@ struct ski_pe {
     int32_t                pe, pes;
     int32_t                first;   /* PEs from here on, `near` of them, have neighbouring */
     uint32_t               near;    /* inboxes: as in struct ski_job */
-    char                  *inboxes; /* as in struct ski_host                       */
+    char                  *inboxes; /* as in struct ski_host, at this PE's ring    */
     size_t                 stride;
     const skua_handler_fn *handler;
     uint32_t               handlers;   /* their ids are 1 .. handlers */

@@ -293,7 +293,7 @@ static bool sched_run_wakeup(struct ski_pe *self)
     if (!self->reader.next->handler) {
         self->idle->since = 0; /* more is to come from the PE that woke this one */
         ski_inbox_answer(self);
-        return sched_run_queued(self);
+        return sched_pass(self); /* what follows the wake-up counts: it is nothing to run itself */
     }
     if (sched_is_queues_turn(self) && sched_run_waiting(self))
         return true;
@@ -322,7 +322,7 @@ static __attribute__((noinline)) bool sched_run_arrived(struct ski_pe *self)
 /* Executes one pass. Returns false if there was nothing to run, or the job ends. */
 static inline bool sched_pass(struct ski_pe *self)
 {
-    return ski_reader_ready_sc(&self->reader) ? sched_run_arrived(self) : sched_run_queued(self);
+    return ski_reader_poll_sc(&self->reader) ? sched_run_arrived(self) : sched_run_queued(self);
 }
 
 /* ---- idle ---------------------------------------------------------------- */
@@ -388,7 +388,7 @@ static bool sched_poll_inbox(struct ski_pe *self)
     uint64_t until = ski_ticks() + self->idle->look_ticks;
 
     do
-        if (ski_reader_peek_sc(&self->reader))
+        if (ski_reader_poll_sc(&self->reader))
             return true;
     while (ski_ticks() < until);
     return false;

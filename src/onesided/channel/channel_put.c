@@ -402,7 +402,7 @@ static void sender_select_host(struct ski_pe *self, skua_sender *sender,
     bool own = channel->pe == self->pe;
 
     sender->channel = channel;
-    sender->inbox   = own ? NULL : ski_host_inbox(self->host, sender->index);
+    sender->inbox   = own ? NULL : ski_inbox_at(self, (size_t)sender->index);
     sender->cells   = self->reader.cells;
     ski_assert(channel->bytes == sender->bytes);
     if (ski_config.channels == SKI_CHANNELS_MESSAGE)

@@ -71,13 +71,28 @@ static skua_status host_make_domains(struct ski_host *host, const struct ski_job
     return SKUA_OK;
 }
 
-/* Returns the number of cells of an inbox, which has at most half as many producers as half its
- * cells (inbox.h). */
+/* Returns the number of cells of a ring that @p pes PEs send to: it has at most half as many
+ * producers as half its cells (inbox.h). */
 static uint32_t host_inbox_cells(size_t pes, uint32_t cells)
 {
     while (cells < 4 * pes)
         cells *= 2;
     return cells;
+}
+
+/* PEs of a host from which on an inbox has several rings, and their number, by default
+ * (docs/decisions/0083-x86-64-rates.md). */
+#define HOST_RINGS_PES 8
+#define HOST_RINGS     4
+
+/* Returns the number of rings of an inbox.  Hidden PEs send little, and do not count. */
+static uint32_t host_inbox_rings(const struct ski_job *job)
+{
+    uint32_t pes = (uint32_t)job->local_pes, given = (uint32_t)ski_config.inbox_rings;
+
+    if (given)
+        return given < pes ? given : pes;
+    return pes < HOST_RINGS_PES ? 1 : HOST_RINGS;
 }
 
 /* Takes the next @p bytes of *@p memory, in cache lines of their own. */
@@ -91,13 +106,16 @@ static void *host_carve(char **memory, size_t bytes)
 
 skua_status ski_host_create(struct ski_job *job, uint32_t cells)
 {
-    size_t           pes    = (size_t)ski_job_all_local(job);
-    size_t           stride = ski_inbox_bytes(host_inbox_cells(pes, cells));
+    size_t           pes   = (size_t)ski_job_all_local(job);
+    uint32_t         rings = host_inbox_rings(job);
+    size_t           stride;
     struct ski_host *host;
     void            *span;
     char            *memory;
     skua_status      status;
 
+    cells  = host_inbox_cells((pes + rings - 1) / rings, cells);
+    stride = rings * ski_inbox_bytes(cells);
     status = ski_span_alloc(job->arena,
                             pes * (stride + sizeof *host->domains + sizeof *host->sleeper +
                                    sizeof *host->board + sizeof *host->team_board +
@@ -116,7 +134,8 @@ skua_status ski_host_create(struct ski_job *job, uint32_t cells)
     host->team_board = host_carve(&memory, pes * sizeof *host->team_board);
     host->inboxes    = memory;
     host->stride     = stride;
-    host->cells      = host_inbox_cells(pes, cells);
+    host->rings      = rings;
+    host->cells      = cells;
     host->all        = (int32_t)pes;
     ski_assert((uintptr_t)host->inboxes % SKI_CACHE_LINE == 0 && stride % SKI_CACHE_LINE == 0);
     host->checked = ski_config.checked_messages;
@@ -280,6 +299,7 @@ void ski_host_sleep(struct ski_host *host, struct ski_job *job, int index,
     if (ski_reader_prepare_sleep_sc(reader) && !(job && atomic_load(&job->exit)))
         ski_reader_sleep_sc(reader, ns);
     host_mark_awake(host, index);
+    ski_reader_end_sleep_sc(reader);
 }
 
 void ski_host_sleep_poll(struct ski_host *host, struct ski_job *job, int index,
@@ -294,6 +314,7 @@ void ski_host_sleep_poll(struct ski_host *host, struct ski_job *job, int index,
     if (ski_reader_prepare_sleep_sc(reader) && !(job && atomic_load(&job->exit)))
         ppoll(polls, 2, ns == SKI_FOREVER ? NULL : &time, NULL);
     host_mark_awake(host, index);
+    ski_reader_end_sleep_sc(reader);
     atomic_store(&host->sleeper[index].polling, 0);
     while (recv(bell, bytes, sizeof bytes, MSG_DONTWAIT) > 0)
         ;

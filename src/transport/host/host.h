@@ -48,7 +48,8 @@ struct ski_sleeper {
 struct ski_host {
     char               *inboxes; /* the inbox of index 0; the others follow at `stride` bytes   */
     size_t              stride;
-    uint32_t            cells;        /* in an inbox                                            */
+    uint32_t            rings;        /* of an inbox, one behind the other                      */
+    uint32_t            cells;        /* in a ring                                              */
     bool                checked;      /* messages have records (base/pool.h): all of them       */
     int32_t             all;          /* PEs on this host, with the hidden ones                 */
     struct ski_heap    *heaps;        /* by index of the PE                                     */
@@ -66,10 +67,16 @@ struct ski_host {
  * has been logged. */
 skua_status ski_host_create(struct ski_job *job, uint32_t cells);
 
-/** Returns the inbox of a PE. */
+/** Returns the inbox of a PE: its first ring. */
 static inline struct ski_inbox *ski_host_inbox(const struct ski_host *host, int index)
 {
     return (struct ski_inbox *)(void *)(host->inboxes + (size_t)index * host->stride);
+}
+
+/** Returns where the ring lies in an inbox, in bytes, that PE @p index sends to. */
+static inline size_t ski_host_ring_of(const struct ski_host *host, int index)
+{
+    return (uint32_t)index % host->rings * ski_inbox_bytes(host->cells);
 }
 
 /** Wakes a PE that was asleep when a message was published in its inbox. */

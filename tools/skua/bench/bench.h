@@ -41,6 +41,9 @@ struct bench {
     bool median;      /* a value is the median of the runs, not the best */
     bool several_pes; /* --pes: measured on each number of PEs of that list, from 2 on */
     bool every_pes;   /* --pes: measured on each number, from 1 on; by default up to all cores */
+    /** A benchmark of two PEs: the part of `skua bench scaling` that --pes measures, or, if that is
+     * NULL, the sentence that says what does. */
+    const char *part_on_pes, *instead_of_pes;
 };
 
 /* The benchmarks, in the order of the list that --help prints: BENCH(NAME) for each. */

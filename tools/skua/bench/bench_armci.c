@@ -297,4 +297,8 @@ static void bench_armci_plot(const struct results *r, FILE *to)
 }
 
 const struct bench bench_armci = {
-    .name = "armci", .run = bench_armci_run, .print = bench_armci_print, .plot = bench_armci_plot};
+    .name           = "armci",
+    .run            = bench_armci_run,
+    .print          = bench_armci_print,
+    .plot           = bench_armci_plot,
+    .instead_of_pes = "this benchmark measures two processes, as ARMCI-MPI does beside it"};

@@ -298,4 +298,7 @@ static void bench_balance_plot(const struct results *r, FILE *to)
 const struct bench bench_balance = {.name  = "balance",
                                     .run   = bench_balance_run,
                                     .print = bench_balance_print,
-                                    .plot  = bench_balance_plot};
+                                    .plot  = bench_balance_plot,
+                                    .instead_of_pes =
+                                        "this benchmark measures 2 PEs, and 16 on as many cores; "
+                                        "skua bench leanmd --pes measures others"};

@@ -258,7 +258,10 @@ static void bench_channels_plot(const struct results *r, FILE *to)
     plot_write(&picture, to);
 }
 
-const struct bench bench_channels = {.name  = "channels",
-                                     .run   = bench_channels_run,
-                                     .print = bench_channels_print,
-                                     .plot  = bench_channels_plot};
+const struct bench bench_channels = {
+    .name  = "channels",
+    .run   = bench_channels_run,
+    .print = bench_channels_print,
+    .plot  = bench_channels_plot,
+    .instead_of_pes =
+        "this benchmark measures two PEs; skua bench stencil3d --pes measures channels on more"};

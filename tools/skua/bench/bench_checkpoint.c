@@ -210,4 +210,6 @@ static void bench_checkpoint_plot(const struct results *r, FILE *to)
 const struct bench bench_checkpoint = {.name  = "checkpoint",
                                        .run   = bench_checkpoint_run,
                                        .print = bench_checkpoint_print,
-                                       .plot  = bench_checkpoint_plot};
+                                       .plot  = bench_checkpoint_plot,
+                                       .instead_of_pes =
+                                           "this benchmark measures two PEs, as its floors do"};

@@ -277,7 +277,8 @@ static void bench_messages_plot(const struct results *r, FILE *to)
     plot_write(&picture, to);
 }
 
-const struct bench bench_messages = {.name  = "messages",
-                                     .run   = bench_messages_run,
-                                     .print = bench_messages_print,
-                                     .plot  = bench_messages_plot};
+const struct bench bench_messages = {.name        = "messages",
+                                     .run         = bench_messages_run,
+                                     .print       = bench_messages_print,
+                                     .plot        = bench_messages_plot,
+                                     .part_on_pes = "messages"};

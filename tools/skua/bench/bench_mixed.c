@@ -133,4 +133,9 @@ static void bench_mixed_plot(const struct results *r, FILE *to)
 }
 
 const struct bench bench_mixed = {
-    .name = "mixed", .run = bench_mixed_run, .print = bench_mixed_print, .plot = bench_mixed_plot};
+    .name           = "mixed",
+    .run            = bench_mixed_run,
+    .print          = bench_mixed_print,
+    .plot           = bench_mixed_plot,
+    .instead_of_pes = "this benchmark measures two PEs of a host; skua bench scaling "
+                      "--only=pairs measures more PEs on two hosts"};

@@ -622,7 +622,10 @@ static void bench_network_plot(const struct results *r, FILE *to)
     plot_write_all(plots, 2, to);
 }
 
-const struct bench bench_network = {.name  = "network",
-                                    .run   = bench_network_run,
-                                    .print = bench_network_print,
-                                    .plot  = bench_network_plot};
+const struct bench bench_network = {
+    .name           = "network",
+    .run            = bench_network_run,
+    .print          = bench_network_print,
+    .plot           = bench_network_plot,
+    .instead_of_pes = "this benchmark measures two hosts of one PE; skua bench scaling "
+                      "--only=pairs measures more PEs on two hosts"};

@@ -186,7 +186,8 @@ static void bench_objects_plot(const struct results *r, FILE *to)
     plot_write(&picture, to);
 }
 
-const struct bench bench_objects = {.name  = "objects",
-                                    .run   = bench_objects_run,
-                                    .print = bench_objects_print,
-                                    .plot  = bench_objects_plot};
+const struct bench bench_objects = {.name        = "objects",
+                                    .run         = bench_objects_run,
+                                    .print       = bench_objects_print,
+                                    .plot        = bench_objects_plot,
+                                    .part_on_pes = "objects"};

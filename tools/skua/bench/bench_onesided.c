@@ -413,7 +413,8 @@ static void bench_onesided_plot(const struct results *r, FILE *to)
     plot_write(&picture, to);
 }
 
-const struct bench bench_onesided = {.name  = "onesided",
-                                     .run   = bench_onesided_run,
-                                     .print = bench_onesided_print,
-                                     .plot  = bench_onesided_plot};
+const struct bench bench_onesided = {.name        = "onesided",
+                                     .run         = bench_onesided_run,
+                                     .print       = bench_onesided_print,
+                                     .plot        = bench_onesided_plot,
+                                     .part_on_pes = "onesided"};

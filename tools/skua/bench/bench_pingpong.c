@@ -131,7 +131,8 @@ static void bench_pingpong_plot(const struct results *r, FILE *to)
     plot_write(&picture, to);
 }
 
-const struct bench bench_pingpong = {.name  = "pingpong",
-                                     .run   = bench_pingpong_run,
-                                     .print = bench_pingpong_print,
-                                     .plot  = bench_pingpong_plot};
+const struct bench bench_pingpong = {.name        = "pingpong",
+                                     .run         = bench_pingpong_run,
+                                     .print       = bench_pingpong_print,
+                                     .plot        = bench_pingpong_plot,
+                                     .part_on_pes = "entries"};

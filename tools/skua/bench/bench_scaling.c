@@ -15,8 +15,9 @@
 #include "scaling.h"
 #include "scaling_apps.h"
 
-#define BENCH_SCALING_BYTES 8 /* member of the results */
-#define BENCH_SCALING_HOSTS 4 /* PEs from which on two hosts have several each */
+#define BENCH_SCALING_BYTES 8   /* member of the results */
+#define BENCH_SCALING_NAMES 128 /* bytes of the names of a group of kernels, at most */
+#define BENCH_SCALING_HOSTS 4   /* PEs from which on two hosts have several each */
 
 /* ---- the kernels --------------------------------------------------------- */
 
@@ -112,22 +113,54 @@ static const struct scaling *bench_scaling_find(const char *kernel)
     return NULL;
 }
 
+/* Kernels that measure on many PEs what another benchmark measures on two. */
+static const struct bench_scaling_group {
+    const char *name, *kernels;
+} bench_scaling_groups[] = {
+    {"messages", "pairs,alltoall,manytoone,remotefree"},
+    {"onesided",
+     "put-one,put-spread,get-one,get-spread,atomic-one,atomic-spread,acc-one,acc-spread"},
+    {"objects", "entries,tasks"},
+};
+
+/* Returns the kernels that --only names, separated by commas, or NULL. */
+static const char *bench_scaling_named(const char *only)
+{
+    for (size_t i = 0; i < sizeof bench_scaling_groups / sizeof *bench_scaling_groups; i++)
+        if (strcmp(bench_scaling_groups[i].name, only) == 0)
+            return bench_scaling_groups[i].kernels;
+    return bench_scaling_find(only) ? only : NULL;
+}
+
 static bool bench_scaling_has_part(const char *name)
 {
-    return strcmp(name, "kernels") == 0 || strcmp(name, "apps") == 0 || bench_scaling_find(name) ||
+    return strcmp(name, "kernels") == 0 || strcmp(name, "apps") == 0 || bench_scaling_named(name) ||
            scaling_apps_find(name);
 }
 
-/* Returns the kernel of --only as an argument of the programs, or NULL: all kernels. */
+/* Returns the kernels of --only as an argument of the programs, or NULL: all kernels. */
 static const char *bench_scaling_only(const struct bench_host *host)
 {
-    return host->only && bench_scaling_find(host->only) ? host->only : NULL;
+    return host->only ? bench_scaling_named(host->only) : NULL;
 }
 
 /* Returns whether --only names kernels, or is not given. */
 static bool bench_scaling_has_kernels(const struct bench_host *host)
 {
-    return !host->only || strcmp(host->only, "kernels") == 0 || bench_scaling_find(host->only);
+    return !host->only || strcmp(host->only, "kernels") == 0 || bench_scaling_only(host);
+}
+
+/* Returns whether @p names, separated by commas, contain @p name. */
+static bool bench_scaling_is_among(const char *names, const char *name)
+{
+    size_t bytes = strlen(name);
+
+    for (; names; names = strchr(names, ',')) {
+        names += *names == ',';
+        if (strncmp(names, name, bytes) == 0 && (names[bytes] == 0 || names[bytes] == ','))
+            return true;
+    }
+    return false;
 }
 
 /* Returns whether to show a kernel. */
@@ -135,7 +168,8 @@ static bool bench_scaling_shows(const struct bench_host *host, const struct scal
 {
     const char *only = bench_scaling_only(host);
 
-    return bench_scaling_has_kernels(host) && (!only || strcmp(only, kernel->kernel) == 0);
+    return bench_scaling_has_kernels(host) &&
+           (!only || bench_scaling_is_among(only, kernel->kernel));
 }
 
 /* ---- running ------------------------------------------------------------- */
@@ -146,7 +180,7 @@ static void bench_scaling_run_mpi_threads(struct results *results, const struct 
                                           int pes)
 {
     const char       *only = bench_scaling_only(host);
-    char              argument[64];
+    char              argument[BENCH_SCALING_NAMES + 16];
     struct bench_peer peer = {"openmpi", "peer-openmpi-scaling", "openmpi-threads", argument};
 
     snprintf(argument, sizeof argument, "threads=%d%s%s", pes, only ? "," : "", only ? only : "");
@@ -202,7 +236,7 @@ static void bench_scaling_run_on(struct results *results, const struct bench_hos
 
     for (int threads = 0; threads < 2; threads++) {
         char *options = bench_bound_options(host, pes, threads ? pes : 1, "");
-        char  arguments[64];
+        char  arguments[BENCH_SCALING_NAMES + 16];
 
         snprintf(arguments, sizeof arguments, "%s %s", bench_scaling_skua[threads],
                  only ? only : "");

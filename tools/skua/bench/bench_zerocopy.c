@@ -178,4 +178,7 @@ static void bench_zerocopy_plot(const struct results *r, FILE *to)
 const struct bench bench_zerocopy = {.name  = "zerocopy",
                                      .run   = bench_zerocopy_run,
                                      .print = bench_zerocopy_print,
-                                     .plot  = bench_zerocopy_plot};
+                                     .plot  = bench_zerocopy_plot,
+                                     .instead_of_pes =
+                                         "this benchmark measures two PEs; skua bench stencil3d "
+                                         "--pes measures zero-copy channels on more"};
