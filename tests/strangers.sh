@@ -81,7 +81,7 @@ flooded()
 # The runtime uses no shared-memory file system, so nothing can remain there.
 segments()
 {
-  ls /dev/shm | grep -E 'ucx|skua' # other files may belong to other jobs
+  ls /dev/shm | grep -E '^(ucx|skua)' # other files may belong to other jobs
 }
 
 killed()
