@@ -87,6 +87,9 @@ plugin to-the-last 'for (uint32_t i = 0; i < p->objects; i++) if (p->object[i].f
 plugin nonsense 'to[1] = p->pes + 5'
 run "$skua" balance --plugin="$work/to-the-last.so" --strategy=to-the-last "$recorded"
 ok "a plug-in decides: all objects are on one PE" has "$code $out" '^to-the-last .* 840 +[0-9]+k +0 +0 '
+run sh -c 'cd "$1" && exec "$2" balance --plugin=to-the-last.so --strategy=to-the-last "$3"' sh \
+  "$work" "$(realpath "$skua")" "$(realpath "$recorded")"
+ok "a plug-in in the working directory, without a slash" has "$code $out" '^to-the-last '
 run "$skua" balance --plugin="$work/nonsense.so" --strategy=nonsense "$recorded"
 ok "its nonsense is refused" has "$code $err" '^1 .*the strategy nonsense moves object 1 to PE 13, but the PEs are 0 to 7'
 run "$skua" balance --plugin="$work/none.so" "$recorded"
