@@ -103,6 +103,8 @@ ok "in files of their own" grep -q '^fft1d,skua,67108864,efficiency-4pe,0.75$' "
 run env PATH="$work/grow:$PATH" "$work/grow/skua" bench scaling --only=fft1d --pes=1,4 --rounds=1 --output="$work"
 ok "scaling measures both problems" has "$(cat "$work/grown")" '^-n 4 .*--log2=20 '
 ok "and both efficiencies" has "$(cat "$work/bench-scaling.csv")" '^scaling,skua,8,eff-fft1d-weak-4pe,0.75$'
+run "$skua" resize 0
+ok "no PEs to resize to" has "$code $err" '^2 skua resize: 0: expected a number of PEs from 1'
 run "$skua" tour --help
 ok "tour --help" has "$code $out" '^0 usage: skua tour'
 tap_end
