@@ -106,6 +106,12 @@ for program in "$work"/*.c; do
   run "$build/tools/skuarun" -n 3 --pin=none "$work/$name"
   ok "$name: runs" test "$code" = 0
   ok "$name: prints something" test -n "$out"
+  run timeout 60 "$work/$name"
+  ok "$name: runs on one PE" test "$code" = 0
+  if ! grep -q '<shmem.h>' "$program"; then # whose PEs are processes
+    run "$build/tools/skuarun" -n 2 -t 2 --pin=none "$work/$name"
+    ok "$name: runs on two threads" test "$code" = 0
+  fi
   grep -q skua_channel_ "$program" || continue
   for driver in $drivers; do
     run_apart "$work/$name" "$driver"

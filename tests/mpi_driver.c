@@ -297,7 +297,7 @@ static void test_two(bool mpi_first, bool ends_well)
         printf("over %s\n", driver->describe());
     fflush(stdout);
     if (!ends_well) {
-        MPI_Barrier(MPI_COMM_WORLD); /* the line has been printed */
+        MPI_Barrier(MPI_COMM_WORLD); /* the line has been written */
         MPI_Abort(MPI_COMM_WORLD, 0);
     }
     driver->stop();

@@ -34,11 +34,17 @@ run "$skua" info --memory
 ok "info --memory" has "$code $out" '^0 PEs 1, processes 1, hosts 1: [1-9]'
 ok "and names uses" has "$out" '^ +[0-9]+ KiB +[0-9.]+ %  inboxes$'
 run "$skua" info --what
-ok "an unknown option" test "$code" = 2
+ok "an unknown option" has "$code $err" '^2 skua info: unrecognized option'
+run "$skua" info topology
+ok "an unexpected argument" has "$code $err" '^2 skua info: topology: unexpected argument'
 run "$skua" bench nothing
 ok "an unknown benchmark" has "$code $err" '^2 skua bench: nothing: no such benchmark'
 run "$skua" bench --rounds=0
 ok "no rounds" has "$code $err" '^2 .*expected 1 to 100'
+run "$skua" bench --rounds=3x
+ok "a number of rounds that is none" has "$code $err" '^2 .*expected 1 to 100'
+run "$skua" bench messages onesided
+ok "two benchmarks" has "$code $err" '^2 skua bench: onesided: unexpected argument'
 run "$skua" bench collectives --pes=1
 ok "too few PEs" has "$code $err" '^2 .*benchmark needs 2 PEs'
 run "$skua" bench stencil3d --pes=0
@@ -57,6 +63,8 @@ run "$skua" bench --format=xml
 ok "an unknown format" has "$code $err" '^2 .*expected table, json or csv'
 run "$skua" bench --output=/no/such/folder
 ok "a directory that does not exist" has "$code $err" '^2 .*not a writable directory'
+run "$skua" bench --output="$skua"
+ok "a file instead of a directory" has "$code $err" '^2 .*not a writable directory'
 # Peers are bound to cores in the order of the machine, as PEs are.  A launcher that prints its
 # command line replaces that of Open MPI.
 case $("$skua" info --topology) in *Core*)
@@ -81,10 +89,13 @@ echo "\$*" >>$work/grown
 printf '{"bench":"fft1d","series":"skua","bytes":%s,"metric":"rate-%spe","value":%se9}\n' \
   \$((16 * (\$2 == 1 ? 1 << 20 : 1 << 22))) \$2 \$((\$2 == 1 ? 2 : 6))
 END
-for name in fft1d bench-fft1d_limit bench-scaling; do printf '#!/bin/sh\n' >"$work/grow/$name"; done
+for name in fft1d bench-fft1d_limit bench-scaling bench-zerocopy; do printf '#!/bin/sh\n' >"$work/grow/$name"; done
 chmod +x "$work"/grow/*
-run env PATH="$work/grow:$PATH" "$work/grow/skua" bench fft1d --weak --pes=1,4 --rounds=1 --output="$work"
+run env PATH="$work/grow:$PATH" SKUA_DRIVER=ucx "$work/grow/skua" bench zerocopy --rounds=2 --output="$work"
+ok "a setting that rows replace is named once" test "$(printf '%s\n' "$err" | grep -c 'set SKUA_DRIVER themselves')" = 1
+run env PATH="$work/grow:$PATH" SKUA_DRIVER=ucx "$work/grow/skua" bench fft1d --weak --pes=1,4 --rounds=1 --output="$work"
 ok "--weak grows the problem with the PEs" has "$(cat "$work/grown")" '^-n 4 -t 1 .*/fft1d --log2=22 '
+ok "it replaces no setting" sh -c '! echo "$1" | grep themselves' sh "$err"
 ok "and its limit" has "$(cat "$work/grown")" '^-n 4 .*/bench-fft1d_limit limit 22$'
 ok "with its efficiency" has "$out" '^ +4 .* 6.00 +0.750 '
 ok "in files of their own" grep -q '^fft1d,skua,67108864,efficiency-4pe,0.75$' "$work/bench-fft1d-weak.csv"
@@ -96,6 +107,8 @@ ok "and both efficiencies" has "$(cat "$work/bench-scaling.csv")" '^scaling,skua
 run env PATH="$work/grow:$PATH" "$work/grow/skua" bench objects --pes=4 --rounds=1 --output="$work"
 ok "a benchmark of two PEs measures its kernels on others" has "$(cat "$work/grown")" '^-n 4 -t 1 .*/bench-scaling skua entries,tasks$'
 ok "in files of its own" test -s "$work/bench-objects-pes.csv" -a ! -e "$work/bench-objects.csv"
+run "$skua" resize 0
+ok "no PEs to resize to" has "$code $err" '^2 skua resize: 0: expected a number of PEs from 1'
 run "$skua" tour --help
 ok "tour --help" has "$code $out" '^0 usage: skua tour'
 tap_end

@@ -82,13 +82,22 @@ plugin()
     "$2" "$1" >"$work/$1.c"
   "$compiler" -shared -fPIC -I"$include" -I"$generated" -o "$work/$1.so" "$work/$1.c"
 }
-compiler=$2 include=$3 generated=$4
+compiler=$2 include=$3 generated=$4 library=$(dirname "$skua")/../src
 plugin to-the-last 'for (uint32_t i = 0; i < p->objects; i++) if (p->object[i].flags & SKUA_OBJECT_MOVABLE) to[i] = p->pes - 1'
 plugin nonsense 'to[1] = p->pes + 5'
 run "$skua" balance --plugin="$work/to-the-last.so" --strategy=to-the-last "$recorded"
 ok "a plug-in decides: all objects are on one PE" has "$code $out" '^to-the-last .* 840 +[0-9]+k +0 +0 '
+run sh -c 'cd "$1" && exec "$2" balance --plugin=to-the-last.so --strategy=to-the-last "$3"' sh \
+  "$work" "$(realpath "$skua")" "$(realpath "$recorded")"
+ok "a plug-in in the working directory, without a slash" has "$code $out" '^to-the-last '
 run "$skua" balance --plugin="$work/nonsense.so" --strategy=nonsense "$recorded"
 ok "its nonsense is refused" has "$code $err" '^1 .*the strategy nonsense moves object 1 to PE 13, but the PEs are 0 to 7'
+if [ -e "$library/libskua.so" ] && [ -z "${ASAN_OPTIONS:-}${TSAN_OPTIONS:-}" ]; then
+  "$compiler" -shared -fPIC -I"$include" -I"$generated" -o "$work/linked.so" "$work/to-the-last.c" \
+    -Wl,--no-as-needed -L"$library" -lskua -Wl,-rpath,"$library"
+  run "$skua" balance --plugin="$work/linked.so" --strategy=to-the-last "$recorded"
+  ok "a plug-in that is linked with the library, which is loaded then" has "$code $out" '^to-the-last '
+fi
 run "$skua" balance --plugin="$work/none.so" "$recorded"
 ok "a plug-in that does not exist" has "$code $err" '^1 .*--plugin='
 tap_end

@@ -19,6 +19,7 @@ run "$skua" checkpoint ls
 ok "and a directory" has "$code $err" '^2 skua checkpoint: expected a directory'
 run "$skua" checkpoint ls "$work"
 ok "which has checkpoints" has "$code $err" '^1 skua checkpoint: .*: the directory has no checkpoint'
+ok "else no table is printed" test -z "$out"
 
 job 2 1 -- "$work" 6
 result=$out

@@ -27,6 +27,12 @@ run "$skuarun" --bogus "$program"
 ok "an unknown option is an error" has "$code" '^2$'
 run "$skuarun" -s log_level "$program"
 ok "--set without a value is an error" has "$code $err" '^2 .*expected NAME=VALUE'
+run "$skuarun" --spare=1 "$program"
+ok "--spare without --survive is an error" has "$code $err" '^2 skuarun: --spare requires --survive'
+run "$skuarun" -x A=1 "$program"
+ok "--export with a value is an error" has "$code $err" '^2 skuarun: --export=A=1: expected names'
+run "$skuarun" --restart="$program" "$program"
+ok "--restart from a file is an error" has "$code $err" '^2 skuarun: --restart=.*: Not a directory'
 run "$skuarun" -n 2 ./no-such-program
 ok "a program that does not exist" has "$code $err" '^127 skuarun: cannot run ./no-such-program: No such file'
 ok "is reported once" one_line "$err"

@@ -81,7 +81,7 @@ flooded()
 # The runtime uses no shared-memory file system, so nothing can remain there.
 segments()
 {
-  ls /dev/shm | grep -E 'ucx|skua' # other files may belong to other jobs
+  ls /dev/shm | grep -E '^(ucx|skua)' # other files may belong to other jobs
 }
 
 killed()
@@ -191,7 +191,7 @@ done
 SKUA_DRIVER=nosuch apart 2 "$examples/token"
 ok "a driver that does not exist" has "$err" 'SKUA_DRIVER=nosuch: expected auto, tcp'
 SKUA_DRIVER=auto SKUA_DRIVER_PATH=/nonexistent apart 2 "$examples/token"
-ok "a path without drivers" has "$err" 'no driver can reach other hosts \([a-z]+: .* was not found'
+ok "a path without drivers" has "$err" 'no driver can reach other hosts \([a-z]+: .* was not found in the folder that SKUA_DRIVER_PATH names'
 if has "$*" ucx; then
   apart 1 -x SKUA_DRIVER=tcp "$examples/token" : -n 1 -x SKUA_DRIVER=ucx "$examples/token"
   ok "two drivers" has "$err" 'process [01] uses the driver (tcp|ucx), this one (tcp|ucx)'

@@ -186,5 +186,5 @@ resized 2
 ok "two processes that are killed at once are not replaced" has "$err" 'epoch 2, with 2 PE'
 run "${skuarun%run}" resize 4 $$
 ok "a process that is no skuarun is refused" has "$code $err" '^1 .*is not a skuarun'
-ok "nothing of Skua is left in /dev/shm" test -z "$(ls /dev/shm 2>/dev/null | grep -i skua)"
+ok "nothing of Skua is left in /dev/shm" test -z "$(ls /dev/shm 2>/dev/null | grep -i ^skua)"
 tap_end

@@ -9,6 +9,7 @@ set -u
 count=0 code=0 out= err=
 bad=0
 work=$(mktemp -d)
+export TMPDIR="$work" # Open MPI leaves folders there if a job is killed
 trap 'rm -rf "$work"' EXIT
 
 run()

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * memory.h - malloc() for the runtime's own tables, which does not return NULL.
+ * memory.h - malloc() for the runtime's own tables, which does not return NULL, and for texts of
+ * threads.
  *
  * Queues and tables grow by small amounts.  When malloc() fails for these no caller can continue,
  * so these functions end the process with a line that says so.
@@ -48,5 +49,11 @@ static inline void *ski_realloc(void *memory, size_t bytes)
 {
     return ski_memory_checked(realloc(memory, bytes), bytes);
 }
+
+/** Returns the block of @p bytes that the calling thread has for @p slot, a thread-local pointer
+ *  which is NULL at first.  The first call of a thread allocates it, zeroed; it is freed when the
+ *  thread ends.  Texts are there and not in thread-local arrays: a process that loads the library
+ *  after its start, by dlopen(), has room for few thread-local variables. */
+void *ski_thread_memory(void **slot, size_t bytes);
 
 #endif

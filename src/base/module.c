@@ -135,7 +135,10 @@ void *ski_module_open(const char *name, char *reason, size_t size)
     void *library;
 
     if (!ski_module_find(name, path, sizeof path)) {
-        snprintf(reason, size, "skua-%s.so was not found", name);
+        snprintf(reason, size, "skua-%s.so was not found%s", name,
+                 strcmp(ski_config.driver_path, "auto") == 0
+                     ? ""
+                     : " in the folder that SKUA_DRIVER_PATH names");
         return NULL;
     }
     library = module_load(path);

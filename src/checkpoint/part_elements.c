@@ -159,13 +159,16 @@ static const char *elements_restore_members(struct ski_collection          *all,
                                             const skua_index               *index,
                                             const struct ski_restart *restart, const void *record)
 {
-    static _Thread_local char why[300];
-    const struct ski_pe      *self = all->self;
+    static _Thread_local void *slot;
+    const size_t               size = 300;
+    const struct ski_pe       *self = all->self;
     int have = all->kind == SKI_GROUP ? restart->common.pes : restart->common.processes;
     int want = all->kind == SKI_GROUP ? self->pes : self->job->processes;
 
     if (have != want && elements_have_channels(self, head)) {
-        snprintf(why, sizeof why,
+        char *why = ski_thread_memory(&slot, size);
+
+        snprintf(why, size,
                  "a group of class %.100s has a member with ends of object channels, so the job is "
                  "restarted only on as many PEs and processes: %d of them and not %d",
                  all->class->def.name, have, want);

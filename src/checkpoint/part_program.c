@@ -72,9 +72,10 @@ static void program_save_names(struct ski_image_writer *to)
 /* Returns which name is the first that differs; NULL: none does. */
 static const char *program_compare_names(struct ski_image_reader *from)
 {
-    static _Thread_local char why[2 * PROGRAM_NAME + 80];
-    char                      own[PROGRAM_NAME];
-    uint64_t                  count;
+    static _Thread_local void *slot;
+    const size_t               size = 2 * PROGRAM_NAME + 80;
+    char                       own[PROGRAM_NAME];
+    uint64_t                   count;
 
     if (!ski_image_get(from, &count) || count > ski_image_left(from))
         return "it is too short";
@@ -92,7 +93,9 @@ static const char *program_compare_names(struct ski_image_reader *from)
         if (left)
             ski_image_read(from, bytes + 1);
         if (strcmp(name, own) != 0) {
-            snprintf(why, sizeof why,
+            char *why = ski_thread_memory(&slot, size);
+
+            snprintf(why, size,
                      "it is of another program: that has \"%s\" where this one has \"%s\"", name,
                      own);
             return why;

@@ -43,15 +43,16 @@ struct regions_id {
     uint32_t id, members;
 };
 
-static _Thread_local char regions_why[SKI_REGION_STR + 300];
-
 /* Returns a refusal that names the region. */
 static const char *regions_refuse(const struct ski_saved_region *saved, const char *why)
 {
-    snprintf(regions_why, sizeof regions_why, "region %#x%s%s%s: %s", saved->label.id,
-             saved->label.name[0] ? " \"" : "", saved->label.name, saved->label.name[0] ? "\"" : "",
-             why);
-    return regions_why;
+    static _Thread_local void *slot;
+    const size_t               size = SKI_REGION_STR + 300;
+    char                      *text = ski_thread_memory(&slot, size);
+
+    snprintf(text, size, "region %#x%s%s%s: %s", saved->label.id, saved->label.name[0] ? " \"" : "",
+             saved->label.name, saved->label.name[0] ? "\"" : "", why);
+    return text;
 }
 
 /* ---- what cannot be saved ------------------------------------------------------------------ */

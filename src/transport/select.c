@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "base/config.h"
+#include "base/memory.h"
 #include "base/module.h"
 #include "transport/adapter.h"
 #include "transport/seal.h"
@@ -26,9 +27,9 @@ static const char *select_candidate(int i, bool adapter)
 
 char *ski_driver_last_error(void)
 {
-    static _Thread_local char reason[SKI_REASON_MAX];
+    static _Thread_local void *slot;
 
-    return reason;
+    return ski_thread_memory(&slot, SKI_REASON_MAX);
 }
 
 const struct ski_driver *ski_driver_load(const char *name, char *reason, size_t size)

@@ -349,11 +349,15 @@ static int offline_report(const struct offline_options *o, const skua_strategy *
 
 /* ---- the command ---------------------------------------------------------------------------- */
 
+/* dlopen() searches the folders of libraries for a name without a slash: the path of the file has
+ * one, and is its name if there is no such file. */
 static bool offline_plug_in(const char *file)
 {
-    void                *library = dlopen(file, RTLD_NOW | RTLD_LOCAL);
+    char                *path    = realpath(file, NULL);
+    void                *library = dlopen(path ? path : file, RTLD_NOW | RTLD_LOCAL);
     const skua_strategy *plugin  = library ? dlsym(library, "skua_strategy_plugin") : NULL;
 
+    free(path);
     if (plugin)
         skua_strategy_register(plugin);
     else

@@ -10,6 +10,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/topology.h"
@@ -256,8 +257,8 @@ static void bench_parse_pes(const char *text, int pes[BENCH_PES_MOST])
     pes[0] = 0;
 }
 
-/* Returns the size in @p text, or -1, which no problem has. */
-static int bench_parse_size(const char *text)
+/* Returns the number in @p text, from 1 on, or -1, which no option accepts. */
+static int bench_parse_number(const char *text)
 {
     char *end;
     long  n = strtol(text, &end, 10);
@@ -267,6 +268,8 @@ static int bench_parse_size(const char *text)
 
 static int bench_check(const struct bench_options *options)
 {
+    struct stat output;
+
     if (options->rounds < 1 || options->rounds > 100)
         return bench_option_error("expected 1 to 100 rounds", "--rounds");
     if (!options->pes[0])
@@ -274,7 +277,8 @@ static int bench_check(const struct bench_options *options)
     if (strcmp(options->format, "table") && strcmp(options->format, "json") &&
         strcmp(options->format, "csv"))
         return bench_option_error("expected table, json or csv", options->format);
-    if (access(options->output, W_OK) != 0)
+    if (stat(options->output, &output) != 0 || !S_ISDIR(output.st_mode) ||
+        access(options->output, W_OK | X_OK) != 0)
         return bench_option_error("not a writable directory", options->output);
     if (options->namespaces && geteuid() != 0)
         return bench_option_error("needs root", "--namespaces");
@@ -352,7 +356,7 @@ static int bench_parse(int argc, char **argv, struct bench_options *options)
 
     while ((c = getopt_long(argc, argv, "r:f:o:n:ws:h", long_options, NULL)) != -1) {
         switch (c) {
-        case 'r': options->rounds = atoi(optarg); break;
+        case 'r': options->rounds = bench_parse_number(optarg); break;
         case 'f': options->format = optarg; break;
         case 'o': options->output = optarg; break;
         case 'n':
@@ -360,7 +364,7 @@ static int bench_parse(int argc, char **argv, struct bench_options *options)
             options->pes_given = true;
             break;
         case 'w': options->weak = true; break;
-        case 's': options->size = bench_parse_size(optarg); break;
+        case 's': options->size = bench_parse_number(optarg); break;
         case 'O': options->only = optarg; break;
         case 'N': options->namespaces = true; break;
         case 'h': fputs(help, stdout); return -1;
@@ -370,6 +374,8 @@ static int bench_parse(int argc, char **argv, struct bench_options *options)
     code = bench_check(options);
     if (code == 0 && optind < argc)
         code = bench_select(argv[optind], options);
+    if (code == 0 && optind + 1 < argc)
+        code = bench_option_error("unexpected argument", argv[optind + 1]);
     if (code == 0 && options->only &&
         !(options->bench->has_part && options->bench->has_part(options->only)))
         code = bench_option_error("this benchmark has no such part", options->only);
@@ -389,22 +395,6 @@ static void bench_measure(const struct bench_options *options, const struct benc
     bench_progress(NULL);
     if (options->scaling)
         scaling_add_efficiencies(options->scaling, results, host);
-}
-
-/* Says which settings of the environment the benchmarks replace: each row has its own driver,
- * security and network path. */
-static void bench_say_replaced(void)
-{
-    static const char *const names[] = {"SKUA_DRIVER", "SKUA_SECURITY", "SKUA_SHARED_MEMORY",
-                                        "SKUA_NET_INTERFACES", "SKUA_RAILS"};
-
-    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
-        if (getenv(names[i]))
-            fprintf(
-                stderr,
-                "skua bench: rows that compare networks set %s themselves, and ignore its value "
-                "in the environment\n",
-                names[i]);
 }
 
 int command_bench(int argc, char **argv)
@@ -433,7 +423,6 @@ int command_bench(int argc, char **argv)
         fprintf(stderr, "skua: this installation lacks the program skuarun\n");
         return 1;
     }
-    bench_say_replaced();
     bench_measure(&options, &host, &results);
     if (results.count == 0) {
         fprintf(stderr, "skua: no benchmark program could be run\n");

@@ -97,8 +97,14 @@ static void checkpoint_print_json(const struct checkpoint_row *row)
     printf("}\n");
 }
 
+/* Prints the names of the columns, before the first row. */
 static void checkpoint_print_head(void)
 {
+    static bool printed;
+
+    if (printed)
+        return;
+    printed = true;
     printf("%-22s%6s%11s%7s%10s  %-20s%-14s%s\n", "time", "PEs", "processes", "hosts", "MB",
            "program", "state", "checkpoint");
 }
@@ -108,6 +114,7 @@ static void checkpoint_print_row(const struct checkpoint_row *row)
     const struct ski_manifest *manifest = &row->manifest;
     char                       when[32] = "-";
 
+    checkpoint_print_head();
     if (row->read) {
         ski_manifest_time(manifest->time_ns, when);
         printf("%-22s%6d%11d%7d%10.1f  %-20s", when, manifest->pes, manifest->processes,
@@ -200,7 +207,7 @@ int command_checkpoint(int argc, char **argv)
         if (c == 'h')
             return fputs(checkpoint_help, stdout) < 0;
         if (c != 'j')
-            return checkpoint_usage("unknown option");
+            return fputs("(skua checkpoint --help)\n", stderr) < 0 ? 1 : 2;
         json = true;
     }
     if (optind >= argc || (strcmp(argv[optind], "ls") && strcmp(argv[optind], "verify")))
@@ -210,8 +217,6 @@ int command_checkpoint(int argc, char **argv)
         return checkpoint_usage("expected a directory");
     if (ski_config_load() != SKUA_OK)
         return 2;
-    if (!json)
-        checkpoint_print_head();
     for (int i = optind + 1; i < argc; i++)
         good &= checkpoint_show_path(argv[i], verify, json);
     return fflush(stdout) == 0 && good ? 0 : 1;

@@ -177,6 +177,10 @@ int command_info(int argc, char **argv)
         default: fputs("(skua info --help)\n", stderr); return 2;
         }
     }
+    if (optind < argc) {
+        fprintf(stderr, "skua info: %s: unexpected argument (skua info --help)\n", argv[optind]);
+        return 2;
+    }
     info_print_summary();
     return info_print_interconnect() | info_check_arena();
 }

@@ -35,10 +35,14 @@ static void skua_print_help(FILE *to)
 int main(int argc, char **argv)
 {
     const char *name = argc > 1 ? argv[1] : "";
+    char        both[32]; /* "skua COMMAND", with which getopt_long() begins its errors */
 
     for (size_t i = 0; i < COMMANDS; i++)
-        if (strcmp(name, commands[i].name) == 0)
+        if (strcmp(name, commands[i].name) == 0) {
+            snprintf(both, sizeof both, "skua %s", commands[i].name);
+            argv[1] = both;
             return commands[i].run(argc - 1, argv + 1);
+        }
     if (strcmp(name, "--help") == 0 || strcmp(name, "-h") == 0 || strcmp(name, "help") == 0) {
         skua_print_help(stdout);
         return 0;

@@ -112,8 +112,14 @@ int command_resize(int argc, char **argv)
         fputs(resize_help, stdout);
         return 0;
     }
-    if (argc < 2 || argc > 3 || pes == 0) {
+    if (argc < 2 || argc > 3) {
         fputs(resize_help, stderr);
+        return 2;
+    }
+    if (pes == 0) {
+        fprintf(stderr,
+                "skua resize: %s: expected a number of PEs from 1 to %d (skua resize --help)\n",
+                argv[1], SKI_JOB_PES_MAX);
         return 2;
     }
     pid = resize_target(argc > 2 ? argv[2] : NULL);

@@ -302,14 +302,17 @@ static const char *thread_saved_next(struct ski_pe *self, const char **at, const
 /* Returns why the code that the threads need is not here; NULL: it is. */
 static const char *thread_saved_code_refusal(const struct ski_code_object *map, size_t count)
 {
-    static _Thread_local char     why[400];
+    static _Thread_local void    *slot;
+    const size_t                  size = 400;
+    char                         *why;
     struct ski_code_object        ours;
     const struct ski_code_object *theirs = ski_code_map_differs(map, count, &ours);
 
     if (!theirs)
         return NULL;
+    why = ski_thread_memory(&slot, size);
     snprintf(
-        why, sizeof why,
+        why, size,
         "its user threads need %.*s, which %s (%#llx, and %#llx when it was saved); restart the "
         "same program with SKUA_ASLR=0, and without it no process has the same addresses",
         SKI_CODE_NAME - 1, theirs->name[0] ? theirs->name : "the program",

@@ -306,13 +306,15 @@ void ski_check_index(const char *call, const struct ski_collection *all, const s
 
 const char *ski_element_text(const struct ski_collection *all, const skua_index *index)
 {
-    static _Thread_local char text[SKI_INDEX_TEXT + 64];
-    char                      number[SKI_INDEX_TEXT];
+    static _Thread_local void *slot;
+    const size_t               size = SKI_INDEX_TEXT + 64;
+    char                      *text = ski_thread_memory(&slot, size);
+    char                       number[SKI_INDEX_TEXT];
 
     if (!all->class)
-        snprintf(text, sizeof text, "an object %s", ski_index_text(number, index, 1));
+        snprintf(text, size, "an object %s", ski_index_text(number, index, 1));
     else
-        snprintf(text, sizeof text, "%.60s %s", all->class->def.name,
+        snprintf(text, size, "%.60s %s", all->class->def.name,
                  ski_index_text(number, index, all->index_bytes > 0));
     return text;
 }

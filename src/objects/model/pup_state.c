@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/assert.h"
+#include "base/memory.h"
 #include "objects/model/collection.h"
 #include "objects/model/object.h"
 
@@ -63,10 +64,13 @@ const char *ski_pup_field_text(const skua_pup *p, const struct ski_pup_field *fi
 
 const char *ski_pup_object_text(const skua_pup *p)
 {
-    static _Thread_local char text[160];
+    static _Thread_local void *slot;
+    const size_t               size = 160;
+    char                      *text;
 
     if (p->entry) {
-        snprintf(text, sizeof text, "argument `%s' of %s", p->parameter, p->entry);
+        text = ski_thread_memory(&slot, size);
+        snprintf(text, size, "argument `%s' of %s", p->parameter, p->entry);
         return text;
     }
     return ski_object_text(ski_object_of(p->self));

@@ -52,7 +52,8 @@ static bool mpi_check_launcher(bool launched, char *reason)
                  "the program was started by the launcher of %s, not of %s", ski_mpi_library.other,
                  ski_mpi_library.name);
     else if (launched)
-        snprintf(reason, SKI_MPI_REASON_MAX, "the program was not started by the launcher of %s",
+        snprintf(reason, SKI_MPI_REASON_MAX,
+                 "the program was not started by the launcher of %s: use mpirun instead of skuarun",
                  ski_mpi_library.name);
     else
         return true;

@@ -10,6 +10,7 @@
 #include "plot.h"
 
 #include <math.h>
+#include <string.h>
 
 #include "base/assert.h"
 
@@ -20,6 +21,7 @@
 #define TOP     50.0
 #define BOTTOM  60.0
 #define SPACING 16.0 /* of the names */
+#define LETTER  7.0  /* width of most letters of the names */
 
 #define CLOSE  50.0 /* largest value / smallest value below which ticks are 1, 2, 5 */
 #define TICKS  8    /* intervals of a linear axis, at most                          */
@@ -248,9 +250,21 @@ void plot_begin(FILE *to, double width, double height)
             width, height, width, height);
 }
 
+/* Returns the width of a picture: WIDTH, or more if a curve has a long name. */
+static double plot_width(const struct plot *plots, size_t count)
+{
+    size_t most = 0;
+
+    for (size_t i = 0; i < count; i++)
+        for (size_t c = 0; c < plots[i].curves; c++)
+            if (plots[i].curve[c].points && strlen(plots[i].curve[c].name) > most)
+                most = strlen(plots[i].curve[c].name);
+    return fmax(WIDTH, WIDTH - RIGHT + 38 + LETTER * (double)most);
+}
+
 void plot_write_axes(const struct plot *plots, size_t count, const struct plot_axes *axes, FILE *to)
 {
-    plot_begin(to, WIDTH, (double)count * HEIGHT);
+    plot_begin(to, plot_width(plots, count), (double)count * HEIGHT);
     for (size_t i = 0; i < count; i++) {
         fprintf(to, "<g transform='translate(0 %g)'>\n", (double)i * HEIGHT);
         plot_draw(to, &plots[i], axes);

@@ -134,6 +134,11 @@ static void plot_test_names(void)
         last = y;
     }
     OK(apart && isfinite(last), "names do not overlap");
+    OK(strstr(text, " width='900' "), "short names leave the width as it is");
+    free(text);
+    curve[0].name = "a name of thirty-four letters, 1 PE";
+    text          = plot_test_write(&plot);
+    OK(strstr(text, " width='1013' "), "a long name makes the picture wider");
     free(text);
 }
 

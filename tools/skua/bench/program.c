@@ -61,6 +61,7 @@ bool program_in_path(const char *name, char path[PROGRAM_PATH_BYTES])
 struct replaced_variable {
     struct replaced_variable *next;
     char                     *name, *value; /* value NULL: it was not set */
+    bool                      set;          /* else it has the user's value again */
 };
 
 static struct replaced_variable *program_variables;
@@ -80,6 +81,17 @@ static char *program_copy(const char *text)
     return text ? ski_memory_checked(strdup(text), strlen(text) + 1) : NULL;
 }
 
+/* Tells the user, on the first replacement, that a setting of the environment has no effect on some
+ * rows.  On a terminal the line replaces what bench_progress() shows. */
+static void program_say_replaced(const struct replaced_variable *replaced)
+{
+    if (replaced->value && strncmp(replaced->name, "SKUA_", 5) == 0)
+        fprintf(stderr,
+                "%sskua bench: rows that compare networks set %s themselves, and ignore its value "
+                "in the environment\n",
+                isatty(STDERR_FILENO) ? "\r" : "", replaced->name);
+}
+
 /* The user's value is copied: setenv() may free or overwrite what getenv() returned. */
 void program_set_variable(const char *name, const char *value)
 {
@@ -89,24 +101,23 @@ void program_set_variable(const char *name, const char *value)
         *link  = ski_realloc(NULL, sizeof **link);
         **link = (struct replaced_variable){.name  = program_copy(name),
                                             .value = program_copy(getenv(name))};
+        program_say_replaced(*link);
     }
+    (*link)->set = true;
     setenv(name, value, 1);
 }
 
 void program_restore_variable(const char *name)
 {
-    struct replaced_variable **link = program_find_variable(name), *restored = *link;
+    struct replaced_variable *restored = *program_find_variable(name);
 
-    if (!restored)
+    if (!restored || !restored->set)
         return;
+    restored->set = false;
     if (restored->value)
         setenv(name, restored->value, 1);
     else
         unsetenv(name);
-    *link = restored->next;
-    free(restored->name);
-    free(restored->value);
-    free(restored);
 }
 
 /* ---- running -------------------------------------------------------------- */

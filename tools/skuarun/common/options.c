@@ -8,9 +8,11 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include <skua/version.h>
 
+#include "base/memory.h"
 #include "boot/job.h"
 
 static const char help[] =
@@ -126,11 +128,30 @@ static int run_options_spare(const char *text)
     return strcmp(text, "0") == 0 ? 0 : run_options_number(text, expected);
 }
 
+/* --export=A,B, once or several times: returns the names of all. */
+static const char *run_options_export(const char *before, const char *names)
+{
+    size_t bytes = strlen(before) + strlen(names) + 2;
+    char  *both  = ski_malloc(bytes);
+
+    if (strchr(names, '='))
+        run_options_error("--export=%s: expected names of environment variables, without values",
+                          names);
+    snprintf(both, bytes, "%s%s%s", before, before[0] ? "," : "", names);
+    return both;
+}
+
 /* --restart=DIR: processes may have another working directory. */
 static void run_options_restart(const char *folder)
 {
-    char *path = realpath(folder, NULL);
+    struct stat status;
+    char       *path = realpath(folder, NULL);
 
+    if (path && stat(path, &status) == 0 && !S_ISDIR(status.st_mode)) {
+        free(path);
+        path  = NULL;
+        errno = ENOTDIR;
+    }
     if (!path) {
         fprintf(stderr, "skuarun: --restart=%s: %s\n", folder, strerror(errno));
         exit(2);
@@ -159,7 +180,7 @@ struct run_options run_options_parse(int argc, char **argv)
         case 'H': options.hosts = optarg; break;
         case 'L': setenv("SKUA_LAUNCHER", optarg, 1); break;
         case 'a': setenv("SKUA_AGENT_PATH", optarg, 1); break;
-        case 'x': options.exports = optarg; break;
+        case 'x': options.exports = run_options_export(options.exports, optarg); break;
         case 's': run_options_set(optarg); break;
         case 'R': run_options_restart(optarg); break;
         case 'S': run_options_survive(&options, optarg); break;
@@ -172,6 +193,8 @@ struct run_options run_options_parse(int argc, char **argv)
     }
     if (getenv("SKUA_SURVIVE") && strtod(getenv("SKUA_SURVIVE"), NULL) > 0)
         options.survive = true;
+    if (options.spare >= 0 && !options.survive)
+        run_options_error("%s", "--spare requires --survive");
     if (optind == argc)
         run_options_error("%s", "no program given");
     options.command = argv + optind;

@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* memory_test.c - blocks that threads own. */
+#include "base/memory.h"
+
+#include <pthread.h>
+#include <stdint.h>
+
+#include "tests/tap.h"
+
+#define BYTES 300
+
+static _Thread_local void *first, *second;
+
+/* Fills the blocks of a thread.  Returns whether they are its own, zeroed and aligned. */
+static void *memory_test_use(void *other)
+{
+    char *a = ski_thread_memory(&first, BYTES), *b = ski_thread_memory(&second, 1);
+    bool  good = a != b && a != other && a[0] == 0 && a[BYTES - 1] == 0 &&
+                (uintptr_t)a % _Alignof(max_align_t) == 0;
+
+    memset(a, 'x', BYTES);
+    return good && ski_thread_memory(&first, BYTES) == a && a[BYTES - 1] == 'x' ? other : NULL;
+}
+
+int main(void)
+{
+    char     *mine = ski_thread_memory(&first, BYTES);
+    pthread_t thread;
+    void     *result;
+
+    mine[0] = 'm';
+    pthread_create(&thread, NULL, memory_test_use, mine);
+    pthread_join(thread, &result);
+    OK(result == mine, "a thread has blocks of its own, the same at each call");
+    OK(ski_thread_memory(&first, BYTES) == mine && mine[0] == 'm', "those of others stay");
+    return tap_end();
+}
