@@ -45,10 +45,11 @@ many=$(each pass10000)
 ok "a pass with 1 and with 10000 idle channels: $one and $many instructions" \
   test "$one" -gt 0 -a "$one" = "$many"
 
-# The cost of a message at its receiver does not grow with the number of senders: one inbox, no queue for each.
+# The cost of a message at its receiver does not grow with the number of senders to a ring: no queue for each.  With
+# several rings callgrind loses track of skua_poll() on aarch64, and counts a part of it only.
 from_senders()
 {
-  run "$skuarun" -n $(($1 + 1)) -t $(($1 + 1)) --pin=none valgrind --tool=callgrind \
+  run "$skuarun" -n $(($1 + 1)) -t $(($1 + 1)) --pin=none -s inbox_rings=1 valgrind --tool=callgrind \
     --callgrind-out-file=/dev/null --toggle-collect=skua_poll "$program" many 240
   echo $(( $(printf '%s\n' "$err" | sed -n 's/.*Collected : //p') / 240 ))
 }
