@@ -40,8 +40,10 @@ static void call_wrongly(skua_region named, skua_region anonymous)
     double          x      = 1;
     skua_rma_params signal = {
         .signal = nothing_handler, .signal_data = &x, .signal_bytes = SIZE_MAX};
-    skua_region none = {0};
+    skua_rma_params notify = {.notify = skua_at(named, last(), 8)};
+    skua_region     none   = {0};
 
+    CHECK(skua_put_nb(skua_at(none, last(), 0), &x, 0, &notify) == SKUA_ERR_REGION);
     CHECK(skua_put(skua_at(named, last(), 60), &x, 8) == SKUA_ERR_RANGE);
     CHECK(skua_get(&x, skua_at(anonymous, last(), 4000), 8) == SKUA_ERR_RANGE);
     CHECK(skua_put_nb(skua_at(named, last(), 0), &x, 8, &signal) == SKUA_ERR_INVAL);

@@ -22,6 +22,7 @@ calls()
 {
   run "$skuarun" -n 2 "$@" "$program" calls
   ok "$what: the calls return" test "$code" = 0
+  says 'skua_put_nb: there is no region 0'
   says 'skua_put: bytes 60 to 68 are outside of the 64 bytes that region 0x[0-9a-f]+ ."matrix", created by .*. has on PE 1'
   says 'skua_get: bytes 4000 to 4008 are outside of the 4000 bytes that region 0x[0-9a-f]+ .created by .*. has on PE 1'
   says 'skua_put_nb: a signal of 18446744073709551615 bytes at .* is no message'

@@ -140,7 +140,8 @@ static bool am_short_is_in_piece(struct ski_pe *self, skua_gaddr at, size_t byte
 
     if (last->pe != at.pe || last->region != at.region.id || !ski_region_table_find(at.region))
         *last = (struct ski_am_piece){at.pe, at.region.id, am_short_query_bytes(self, at)};
-    return at.offset <= UINT32_MAX && at.offset <= last->bytes && bytes <= last->bytes - at.offset;
+    return last->bytes > 0 && at.offset <= UINT32_MAX && at.offset <= last->bytes &&
+           bytes <= last->bytes - at.offset;
 }
 
 /* Returns whether parameters ask for a notification on @p pe, in a common region, and for nothing

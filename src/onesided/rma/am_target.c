@@ -403,7 +403,9 @@ uint32_t ski_am_target_take_acks(struct ski_pe *self, int pe, uint32_t *ack)
     return count;
 }
 
-/* Ends the requests of this PE that a request from PE @p source acknowledges. */
+/* Ends the requests of this PE that a request from PE @p source acknowledges.  That may call a
+ * function of the program, which sends and so lets the driver receive: the request itself has been
+ * served before, as the next one of its origin may be served within the driver. */
 static void am_target_apply_acks(struct ski_pe *self, int source, const uint32_t *ack,
                                  uint32_t count)
 {
@@ -561,14 +563,12 @@ static size_t am_target_serve_short(struct ski_pe *self, int origin, struct ski_
 static size_t am_target_serve_any(struct ski_pe *self, const skua_msg *msg, struct ski_am_span span)
 {
     struct ski_am_request request;
-    uint32_t              id     = SKI_AM_NO_ID;
-    bool                  valid  = am_target_decode(msg, span, &request, &id);
-    skua_status           status = SKUA_ERR_INVAL;
+    uint32_t              id = SKI_AM_NO_ID;
+    bool        decoded      = ski_am_decode(span, ski_am_sender(msg), self->pe, &request, &id);
+    skua_status status       = SKUA_ERR_INVAL;
 
-    if (valid) {
-        am_target_apply_acks(self, msg->source, request.ack, request.ack_count);
+    if (decoded && am_target_is_valid(&request))
         status = am_target_serve_one(self, msg->source, &request);
-    }
     if (id == SKI_AM_NO_ID) {
         ski_log(SKI_LOG_ERROR, "PE %d dropped a one-sided request from PE %d that is malformed",
                 self->pe, msg->source);
@@ -576,6 +576,8 @@ static size_t am_target_serve_any(struct ski_pe *self, const skua_msg *msg, stru
     }
     if (status != SKUA_OK)
         am_target_refuse(self, msg->source, &request, id, status);
+    if (decoded) /* also by a request that is refused */
+        am_target_apply_acks(self, msg->source, request.ack, request.ack_count);
     return request.length;
 }
 
@@ -605,10 +607,10 @@ void ski_on_am_placed(skua_msg *msg)
     struct ski_am_request *request = skua_msg_data(msg);
 
     ski_assert(ski_rma_pe(ski_self)->placed > 0);
-    ski_rma_pe(ski_self)->placed--;
-    am_target_apply_acks(ski_self, msg->source, request->ack, request->ack_count);
     am_target_apply_params(request, (const char *)(request + 1));
+    ski_rma_pe(ski_self)->placed--;
     am_target_defer_reply(ski_self, msg->source, request->verb, request->id, 0, request->relaxed);
+    am_target_apply_acks(ski_self, msg->source, request->ack, request->ack_count);
     if (ski_rma_pe(ski_self)->deferred_urgent)
         am_target_send_deferred(ski_self);
     skua_msg_free(msg);
@@ -715,6 +717,8 @@ static bool am_target_serve_inline(struct ski_pe *self, const skua_msg *msg, con
         ski_notify_raise((skua_notify *)(void *)counter, self->pe, put.notify_add);
     am_target_defer_reply(self, msg->source, SKI_RMA_PUT, put.id, 0, put.relaxed);
     self->stats.received++;
+    self->queue.pushed++; /* it counts as a message that was delivered (msg_counts.h) */
+    self->queue.popped++;
     self->idle_passes = 0; /* a caller of the scheduler that waits for the data looks at them */
     return true;
 }
