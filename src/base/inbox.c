@@ -5,6 +5,7 @@
 #include "base/assert.h"
 #include "base/clock.h"
 #include "base/futex.h"
+#include "base/sanitizer.h"
 
 bool ski_inbox_refresh_mp(struct ski_inbox *inbox, uint32_t cells, struct ski_credit *credit)
 {
@@ -33,6 +34,10 @@ void ski_inbox_await_mp(struct ski_inbox *inbox, uint32_t cells, struct ski_cred
 
 bool ski_inbox_clear_sleep(struct ski_inbox *inbox)
 {
+    /* A producer of another ring has read the bit of that ring by its relaxed add.  With the fence
+     * that add synchronises with the consumer's fetch_or there, so the consumer's fetch_or here,
+     * which is sequenced before, precedes this fetch_and in the order of changes of the tail. */
+    ski_fence(memory_order_acquire);
     return atomic_fetch_and(&inbox->tail, ~SKI_INBOX_ASLEEP) & SKI_INBOX_ASLEEP;
 }
 

@@ -37,9 +37,10 @@
  *   Sleep with several rings.  Each ring has a sleep bit; the consumer sleeps on the word of the
  *   first ring, and sets the bit of that ring before those of the others.  A producer that sees the
  *   bit of any ring clears that of the first, and wakes the consumer if it was set.  A producer
- *   whose add returns the bit of another ring therefore finds the bit of the first one set, unless
- *   the consumer has been woken, or has woken up, since: in either case the consumer checks all
- *   rings before it sleeps again.
+ *   whose add returns the bit of another ring therefore finds the bit of the first one set (an
+ *   acquire fence in ski_inbox_clear_sleep() orders its accesses to the two rings), unless the
+ *   consumer has been woken, or has woken up, since: in either case the consumer checks all rings
+ *   before it sleeps again.
  *
  * Prefetch.  Where the atomic add waits for earlier stores (x86-64), it would wait until the line
  * of the previous cell has arrived from the consumer's core, for every message.  A producer that

@@ -12,6 +12,7 @@
 
 struct thread_block {
     struct thread_block *next;
+    void               **slot; /* the pointer of the thread to this block */
     max_align_t          data[];
 };
 
@@ -21,7 +22,8 @@ static pthread_once_t memory_once = PTHREAD_ONCE_INIT;
 static void memory_free_blocks(void *list)
 {
     for (struct thread_block *block = list, *next; block; block = next) {
-        next = block->next;
+        next         = block->next;
+        *block->slot = NULL; /* destructors of other keys may run later, and ask for the block */
         free(block);
     }
 }
@@ -41,6 +43,7 @@ void *ski_thread_memory(void **slot, size_t bytes)
     pthread_once(&memory_once, memory_make_key);
     block       = ski_calloc(1, sizeof *block + bytes);
     block->next = pthread_getspecific(memory_key);
+    block->slot = slot;
     ski_memory_checked(pthread_setspecific(memory_key, block) == 0 ? block : NULL, bytes);
     *slot = block->data;
     return *slot;

@@ -22,6 +22,32 @@ static void *memory_test_use(void *other)
     return good && ski_thread_memory(&first, BYTES) == a && a[BYTES - 1] == 'x' ? other : NULL;
 }
 
+/* ---- the end of a thread --------------------------------------------------- */
+
+static pthread_key_t late_key;
+static int           late_calls, late_zeroed;
+
+/* A destructor of the program's own, which asks for a block after the thread's have been freed.  It
+ * runs again: each round of destructors may come before or after that of the blocks. */
+static void memory_test_late(void *count)
+{
+    char *a = ski_thread_memory(&first, BYTES);
+
+    late_zeroed += a[0] == 0;
+    a[0] = 'l';
+    if (++late_calls < 3)
+        pthread_setspecific(late_key, count);
+}
+
+static void *memory_test_end(void *unused)
+{
+    char *a = ski_thread_memory(&first, BYTES);
+
+    a[0] = 'e';
+    pthread_setspecific(late_key, &late_calls);
+    return unused;
+}
+
 int main(void)
 {
     char     *mine = ski_thread_memory(&first, BYTES);
@@ -33,5 +59,11 @@ int main(void)
     pthread_join(thread, &result);
     OK(result == mine, "a thread has blocks of its own, the same at each call");
     OK(ski_thread_memory(&first, BYTES) == mine && mine[0] == 'm', "those of others stay");
+    pthread_key_create(&late_key, memory_test_late);
+    pthread_create(&thread, NULL, memory_test_end, NULL);
+    pthread_join(thread, &result);
+    OK(late_calls == 3 && late_zeroed >= 2,
+       "a destructor that runs after the blocks were freed gets new ones (%d, %d)", late_calls,
+       late_zeroed);
     return tap_end();
 }
