@@ -10,7 +10,9 @@
  * whose elements own memory, migrate at random and contribute to a sum; to the leaves, an array of
  * long indices into which elements are inserted and from which they delete themselves; and to the
  * clerks, a group.  Savers (interface/saver.ci) wait in their control flow for the messages of a
- * step, of which some come a step early.  The workers are single objects, which receive messages.
+ * step, of which some come a step early; those on a PE share a multicast, which they keep from the
+ * step before the middle to the step after it.  The workers are single objects, which receive
+ * messages.
  *
  * Before the checkpoint, which follows step SAVE, half of the cells contribute to a second
  * reduction, the others afterwards.  With `stop` the job ends after the checkpoint.  PE 0 prints
@@ -248,6 +250,19 @@ static void boss_send_row(int step)
         Saver_extra_all(savers, step, step % 30 + 1, row);
 }
 
+/* The savers keep this multicast: all wait for it, as all is quiet before a step. */
+static void boss_send_kept(void)
+{
+    skua_index index[SAVER_ROWS * SAVER_COLUMNS];
+    double     row[30];
+
+    for (int i = 0; i < SAVER_ROWS * SAVER_COLUMNS; i++)
+        index[i] = skua_index2(i / SAVER_COLUMNS, i % SAVER_COLUMNS);
+    for (int i = 0; i < 30; i++)
+        row[i] = i * i + 7;
+    Saver_keep_section(Saver_section_of(savers, index, SAVER_ROWS * SAVER_COLUMNS), 30, row);
+}
+
 static void boss_begin_step(struct boss *boss)
 {
     int32_t step  = boss->step;
@@ -267,6 +282,10 @@ static void boss_begin_step(struct boss *boss)
     skua_invoke_copy(workers[step % WORKERS], worker_add, &value, sizeof value);
     Saver_go_all(savers, step, step * 3);
     boss_send_row(step + 1);
+    if (step == steps / 2 - 1)
+        boss_send_kept();
+    if (step == steps / 2)
+        Saver_release_all(savers);
 }
 
 static void boss_end_step(struct boss *boss)
@@ -411,7 +430,7 @@ static void begin(int argc, char **argv)
     leaves    = skua_array_create(leaf_class, &def, NULL, 0);
     clerks    = skua_group_create(clerk_class, NULL, 0);
     porters   = skua_process_group_create(porter_class, NULL, 0);
-    savers    = Saver_new(3, 4);
+    savers    = Saver_new(SAVER_ROWS, SAVER_COLUMNS);
     for (int i = 0; i < WORKERS; i++)
         workers[i] = skua_chare_create(worker_class, i % skua_pes(), NULL, 0);
     Saver_run_all(savers, steps, skua_done_invoke(boss_ref, boss_ran));

@@ -2,6 +2,8 @@
 /* casts.c - see casts.ci. */
 #include "casts.ci.h"
 
+_Static_assert(CELLS <= KEEPERS, "see send_kept()");
+
 #define MOST 256 /* numbers in a multicast or broadcast */
 
 static int casts_count(int round)
@@ -50,15 +52,39 @@ int check(int round, int way, int n, const double *x)
 void send_kept(int round)
 {
     static Keeper_section all;
+    static Cell_section   watchers;
     skua_index            index[KEEPERS];
-    double                x[MOST];
+    double                x[MOST] = {0};
 
     for (int i = 0; i < KEEPERS; i++)
         index[i] = skua_index1(i);
-    if (round == 0)
-        all = Keeper_section_of(keepers, index, KEEPERS);
-    casts_fill(x, round, 2);
-    Keeper_values_section(all, round, 2, casts_count(round), x);
+    if (round == 0) {
+        all      = Keeper_section_of(keepers, index, KEEPERS);
+        watchers = Cell_section_of(cells, index, CELLS);
+    }
+    casts_fill(x, round, 4);
+    Cell_watch_section(watchers, round, casts_count(round), x);
+    for (int way = 2; way < (has_second(round) ? 4 : 3); way++) {
+        casts_fill(x, round, way);
+        Keeper_values_section(all, round, way, casts_count(round), x);
+    }
+}
+
+void wait_for_answer(int cell)
+{
+    skua_future answer = SKUA_FUTURE_INIT;
+
+    Cell_answer(Cell_at(cells, cell % CELLS), skua_done_future(&answer));
+    skua_future_wait(&answer, NULL);
+    skua_future_clear(&answer);
+}
+
+void Cell_on_watch(Cell *self, int64_t round, int n, const double *x)
+{
+    check((int)round, 4, n, x);
+    wait_for_answer(Cell_index(self) + 1);
+    check((int)round, 4, n, x);
+    skua_contribute_nothing(self, Main_watched_done(boss));
 }
 
 void check_shared(const double *x)
