@@ -148,8 +148,7 @@ static bool am_short_is_in_piece(struct ski_pe *self, skua_gaddr at, size_t byte
  * else. */
 static bool am_short_only_notifies(struct ski_pe *self, const skua_rma_params *params, int pe)
 {
-    return ski_params_known(params->size, sizeof *params) && !params->handle &&
-           !(params->local.kind | params->remote.kind) && !params->signal.id &&
+    return !params->handle && !(params->local.kind | params->remote.kind) && !params->signal.id &&
            !params->signal_bytes && params->notify.pe == pe &&
            params->notify.offset % sizeof(skua_notify) == 0 &&
            am_short_is_in_piece(self, params->notify, sizeof(skua_notify));
@@ -197,7 +196,8 @@ bool ski_am_put_notify(const char *call, skua_gaddr to, const void *from, size_t
     struct ski_am_request   request;
     struct ski_rma_request *req;
 
-    if (!self || !self->net || bytes > SKI_AM_NOTIFY_MOST || bytes >= ski_config.rma_threshold ||
+    if (!ski_params_known(params->size, sizeof *params) || !params->notify.region.id || !self ||
+        !self->net || bytes > SKI_AM_NOTIFY_MOST || bytes >= ski_config.rma_threshold ||
         ski_config.packet_size_net || !am_short_is_far(self, to.pe) ||
         !am_short_only_notifies(self, params, to.pe) || !am_short_is_in_piece(self, to, bytes) ||
         !ski_am_pool_has_room(self, SKI_RMA_PUT))
