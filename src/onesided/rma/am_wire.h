@@ -66,8 +66,8 @@ enum ski_am_flag {
     SKI_AM_DEFERRABLE = 1 << 10, /* a get: its memory may be read after the handler returns     */
     SKI_AM_OFFSETS    = 1 << 11, /* bytes of a block, their number; the offsets are blocks      */
     SKI_AM_RUNS       = 1 << 12, /* the number of runs                                          */
-    SKI_AM_RELAXED    = 1 << 14, /* a put: its origin is not expected to wait for the reply soon */
     SKI_AM_ACKS       = 1 << 13, /* how many requests of the receiver are complete, and their ids */
+    SKI_AM_RELAXED    = 1 << 14, /* a put: its origin is not expected to wait for the reply soon */
 };
 
 /* Blocks of one size at the target, in bytes from the global address. */
