@@ -314,7 +314,7 @@ static void test_exchange(void)
     for (int i = 1; i <= rounds * 2 && pe < skua_pes(); i++) {
         exchange_send(region, pe, i);
         while (i % 5 == 0 && skua_notify_value(&mine->arrived) < (uint64_t)i) {
-            skua_poll(16); /* nobody waits for the notification: the PE must not sleep */
+            skua_poll(16); /* no wait for the notification would wake the PE: it must not sleep */
             sched_yield();
         }
         CHECK(skua_notify_wait(&mine->arrived, (uint64_t)i));
