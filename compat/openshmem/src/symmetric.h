@@ -44,15 +44,15 @@ struct shmemi_segment {
 struct shmemi_job {
     struct shmemi_segment segment[SHMEMI_SEGMENTS];
     int                   pe, pes;
-    bool                  running; /* between shmem_init() and shmem_finalize()              */
-    bool                  net;     /* some PE is accessed through Skua: a quiet has to flush */
-    bool      messages; /* PEs of other hosts are synchronised by messages: see collective.c      */
-    bool      debug;    /* SHMEM_DEBUG                                            */
-    unsigned  spin;     /* number of polls of a wait at full speed                */
-    int       thread_level;
-    pthread_t thread;        /* the thread that is a PE of Skua                    */
-    size_t    heap_bytes;    /* bytes of the heap; the words of the library follow */
-    struct shmemi_heap heap; /* the allocations of the heap                        */
+    bool                  running;  /* between shmem_init() and shmem_finalize()              */
+    bool                  net;      /* some PE is accessed through Skua: a quiet has to flush */
+    bool                  messages; /* between hosts, flags may be messages (collective.c) */
+    bool                  debug;    /* SHMEM_DEBUG                                            */
+    unsigned              spin;     /* number of polls of a wait at full speed                */
+    int                   thread_level;
+    pthread_t             thread;     /* the thread that is a PE of Skua                    */
+    size_t                heap_bytes; /* bytes of the heap; the words of the library follow */
+    struct shmemi_heap    heap;       /* the allocations of the heap                        */
 };
 
 extern struct shmemi_job shmemi_job;

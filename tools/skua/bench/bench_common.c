@@ -60,32 +60,22 @@ void bench_run_skua(struct results *results, const struct bench_host *host, cons
     bench_run(results, argv);
 }
 
-/* Appends the words of @p text to @p argv, which has room for them.  Returns the new length. */
-static int bench_add_words(char **argv, int count, char *text)
-{
-    char *left, *word = strtok_r(text, " ", &left);
-
-    for (; word; word = strtok_r(NULL, " ", &left))
-        argv[count++] = word;
-    return count;
-}
-
 void bench_run_app(struct results *results, const struct bench_host *host, const char *name,
                    const char *options, const char *arguments)
 {
-    char  path[PROGRAM_PATH_BYTES], after[256], *before;
-    char *argv[32] = {(char *)host->skuarun};
-    int   count;
+    char        path[PROGRAM_PATH_BYTES], after[256], *before;
+    const char *argv[32] = {host->skuarun};
+    int         count;
 
     if (!program_find(name, path))
         return;
     before = ski_memory_checked(strdup(options), strlen(options) + 1); /* any number of CPUs */
     snprintf(after, sizeof after, "%s", arguments);
-    count         = bench_add_words(argv, 1, before);
+    count         = program_add_words(argv, 1, before);
     argv[count++] = path;
-    count         = bench_add_words(argv, count, after);
+    count         = program_add_words(argv, count, after);
     argv[count]   = NULL;
-    bench_run(results, argv);
+    bench_run(results, (char **)argv);
     free(before);
 }
 

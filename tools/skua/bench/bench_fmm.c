@@ -114,7 +114,7 @@ static bool bench_fmm_has_part(const char *name)
 static void bench_fmm_run_ends(struct results *results, const struct network *network,
                                int particles, const char *series)
 {
-    char        program[PROGRAM_PATH_BYTES], rule[96], name[64], *left;
+    char        program[PROGRAM_PATH_BYTES], rule[96], name[64];
     const char *argv[WORDS] = {program, name};
     int         count       = 2;
 
@@ -124,12 +124,8 @@ static void bench_fmm_run_ends(struct results *results, const struct network *ne
     if (strstr(series, "-wait"))
         argv[count++] = "--no-overlap";
     bench_fmm_arguments(rule, particles, 2);
-    for (char *word = strtok_r(rule, " ", &left); word && count < WORDS - 1;
-         word       = strtok_r(NULL, " ", &left))
-        argv[count++] = word;
-    program_set_variable("SKUA_DRIVER", "tcp");
-    network_run_both(network, results, "openmpi", argv);
-    program_restore_variable("SKUA_DRIVER");
+    program_add_words(argv, count, rule);
+    network_run_driver(network, results, "tcp", argv);
 }
 
 static void bench_fmm_run_mpi_ends(struct results *results, const struct network *network,

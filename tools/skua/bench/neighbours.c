@@ -35,19 +35,14 @@ void neighbours_run(const struct neighbours *bench, struct results *results,
 static void neighbours_run_app_tcp(const struct neighbours *bench, struct results *results,
                                    const struct network *network, const char *arguments)
 {
-    char        path[PROGRAM_PATH_BYTES], words[192], *left;
+    char        path[PROGRAM_PATH_BYTES], words[192];
     const char *argv[NEIGHBOURS_WORDS] = {path, "--series=skua-tcp"};
-    int         count                  = 2;
 
     if (!program_find(bench->app, path))
         return;
     snprintf(words, sizeof words, "%s", arguments);
-    for (char *word = strtok_r(words, " ", &left); word && count < NEIGHBOURS_WORDS - 1;
-         word       = strtok_r(NULL, " ", &left))
-        argv[count++] = word;
-    program_set_variable("SKUA_DRIVER", "tcp");
-    network_run_both(network, results, "openmpi", argv);
-    program_restore_variable("SKUA_DRIVER");
+    program_add_words(argv, 2, words);
+    network_run_driver(network, results, "tcp", argv);
 }
 
 void neighbours_run_tcp(const struct neighbours *bench, struct results *results,

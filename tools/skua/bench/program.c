@@ -156,6 +156,15 @@ void program_stop(pid_t pid)
     waitpid(pid, NULL, 0);
 }
 
+int program_add_words(const char *argv[], int count, char *text)
+{
+    char *left, *word = strtok_r(text, " ", &left);
+
+    for (; word; word = strtok_r(NULL, " ", &left))
+        argv[count++] = word;
+    return count;
+}
+
 int program_run(char *const argv[], bool of_stderr, void (*line)(const char *text, void *arg),
                 void *arg)
 {
