@@ -16,6 +16,7 @@
 #include <stdint.h>
 
 #include "bench.h"
+#include "bench_names.h"
 
 #define SCALING_RUN_S     0.01 /* seconds of a run that is measured         */
 #define SCALING_RUNS      5    /* runs of a kernel of which the best counts */
@@ -167,19 +168,6 @@ static inline void scaling_measure(const struct scaling_library *library,
         scaling_report(library, "us", kernel->name, best / (double)rounds * 1e6);
 }
 
-/* Returns whether @p names, separated by commas, contain @p name. */
-static inline bool scaling_is_among(const char *names, const char *name)
-{
-    size_t bytes = strlen(name);
-
-    for (; names; names = strchr(names, ',')) {
-        names += *names == ',';
-        if (strncmp(names, name, bytes) == 0 && (names[bytes] == 0 || names[bytes] == ','))
-            return true;
-    }
-    return false;
-}
-
 /* Measures the kernels of a list that ends with a name of NULL, or only those that @p only names,
  * separated by commas. */
 static inline void scaling_measure_all(const struct scaling_library *library,
@@ -188,7 +176,7 @@ static inline void scaling_measure_all(const struct scaling_library *library,
     double start = bench_now();
 
     for (; kernel->name; kernel++)
-        if ((!only || scaling_is_among(only, kernel->name)) &&
+        if ((!only || bench_names_have(only, kernel->name)) &&
             library->largest(bench_now() - start) < SCALING_PROGRAM_S)
             scaling_measure(library, kernel);
 }

@@ -548,7 +548,7 @@ static void measure_shares(const struct scaling_library *library, const char *on
     static const char *const kinds[] = {"flood", "slow", "busy"};
 
     for (size_t i = 0; skua_pes() > 2 && i < sizeof kinds / sizeof *kinds; i++)
-        if (!only || scaling_is_among(only, kinds[i]))
+        if (!only || bench_names_have(only, kinds[i]))
             measure_share(library, kinds[i]);
 }
 

@@ -89,10 +89,8 @@ void ski_rings_share(struct ski_reader *reader, uint32_t producers, uint32_t sel
 
     for (uint32_t i = 0; i < count; i++) {
         struct ski_reader *of = rings_reader(reader, i);
-        size_t             ring =
-            (size_t)((char *)of->inbox - (char *)rings->first) / ski_inbox_bytes(of->cells);
 
-        of->quota = rings_producers((uint32_t)ring, count, producers, self) * (each ? each : 1);
+        of->quota = rings_producers(i, count, producers, self) * (each ? each : 1);
         of->quota = of->quota ? of->quota : 1;
     }
 }

@@ -210,8 +210,9 @@ static inline size_t ski_rings_bytes(uint32_t count)
 void ski_rings_init(struct ski_rings *rings, struct ski_reader *reader, struct ski_inbox *first,
                     uint32_t count, uint32_t cells);
 
-/** Sets the quotas: producer i of @p producers uses ring i modulo the number of rings; number
- *  @p self, if there is one, is the consumer, which sends nothing to itself. */
+/** Sets the quotas of an inbox from which nothing was read yet: producer i of @p producers uses
+ *  ring i modulo the number of rings; number @p self, if there is one, is the consumer, which sends
+ *  nothing to itself. */
 void ski_rings_share(struct ski_reader *reader, uint32_t producers, uint32_t self);
 
 /** Returns whether the next cell is filled. */

@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "bench/bench_names.h"
 #include "network.h"
 #include "scaling.h"
 #include "scaling_apps.h"
@@ -150,26 +151,12 @@ static bool bench_scaling_has_kernels(const struct bench_host *host)
     return !host->only || strcmp(host->only, "kernels") == 0 || bench_scaling_only(host);
 }
 
-/* Returns whether @p names, separated by commas, contain @p name. */
-static bool bench_scaling_is_among(const char *names, const char *name)
-{
-    size_t bytes = strlen(name);
-
-    for (; names; names = strchr(names, ',')) {
-        names += *names == ',';
-        if (strncmp(names, name, bytes) == 0 && (names[bytes] == 0 || names[bytes] == ','))
-            return true;
-    }
-    return false;
-}
-
 /* Returns whether to show a kernel. */
 static bool bench_scaling_shows(const struct bench_host *host, const struct scaling *kernel)
 {
     const char *only = bench_scaling_only(host);
 
-    return bench_scaling_has_kernels(host) &&
-           (!only || bench_scaling_is_among(only, kernel->kernel));
+    return bench_scaling_has_kernels(host) && (!only || bench_names_have(only, kernel->kernel));
 }
 
 /* ---- running ------------------------------------------------------------- */
