@@ -26,11 +26,11 @@ stalled_reader()
 }
 
 # start_waiting COMMAND...: start it in the background, as $pid, and wait until three PEs have printed
-# "waiting".  (A shell makes background commands ignore SIGINT.)
+# "waiting".  (A shell makes background commands ignore SIGINT, and nohup makes all ignore SIGHUP.)
 start_waiting()
 {
   : >"$work/wait" # remove the lines of the previous job
-  env --default-signal=INT SKUA_IDLE_REPORT=0 "$@" >"$work/wait" 2>"$work/wait.err" &
+  env --default-signal=INT,HUP SKUA_IDLE_REPORT=0 "$@" >"$work/wait" 2>"$work/wait.err" &
   pid=$!
   await_waiting 3
 }

@@ -52,8 +52,12 @@ ok "a restart from it is refused, with the file" has "$code $err" 'gen-000002: i
 ok "and offers the one before" has "$err" 'checkpoint 1 of 20[^ ]*Z is intact: skuarun --restart .*/gen-000001'
 job 2 1 restart="$dir/gen-000001" --
 ok "from which the program continues" test "$code" -eq 0 -a "$out" = "$result"
-job 2 1 restart="$work" --
-ok "a directory without checkpoints is refused" has "$code $err" 'no complete checkpoint'
+mkdir "$work/empty"
+run "$skuarun" -n 2 --restart="$work/empty" "$program"
+ok "an empty directory is refused before a process starts" \
+  has "$code $err" '^2 skuarun: restart: .*/empty: the directory has no complete checkpoint; name the directory that '
+job 2 1 restart="$work" shared_memory=0 --
+ok "so is a directory without checkpoints, where processes share no memory" has "$code $err" '^2 .*no complete checkpoint'
 
 # An error while a checkpoint is written does not end the job.
 echo file >"$work/file"

@@ -72,6 +72,13 @@ done
 cd ..
 ok "no file is generated" test -z "$(ls "$work/written")"
 
+# A file without a module is translated with a warning.
+mkdir "$work/none"
+run "$skuac" -o "$work/none" nothing.ci
+ok "an empty file: a warning" has "$code $err" '^0 nothing.ci:1:1: warning: the file has no module'
+ok "and a hint" has "$err" 'write .module NAME'
+rm -r "$work/none"
+
 # Imported modules.
 run "$skuac" --tree -I modules/folder modules/main.ci
 ok "modules are found" test "$code" = 0

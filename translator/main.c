@@ -47,6 +47,14 @@ static int skuac_format(const struct cmdline *options, const char *path,
     return file_replace_commit(&rewrite) ? 0 : skuac_failed(path);
 }
 
+/* A file of nothing is most likely the wrong one, or one that was not written to its end. */
+static void skuac_warn_nothing(struct source *source)
+{
+    diagnostic_warning_at(source_locate(source, source->text.at), 1,
+                          "the file has no module: the files that are generated declare nothing");
+    diagnostic_hint("write `module NAME { ... }' with the declarations of the program");
+}
+
 static int skuac_translate(const struct cmdline *options, struct source *source)
 {
     struct ast_tree *tree = parse_file(source);
@@ -63,6 +71,8 @@ static int skuac_translate(const struct cmdline *options, struct source *source)
         return diagnostic_error_count() != 0;
     if (diagnostic_error_count() || !check_tree(tree))
         return 1;
+    if (!tree->modules)
+        skuac_warn_nothing(source);
     return emit_save(tree, options->directory) ? 0 : 2;
 }
 

@@ -100,7 +100,8 @@ void ski_store_checkpoint_close(struct ski_store_checkpoint *checkpoint);
 
 /** Writes, for the refusal of the checkpoint in @p path, what there is instead: the sentence
  *  names the newest older generation whose images are all intact and the command that restarts from
- *  it, or says that there is none.  It reads these images. */
+ *  it, says that there is none, or, if the directory has no checkpoint at all, which directory to
+ *  name.  It reads these images. */
 void ski_store_file_offer(const char *path, char *text, size_t size);
 
 #endif

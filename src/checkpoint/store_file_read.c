@@ -244,17 +244,20 @@ static bool store_offer_one(const char *path, char *text, size_t size)
 }
 
 /* Writes the offer of the newest intact generation before @p refused; 0 is the newest one of all.
- */
-static bool store_offer_before(const char *folder, uint64_t refused, char *text, size_t size)
+ * Sets *@p committed to whether the directory has a generation with a manifest. */
+static bool store_offer_before(const char *folder, uint64_t refused, char *text, size_t size,
+                               bool *committed)
 {
     struct ski_store_generation *list;
     char                         reason[SKI_STORE_REASON];
     int                          count   = ski_store_file_list(folder, &list, reason);
     bool                         offered = false;
 
+    *committed = false;
     for (int i = count - 1; i >= 0 && !offered; i--) {
         if (!list[i].committed)
             continue;
+        *committed = true;
         if (refused && list[i].number < refused) {
             char *path = ski_store_generation_path(folder, list[i].number);
 
@@ -271,10 +274,16 @@ void ski_store_file_offer(const char *path, char *text, size_t size)
 {
     uint64_t refused = ski_store_path_generation(path);
     size_t   length  = refused ? ski_store_path_folder(path) : strlen(path);
+    bool     committed, offered;
     char    *folder;
 
-    folder = length ? ski_store_copy_text(path, length) : ski_store_copy_text(".", 1);
-    if (!store_offer_before(folder, refused, text, size))
+    folder  = length ? ski_store_copy_text(path, length) : ski_store_copy_text(".", 1);
+    offered = store_offer_before(folder, refused, text, size, &committed);
+    if (!committed)
+        snprintf(text, size,
+                 "name the directory that the former job wrote its checkpoints to "
+                 "(SKUA_CHECKPOINT_DIR; skua checkpoint ls DIR lists them)");
+    else if (!offered)
         snprintf(text, size, "there is no older checkpoint in %s that is intact", folder);
     free(folder);
 }

@@ -246,6 +246,8 @@ static void test_refusals(void)
     OK(strstr(offer, "there is no older checkpoint"), "there is none before: %s", offer);
     OK(!checkpoint_right(root, 1, 0, reason) && strstr(reason, "no complete checkpoint"),
        "a directory without any is refused: %s", reason);
+    ski_store_file_offer(root, offer, sizeof offer);
+    OK(strstr(offer, "SKUA_CHECKPOINT_DIR"), "the text says which one to name: %s", offer);
     OK(!checkpoint_right("/nonexistent", 1, 0, reason) && strstr(reason, "No such file"),
        "so is one that is not there: %s", reason);
 }

@@ -17,6 +17,8 @@
 #include "base/config.h"
 #include "base/interconnect.h"
 #include "base/topology.h"
+#include "boot/image_slots.h"
+#include "checkpoint/store_file.h"
 #include "launcher/launcher.h"
 #include "onehost.h"
 #include "processes/monitor.h"
@@ -82,6 +84,25 @@ static bool main_check_topology(bool verbose)
     return true;
 }
 
+/* Returns whether a job on this host can restart as SKUA_RESTART says: the directory has a complete
+ * checkpoint.  On several hosts each process reads its own part, which need not be on this host. */
+static bool main_check_restart(const struct run_options *options)
+{
+    struct ski_store_checkpoint checkpoint;
+    char                        reason[SKI_STORE_REASON], offer[SKI_STORE_REASON];
+
+    if (options->hosts || strcmp(ski_config.restart, "none") == 0 ||
+        strcmp(ski_config.restart, SKI_RESTART_MEMORY) == 0)
+        return true;
+    if (!ski_store_checkpoint_open(&checkpoint, ski_config.restart, reason)) {
+        ski_store_file_offer(ski_config.restart, offer, sizeof offer);
+        fprintf(stderr, "skuarun: restart: %s; %s\n", reason, offer);
+        return false;
+    }
+    ski_store_checkpoint_close(&checkpoint);
+    return true;
+}
+
 static int main_run_distributed(struct run_options *options)
 {
     struct hosts hosts;
@@ -109,7 +130,7 @@ int main(int argc, char **argv)
     if (ski_config_load() != SKUA_OK)
         return 2;
     ski_config_check_names();
-    if (!main_check_topology(options.verbose))
+    if (!main_check_topology(options.verbose) || !main_check_restart(&options))
         return 2;
     if (!options.pes && !options.hosts)
         options.pes = main_cores();
