@@ -109,6 +109,10 @@ ok "a benchmark of two PEs measures its kernels on others" has "$(cat "$work/gro
 ok "in files of its own" test -s "$work/bench-objects-pes.csv" -a ! -e "$work/bench-objects.csv"
 run "$skua" resize 0
 ok "no PEs to resize to" has "$code $err" '^2 skua resize: 0: expected a number of PEs from 1'
+run "$skua" resize
+ok "no number of PEs" has "$code $err" '^2 skua resize: expected a number of PEs'
+run "$skua" tour --frobnicate
+ok "tour: an unknown option is named" has "$code $err" '^2 skua tour: --frobnicate: unexpected argument'
 run "$skua" tour --help
 ok "tour --help" has "$code $out" '^0 usage: skua tour'
 tap_end

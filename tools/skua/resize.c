@@ -113,7 +113,8 @@ int command_resize(int argc, char **argv)
         return 0;
     }
     if (argc < 2 || argc > 3) {
-        fputs(resize_help, stderr);
+        fprintf(stderr, "skua resize: expected a number of PEs and at most one process "
+                        "(skua resize --help)\n");
         return 2;
     }
     if (pes == 0) {

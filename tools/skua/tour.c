@@ -15,10 +15,14 @@ int command_tour(int argc, char **argv)
 
     if (argc > 1) {
         int help = strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0;
-        fprintf(help ? stdout : stderr,
-                "usage: skua tour\n\nRuns a few small programs on this machine, explains what each "
-                "shows, and compares\ntheir times with what the hardware allows.\n");
-        return help ? 0 : 2;
+
+        if (!help) {
+            fprintf(stderr, "skua tour: %s: unexpected argument (skua tour --help)\n", argv[1]);
+            return 2;
+        }
+        puts("usage: skua tour\n\nRuns a few small programs on this machine, explains what each "
+             "shows, and compares\ntheir times with what the hardware allows.");
+        return 0;
     }
     if (!program_find("skuarun", skuarun) || !program_find("tour", tour)) {
         fprintf(stderr, "skua: this installation lacks the programs skuarun or tour\n");
