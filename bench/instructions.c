@@ -5,6 +5,11 @@
  * operation.
  *
  * usage: instructions OPERATION N
+ *        instructions each N OPERATION...
+ *
+ * The second form runs each operation N times and then 2 N times, in processes that fork after the
+ * program is loaded, which takes callgrind longer than the operations; callgrind prints the counts
+ * of each process in this order.
  *
  * On one PE:
  *   self      a message to this PE and its handler; the message is reused
@@ -46,6 +51,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 static skua_handler self_handler, fresh_handler, copy_handler, net_handler, copies_handler,
     many_handler;
@@ -589,6 +596,31 @@ static void start(int argc, char **argv)
     }
 }
 
+/* Runs an operation in a process of its own.  Returns whether it succeeds. */
+static bool run_alone(char *program, char *what, long times)
+{
+    char  number[32];
+    char *args[] = {program, what, number, NULL};
+    int   status;
+    pid_t child = fork();
+
+    if (child == 0) {
+        snprintf(number, sizeof number, "%ld", times);
+        exit(skua_main(3, args, start));
+    }
+    return child > 0 && waitpid(child, &status, 0) == child && status == 0;
+}
+
+static int run_each(int argc, char **argv)
+{
+    long times = atol(argv[2]);
+
+    for (int i = 3; i < argc; i++)
+        if (!run_alone(argv[0], argv[i], times) || !run_alone(argv[0], argv[i], 2 * times))
+            return 1;
+    return 0;
+}
+
 int main(int argc, char **argv)
 {
     self_handler   = skua_handler_register("self", on_self);
@@ -600,5 +632,7 @@ int main(int argc, char **argv)
     register_objects();
     register_flow();
     register_stream();
+    if (argc > 3 && strcmp(argv[1], "each") == 0)
+        return run_each(argc, argv);
     return skua_main(argc, argv, start);
 }
