@@ -104,9 +104,10 @@ static skua_msg *nocopy_net_message(const struct skua_msg *like, const void *hea
     skua_msg *made = ski_nocopy_new(first, 1, ski_nocopy_extent(SKI_NOCOPY_DATA, bytes));
     size_t    all  = made->bytes;
 
-    *made       = *like;
-    made->bytes = all;
-    made->link  = NULL;
+    *made           = *like;
+    made->bytes     = all;
+    made->link      = NULL;
+    made->announced = 0;
     if (first > 0)
         memcpy(made + 1, head, first);
     *arg  = (struct ski_nocopy_arg *)(void *)((char *)(made + 1) + ski_nocopy_align(first));
@@ -124,7 +125,7 @@ static skua_msg *nocopy_net_copied(struct ski_pe *self, skua_msg *msg, size_t fi
 
     memcpy(arg + 1, from->at, from->bytes);
     ski_buffer_post_sent(self, from);
-    skua_msg_free(msg);
+    ski_pool_free(&self->pool, msg);
     return made;
 }
 
@@ -145,7 +146,7 @@ skua_msg *ski_nocopy_net_send(struct ski_pe *self, int pe, skua_msg *msg)
         return msg;
     if (!nocopy_net_send_uncopied(self, pe, msg, first, ski_nocopy_buffer(arg)))
         return nocopy_net_copied(self, msg, first, ski_nocopy_buffer(arg));
-    skua_msg_free(msg);
+    ski_pool_free(&self->pool, msg);
     return NULL;
 }
 
