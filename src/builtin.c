@@ -37,6 +37,7 @@
 #include "objects/collective/section_reduction_member.h"
 #include "objects/collective/section_tree.h"
 #include "objects/zerocopy/nocopy.h"
+#include "objects/zerocopy/nocopy_net.h"
 #include "objects/zerocopy/object_channel.h"
 #include "objects/services/program.h"
 #include "objects/services/quiescence.h"

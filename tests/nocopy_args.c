@@ -15,6 +15,7 @@
 
 #define PARTS 3
 #define ROOM  ((size_t)200000)
+#define LARGE ((size_t)16384) /* bytes from which on TCP sends one part from where it lies */
 
 static skua_handler on_parts, on_all, on_check, on_go;
 static skua_class   Box, Member, Fly;
@@ -25,6 +26,7 @@ static int          messages = 100;
 struct state { /* the state of a PE */
     uint64_t        seed;
     int64_t         sent, freed, got, all_got;
+    int64_t         packets; /* messages made without the data of their one part */
     skua_collection boxes, members, flies;
     skua_section    some; /* a section of the boxes */
 };
@@ -63,6 +65,31 @@ static void part_free(void *arg, const void *data, size_t bytes)
     self()->freed++;
 }
 
+/* Returns a setting in bytes; 0: it is not set. */
+static size_t setting(const char *name)
+{
+    const char *text = getenv(name);
+    char       *unit;
+    size_t      bytes = text ? strtoul(text, &unit, 10) : 0;
+
+    return text && *unit == 'm' ? bytes << 20 : bytes;
+}
+
+/* Checks that messages to all follow both thresholds: @p msg has its data in it, or none of them.
+ */
+static void check_broadcast(const struct head *head, const skua_msg *msg)
+{
+    size_t host = setting("SKUA_ZCOPY_THRESHOLD_HOST"), net = setting("SKUA_ZCOPY_THRESHOLD_NET");
+    size_t threshold = host > net ? host : net, copied = 0;
+
+    if (skua_hosts() < 2 || !host || !net || !head->to_all)
+        return;
+    for (int i = 0; i < head->parts; i++)
+        copied += head->bytes[i] < threshold ? head->bytes[i] : 0;
+    CHECK(skua_msg_size(msg) >= sizeof *head + copied);
+    CHECK(skua_msg_size(msg) < sizeof *head + copied + 32 + PARTS * 256);
+}
+
 static skua_msg *make(struct state *s, int pe, int post)
 {
     skua_nocopy_argument part[PARTS];
@@ -76,7 +103,9 @@ static skua_msg *make(struct state *s, int pe, int post)
         size_t   most = (size_t)1 << tap_random(&s->seed) % 18;
         void    *at;
 
-        head.bytes[i]   = tap_random(&s->seed) % (most < ROOM ? most : ROOM);
+        head.bytes[i] = tap_random(&s->seed) % (most < ROOM ? most : ROOM);
+        if (head.parts == 1 && tap_random(&s->seed) % 2)
+            head.bytes[i] = LARGE + tap_random(&s->seed) % (ROOM - LARGE);
         head.pattern[i] = tap_random(&s->seed);
         at              = heap ? malloc(head.bytes[i] + 1) : skua_buffer_alloc(head.bytes[i]);
         head.at[i]      = at;
@@ -85,7 +114,9 @@ static skua_msg *make(struct state *s, int pe, int post)
     }
     msg = skua_nocopy_alloc(pe, sizeof head, part, (unsigned)head.parts);
     memcpy(skua_msg_data(msg), &head, sizeof head);
+    check_broadcast(&head, msg);
     s->sent += head.parts;
+    s->packets += head.parts == 1 && head.bytes[0] >= LARGE && skua_msg_size(msg) < LARGE;
     return msg;
 }
 
@@ -241,6 +272,15 @@ static void work(struct state *s)
     }
 }
 
+/* Returns whether parts that are not fetched are sent from where they lie, between hosts. */
+static bool is_by_packet(void)
+{
+    const char *driver = getenv("SKUA_DRIVER");
+
+    return skua_hosts() > 1 && driver && strcmp(driver, "tcp") == 0 &&
+           setting("SKUA_ZCOPY_THRESHOLD_NET") > ROOM;
+}
+
 static void the_end(void *arg, const void *data, size_t bytes)
 {
     const int64_t *sum = data;
@@ -248,20 +288,21 @@ static void the_end(void *arg, const void *data, size_t bytes)
     int64_t        to_box = (messages + 26) / 32, to_some = (messages + 10) / 32;
 
     (void)arg;
-    CHECK(bytes == 4 * sizeof *sum);
+    CHECK(bytes == 5 * sizeof *sum);
     CHECK(sum[0] == sum[1]);
     CHECK(sum[2] == pes * (messages + 8 * to_box + SOME * to_some));
     CHECK(sum[3] == pes * pes * all);
+    CHECK(sum[4] > 0 || !is_by_packet());
     skua_exit(0);
 }
 
 static void say(skua_msg *msg)
 {
     struct state *s      = self();
-    int64_t       sum[4] = {s->sent, s->freed, s->got, s->all_got};
+    int64_t       sum[5] = {s->sent, s->freed, s->got, s->all_got, s->packets};
 
     skua_msg_free(msg);
-    skua_reduce(0, SKUA_SUM, SKUA_INT64, sum, 4, skua_done_call(the_end, NULL));
+    skua_reduce(0, SKUA_SUM, SKUA_INT64, sum, 5, skua_done_call(the_end, NULL));
 }
 
 static void all_quiet(void *arg, const void *data, size_t bytes)

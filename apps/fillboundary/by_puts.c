@@ -210,9 +210,7 @@ static void fb_pscw_start(struct fb *fb, struct fb_level *level)
         return;
     for (int i = 0; i < level->ghosts.neighbours; i++)
         fb_put_cells(fb, level, &level->link[i], (skua_gaddr){0});
-    for (int i = 0; i < level->ghosts.neighbours; i++) /* complete */
-        skua_flush(level->link[i].of->pe);
-    fb_notify_all(fb, level, offsetof(struct fb_slot, arrived));
+    fb_notify_all(fb, level, offsetof(struct fb_slot, arrived)); /* complete: after the puts */
     stopwatch_lap(&fb->watch, PHASE_SENDING);
 }
 

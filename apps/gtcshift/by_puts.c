@@ -96,10 +96,10 @@ static void shift_pscw_put(struct shift *shift, struct shift_domain *d, int side
     stopwatch_lap(&shift->watch, PHASE_COMM);
 }
 
-/* Complete: completes all puts of this PE and notifies the neighbours. */
+/* Complete: notifies the neighbours, after the puts of this PE.  Their next counts, which this PE
+ * waits for before it packs again, say that the data have arrived. */
 static void shift_complete(const struct shift *shift)
 {
-    skua_flush_all();
     for (int i = 0; i < shift->domains; i++)
         for (int side = 0; side < SHIFT_SIDES; side++)
             skua_notify_add(

@@ -62,7 +62,7 @@ typedef struct {
 
 /** Allocates a message to @p pe (for an object: skua_location()) with @p bytes of uninitialised
  *  head and @p n arguments. The completion of an argument that is copied into the message happens
- *  within the call. */
+ *  within the call, or after the message was sent to another host. */
 SKUA_API skua_msg *skua_nocopy_alloc(int pe, size_t bytes, const skua_nocopy_argument *part,
                                      unsigned n);
 

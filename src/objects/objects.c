@@ -35,6 +35,7 @@
 #include "objects/zerocopy/learned_channel.h"
 #include "objects/zerocopy/learned_net.h"
 #include "objects/zerocopy/nocopy.h"
+#include "objects/zerocopy/nocopy_net.h"
 #include "objects/zerocopy/object_channel.h"
 
 /* The modules of this layer that observe it.  An event reaches them in this order:
@@ -56,7 +57,7 @@ static const struct ski_lifecycle *const objects_modules[] = {
     &ski_termination_lifecycle,      &ski_quiescence_lifecycle,
     &ski_detector_lifecycle,         &ski_stream_lifecycle,
     &ski_program_lifecycle,          &ski_idle_report_lifecycle,
-    &ski_finalize_lifecycle,
+    &ski_finalize_lifecycle,         &ski_nocopy_lifecycle,
 };
 
 #define OBJECTS_MODULES (sizeof objects_modules / sizeof *objects_modules)
@@ -102,6 +103,8 @@ static void objects_open(const struct ski_boot *boot)
     ski_thread_migration_open(boot);
     ski_host_topology_open(boot);
     ski_net_set_entry_placement(&ski_learned_placement);
+    ski_net_set_placement(SKI_HANDLER_NOCOPY_NET, &ski_nocopy_placement);
+    ski_net_set_uncopied(ski_nocopy_net_send);
 }
 
 static void objects_close(void)

@@ -45,7 +45,7 @@
 #include "base/security.h"
 #include "transport/crypto.h"
 
-#define SKI_DRIVER_VERSION   9
+#define SKI_DRIVER_VERSION   10
 #define SKI_DRIVER_SYMBOL    "ski_driver"
 #define SKI_PACKET_MIN       32   /* bytes of a packet, at least                              */
 #define SKI_PORT_ADDRESS_MAX 2048 /* bytes of the address of a port, at most                  */
@@ -200,6 +200,9 @@ struct ski_driver {
     /** The largest packet in bytes that send_split() takes, in any process of a job; 0: it takes
      *  large packets of any size. */
     size_t split_max;
+
+    /** Whether the driver calls recv_direct() for large packets. */
+    bool receives_direct;
 
     /** Makes progress and upcalls.  Returns a number > 0 if anything happened. */
     unsigned (*progress)(struct ski_port *port);

@@ -26,7 +26,7 @@ struct skua_msg {
     size_t   bytes;   /* of data */
     uint16_t handler; /* from here to source as in a cell                   */
     uint8_t  flags;
-    uint8_t  cell_bytes; /* used in a cell only                                */
+    uint8_t  announced; /* by ski_net_expect_uncopied(), or 0; a cell has its bytes here */
     int32_t  source;
     int32_t  priority;  /* integer priority, 0 unless SKI_MSG_INT             */
     uint16_t bit_words; /* words of a bit-string priority, if SKI_MSG_BITS    */

@@ -28,6 +28,7 @@ enum ski_addr_tag_use {
     SKI_TAG_CHANNEL,
     SKI_TAG_LEARNED_CHANNEL,
     SKI_TAG_INPLACE_COPY,
+    SKI_TAG_NOCOPY_MSG,
 };
 
 /** Returns the tag of an address of PE @p pe; @p with is what else must not be changed. */

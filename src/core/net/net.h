@@ -140,6 +140,20 @@ bool ski_net_waits(struct ski_pe *self, int pe, uint64_t *moved);
 bool ski_net_send_split(struct ski_pe *self, int pe, struct skua_msg *msg, const void *rest,
                         size_t bytes, struct ski_net_done *done);
 
+/* Sends @p msg to @p pe by ski_net_send_split(), with data that lie elsewhere, if it is a message
+ * of the layer above that has such data.  Returns NULL if it has been sent, else the message that
+ * is to be sent: @p msg, or another one that replaces it. */
+typedef struct skua_msg *ski_net_uncopied_fn(struct ski_pe *self, int pe, struct skua_msg *msg);
+
+/** Sets the function that sends messages with data elsewhere.  Before PEs begin. */
+void ski_net_set_uncopied(ski_net_uncopied_fn *fn);
+
+/** Announces @p msg, which ski_net_send() to @p pe, of another host, will give to the function of
+ *  ski_net_set_uncopied().  That may be given other messages, too.  Returns false if the data could
+ *  not be sent from where they lie now, or not be received where they belong: nothing is announced.
+ */
+bool ski_net_expect_uncopied(struct ski_pe *self, int pe, struct skua_msg *msg);
+
 /** Registers an acknowledgement for @p pe, which the layer above keeps. It is sent when it is due,
  *  or carried by a packet, through @p calls (deferred_ack.h).  @p relaxed: the origin is not
  *  expected to wait for it.  Only where the PE has a port. */

@@ -453,16 +453,57 @@ static inline __attribute__((always_inline)) bool net_send_to(struct ski_pe     
     return net_lacks_room(self, peer) && !net->progressing;
 }
 
-/* Sends a packet to a peer that is lost, or that acknowledgements may wait for. */
+/* Returns whether a packet for @p peer would be sent at once. */
+static bool net_is_open(const struct ski_net_port *net, const struct ski_net_peer *peer)
+{
+    return peer && peer->endpoint && !peer->lost && !peer->backlog.first && !net->self->thread;
+}
+
+/* ---- messages with data elsewhere ------------------------------------------------------ */
+
+static ski_net_uncopied_fn *net_uncopied;
+
+void ski_net_set_uncopied(ski_net_uncopied_fn *fn)
+{
+    net_uncopied = fn;
+}
+
+bool ski_net_expect_uncopied(struct ski_pe *self, int pe, struct skua_msg *msg)
+{
+    struct ski_net_peer *peer = ski_net_peer_find(self->net, pe);
+
+    if (!net_is_open(self->net, peer) || !ski_net_here.driver->receives_direct)
+        return false;
+    peer->uncopied += peer->uncopied < UINT8_MAX;
+    msg->announced = 1;
+    return true;
+}
+
+/* Returns the message to be sent in place of @p msg; NULL: @p msg has been sent.  The count of a
+ * message that is never sent stays: then packets to the peer are looked at. */
+static struct skua_msg *net_send_uncopied(struct ski_pe *self, struct ski_net_peer *peer,
+                                          struct skua_msg *msg)
+{
+    struct skua_msg *left = net_uncopied(self, peer->pe, msg);
+
+    peer->uncopied = (uint8_t)(peer->uncopied - (left != msg));
+    return left;
+}
+
+/* Sends a packet to a peer that is lost, that acknowledgements may wait for, or that a message was
+ * made for whose data lie elsewhere. */
 static __attribute__((noinline)) bool net_send_unusual(struct ski_pe       *self,
                                                        struct ski_net_peer *peer,
                                                        struct skua_msg *msg, size_t room,
                                                        uint64_t now)
 {
-    if (!peer->lost)
-        return net_send_to(self, peer, msg, room, now, true);
-    ski_pool_free(&self->pool, msg);
-    return false;
+    if (peer->lost) {
+        ski_pool_free(&self->pool, msg);
+        return false;
+    }
+    if (peer->uncopied && msg->announced && !(msg = net_send_uncopied(self, peer, msg)))
+        return false;
+    return net_send_to(self, peer, msg, room, now, true);
 }
 
 static inline __attribute__((always_inline)) bool net_send_as(struct ski_pe *self, int pe,
@@ -487,12 +528,6 @@ bool ski_net_send(struct ski_pe *self, int pe, struct skua_msg *msg)
 bool ski_net_send_open(struct ski_pe *self, int pe, struct skua_msg *msg, size_t room)
 {
     return net_send_as(self, pe, msg, room);
-}
-
-/* Returns whether a packet for @p peer would be sent at once. */
-static bool net_is_open(const struct ski_net_port *net, const struct ski_net_peer *peer)
-{
-    return peer && peer->endpoint && !peer->lost && !peer->backlog.first && !net->self->thread;
 }
 
 /* Returns where the packet of a message begins whose last @p bytes of data lie elsewhere.  It has

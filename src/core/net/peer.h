@@ -26,10 +26,11 @@ struct ski_net_peer {
     int32_t pe;
     union {
         struct {
-            bool lost;
-            bool acks; /* acknowledgements may wait for the PE: a packet carries them */
-            bool took; /* the next packet has some of them in it                     */
-            bool unused;
+            bool    lost;
+            bool    acks;     /* acknowledgements may wait for the PE: a packet carries them */
+            bool    took;     /* the next packet has some of them in it                     */
+            uint8_t uncopied; /* messages made for the PE whose data the driver may send from where
+                                 they lie (ski_net_expect_uncopied()), 255: or more */
         };
         uint32_t unusual; /* one of these: a packet takes the slow path */
     };

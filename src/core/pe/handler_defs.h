@@ -92,6 +92,8 @@ HANDLER(SKI_HANDLER_IDLE_REPORT_TEXT, "skua.idle-report-text", ski_on_idle_text,
         SKI_IDLE_TEXT_LEAST, 0)
 HANDLER(SKI_HANDLER_READONLY, "skua.readonly", ski_on_readonly, SKI_READONLY_LEAST, 0)
 HANDLER(SKI_HANDLER_NOCOPY, "skua.nocopy", ski_on_nocopy, SKI_NOCOPY_LEAST, 0)
+HANDLER(SKI_HANDLER_NOCOPY_NET, "skua.nocopy-net", ski_on_nocopy_net, SKI_NOCOPY_NET_LEAST,
+        SKI_HANDLES_NO_BROADCAST)
 
 /* core: the end of a job.  shutdown.c runs these three, and no others, while a PE leaves. */
 HANDLER(SKI_HANDLER_SHUTDOWN_EXIT, "skua.shutdown-exit", ski_on_shutdown_exit, sizeof(int32_t), 0)

@@ -14,6 +14,7 @@
 #include "objects/location/location.h"
 #include "objects/model/class.h"
 #include "objects/model/collection.h"
+#include "objects/zerocopy/nocopy_net.h"
 
 #define NOCOPY_FEW 16 /* arguments whose kinds are not worth an allocation */
 
@@ -51,6 +52,20 @@ static struct ski_nocopy_arg *nocopy_first(const skua_msg *msg)
     return ski_nocopy_walk_in(msg + 1, trailer).next;
 }
 
+/* Makes a message to @p pe, of another host, with one argument that the driver sends from where it
+ * lies.  NULL: the argument is to be copied. */
+static skua_msg *nocopy_alloc_net(struct ski_pe *self, int pe, size_t bytes,
+                                  const skua_nocopy_argument *part)
+{
+    skua_msg *msg = ski_nocopy_new(bytes, 1, ski_nocopy_extent(SKI_NOCOPY_BUFFER, part->bytes));
+
+    nocopy_describe(nocopy_first(msg), SKI_NOCOPY_BUFFER, part);
+    if (ski_nocopy_net_expect(self, pe, msg))
+        return msg;
+    skua_msg_free(msg);
+    return NULL;
+}
+
 skua_msg *skua_nocopy_alloc(int pe, size_t bytes, const skua_nocopy_argument *part, unsigned n)
 {
     struct ski_pe         *self   = SKI_SELF();
@@ -59,6 +74,10 @@ skua_msg *skua_nocopy_alloc(int pe, size_t bytes, const skua_nocopy_argument *pa
     struct ski_nocopy_arg *at;
     skua_msg              *msg;
 
+    if (n == 1 && ski_nocopy_net_pays(self, pe, bytes, part->bytes) &&
+        nocopy_kind(self, pe, part) == SKI_NOCOPY_DATA &&
+        (msg = nocopy_alloc_net(self, pe, bytes, part)))
+        return msg;
     kind = n <= NOCOPY_FEW ? few : ski_malloc(n * sizeof *kind);
     for (unsigned i = 0; i < n; i++) { /* once: another PE may measure the threshold meanwhile */
         kind[i] = nocopy_kind(self, pe, &part[i]);

@@ -38,7 +38,7 @@ struct ski_nocopy_trailer {
     uint64_t first; /* bytes of the head: arguments begin there, aligned */
     uint32_t count;
     uint32_t posted; /* the program was asked where it wants the data */
-    uint64_t unused; /* the size is a multiple of 16 */
+    uint64_t made;   /* a tag: a message that may be sent in one packet (nocopy_net.h), or 0 */
 };
 
 #define SKI_NOCOPY_MAGIC UINT64_C(0x7061727473206f66)

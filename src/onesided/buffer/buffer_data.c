@@ -37,23 +37,38 @@ static void buffer_data_sent(struct ski_pe *self, void *sent)
     ski_msg_post(self, self->pe, SKI_HANDLER_BUFFER_SENT, sent);
 }
 
-bool ski_buffer_data_send_uncopied(struct ski_pe *self, const skua_buffer *from,
-                                   const skua_buffer *to, size_t bytes)
+bool ski_buffer_send_uncopied(struct ski_pe *self, int pe, skua_msg *msg, size_t header,
+                              const skua_buffer *from, size_t bytes)
 {
-    skua_msg *msg, *sent;
+    skua_msg *sent = ski_msg_copy(self, SKI_HANDLER_BUFFER_SENT, from, sizeof *from);
 
-    if (bytes < DATA_UNCOPIED_LEAST || bytes > DATA_UNCOPIED_MOST || self->thread ||
-        !ski_zcopy_send_supported() || ski_job_index(self->job, to->pe) >= 0)
-        return false;
-    msg  = buffer_data_new(self, to, sizeof(struct ski_zcopy_send));
-    sent = ski_msg_copy(self, SKI_HANDLER_BUFFER_SENT, from, sizeof *from);
+    ski_assert(from->pe == self->pe && bytes <= from->bytes);
     ski_rma_pe(self)->at_driver++; /* it may be complete before the call returns */
-    if (ski_zcopy_send(self, to->pe, msg, sizeof(struct ski_buffer_data), from->at, bytes,
-                       buffer_data_sent, sent))
+    if (ski_zcopy_send(self, pe, msg, header, from->at, bytes, buffer_data_sent, sent))
         return true;
     ski_assert(ski_rma_pe(self)->at_driver > 0);
     ski_rma_pe(self)->at_driver--;
     skua_msg_free(sent);
+    return false;
+}
+
+void ski_buffer_post_sent(struct ski_pe *self, const skua_buffer *from)
+{
+    ski_msg_post(self, self->pe, SKI_HANDLER_BUFFER_SENT,
+                 ski_msg_copy(self, SKI_HANDLER_BUFFER_SENT, from, sizeof *from));
+}
+
+bool ski_buffer_data_send_uncopied(struct ski_pe *self, const skua_buffer *from,
+                                   const skua_buffer *to, size_t bytes)
+{
+    skua_msg *msg;
+
+    if (bytes < DATA_UNCOPIED_LEAST || bytes > DATA_UNCOPIED_MOST || self->thread ||
+        !ski_zcopy_send_supported() || ski_job_index(self->job, to->pe) >= 0)
+        return false;
+    msg = buffer_data_new(self, to, sizeof(struct ski_zcopy_send));
+    if (ski_buffer_send_uncopied(self, to->pe, msg, sizeof(struct ski_buffer_data), from, bytes))
+        return true;
     skua_msg_free(msg);
     return false;
 }

@@ -29,6 +29,17 @@ struct ski_buffer_data {
 bool ski_buffer_data_send_uncopied(struct ski_pe *self, const skua_buffer *from,
                                    const skua_buffer *to, size_t bytes);
 
+/** Sends @p msg, whose header is @p header bytes and which has room for a struct ski_zcopy_send
+ * after them, and @p bytes of @p from, a buffer of @p self, from where they lie to @p pe.  The
+ * completion of @p from follows by a message when the driver has read it.  Returns false if that is
+ * not possible now; then nothing has been sent. */
+bool ski_buffer_send_uncopied(struct ski_pe *self, int pe, skua_msg *msg, size_t header,
+                              const skua_buffer *from, size_t bytes);
+
+/** Sends the message of a PE to itself which performs the completion of @p from: it has been read.
+ */
+void ski_buffer_post_sent(struct ski_pe *self, const skua_buffer *from);
+
 /** Sends @p bytes of @p from, a buffer of @p self, into @p to: from where they lie, if that pays
  * and is possible, or copied into a message. */
 void ski_buffer_data_send(struct ski_pe *self, const skua_buffer *from, const skua_buffer *to,

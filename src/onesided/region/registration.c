@@ -185,26 +185,38 @@ static bool registration_overfull(const struct ski_registrations      *all,
     return all->kept > limit->count || all->kept_bytes > limit->bytes;
 }
 
-/* Evicts what exceeds @p limit, the oldest first.  Those that operations use have their turn later.
- */
-static void registration_trim(struct ski_registrations            *all,
-                              const struct ski_registration_limit *limit)
+/* Moves kept registrations to the list @p evicted, the oldest first: those whose pages may change,
+ * or as many as exceed @p limit.  Those that operations use have their turn later.  Returns the
+ * list. */
+static struct registration *registration_evict(struct ski_registrations            *all,
+                                               const struct ski_registration_limit *limit,
+                                               bool stale, struct registration *evicted)
 {
-    struct registration *evicted = NULL, *newer;
+    struct registration *newer;
 
-    ski_lock_acquire(&registration_lock);
-    for (struct registration *r = all->oldest;
-         r && (registration_overfull(all, limit) || (limit->pinned && all->stale > 0)); r = newer) {
+    for (struct registration *r                                               = all->oldest;
+         r && (stale ? all->stale > 0 : registration_overfull(all, limit)); r = newer) {
         newer = r->newer;
-        if (!registration_overfull(all, limit) && !registration_may_stale(r))
-            continue;
-        if (!ski_region_drained(r->region))
+        if ((stale && !registration_may_stale(r)) || !ski_region_drained(r->region))
             continue;
         registration_unlist(r);
         registration_unlink(r);
         r->next = evicted;
         evicted = r;
     }
+    return evicted;
+}
+
+/* Evicts what must not be kept, then what exceeds @p limit. */
+static void registration_trim(struct ski_registrations            *all,
+                              const struct ski_registration_limit *limit)
+{
+    struct registration *evicted = NULL;
+
+    ski_lock_acquire(&registration_lock);
+    if (limit->pinned)
+        evicted = registration_evict(all, limit, true, evicted);
+    evicted = registration_evict(all, limit, false, evicted);
     ski_lock_release(&registration_lock);
     while (evicted) {
         struct registration *next = evicted->next;

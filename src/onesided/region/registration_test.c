@@ -2,12 +2,19 @@
 /* registration_test.c - registrations that buffers share, keep and evict, against a plain model. */
 #include "onesided/region/registration.h"
 
+#include <sys/resource.h>
+
+#include "core/net/net_process.h"
+#include "onesided/region/region_pe.h"
 #include "onesided/region/resolve.h"
 #include "tests/onesided_pe.h"
 
 #define PLACES 40
 #define KEPT   8
 #define STEPS  20000
+
+#define UNITS      24 /* buffers of a unit of the arena each ...              */
+#define UNITS_KEPT 6  /* ... of which so many may stay registered and locked  */
 
 /* What the model knows of a place in memory. */
 struct registration_model {
@@ -152,6 +159,89 @@ static void registration_test_kept(struct ski_pe *self)
     ski_registration_release(self, memory, 64);
 }
 
+/* ---- memory that a driver pins ----------------------------------------------------------------
+ */
+
+/* Never called: that it exists makes the driver one that pins memory. */
+static skua_status registration_test_put(struct ski_peer *peer, const void *local, size_t bytes,
+                                         uint64_t remote, struct ski_driver_rkey *key, void *cookie)
+{
+    (void)peer, (void)local, (void)bytes, (void)remote, (void)key, (void)cookie;
+    return SKUA_ERR_UNSUPPORTED;
+}
+
+/* Lets the process lock memory for UNITS_KEPT units of each PE, twice, and begins anew with a
+ * driver that pins memory.  Returns false if the limit cannot be set. */
+static bool registration_test_pin(struct ski_pe *self)
+{
+    static const struct ski_driver driver = {.name = "test", .put = registration_test_put};
+    struct rlimit                  limit;
+
+    if (getrlimit(RLIMIT_MEMLOCK, &limit) != 0)
+        return false;
+    limit.rlim_cur = (rlim_t)2 * TEST_PES * UNITS_KEPT * SKI_UNIT_BYTES;
+    if ((limit.rlim_max != RLIM_INFINITY && limit.rlim_max < limit.rlim_cur) ||
+        setrlimit(RLIMIT_MEMLOCK, &limit) != 0)
+        return false;
+    ski_registrations_end(self);
+    ski_region_pe(self)->registrations = NULL;
+    ski_config.rma                     = 1;
+    ski_config.registration_cache      = UNITS;
+    ski_net_here.driver                = &driver;
+    return ski_registration_pins();
+}
+
+/* Uses a buffer once.  Returns the id of its region; 0: it was not registered. */
+static uint32_t registration_test_use(struct ski_pe *self, char *at, size_t bytes)
+{
+    skua_gaddr where = {0};
+    uint64_t   room  = 0;
+
+    if (ski_registration_acquire(self, at, bytes, &where, &room) != SKUA_OK)
+        return 0;
+    ski_registration_release(self, at, bytes);
+    return where.region.id;
+}
+
+/* Of many buffers in the arena as many stay registered as the limit of locked memory allows: those
+ * that were used last.  Other memory does not stay registered. */
+static void registration_test_pinned(struct ski_pe *self)
+{
+    static char outside[64];
+    char       *block = ski_pool_alloc(&self->pool, (UNITS + 1) * SKI_UNIT_BYTES), *unit;
+    uint32_t    id[UNITS];
+    bool        all = true, bounded = true, last = true, oldest = true;
+    skua_registration_stats stats;
+
+    if (!block || !registration_test_pin(self)) {
+        OK(true, "skipped: no memory can be locked # SKIP");
+        return;
+    }
+    unit = (char *)(((uintptr_t)block + SKI_UNIT_BYTES - 1) & ~(uintptr_t)(SKI_UNIT_BYTES - 1));
+    for (int i = 0; i < UNITS; i++) {
+        id[i] = registration_test_use(self, unit + (size_t)i * SKI_UNIT_BYTES, SKI_UNIT_BYTES);
+        skua_registration_stats_get(&stats, sizeof stats);
+        all &= id[i] != 0;
+        bounded &= stats.used == 0 && stats.kept <= UNITS_KEPT;
+    }
+    OK(all, "%d buffers of %zu bytes are registered in turn", UNITS, SKI_UNIT_BYTES);
+    OK(bounded && stats.kept == UNITS_KEPT, "and no more than %d stay", UNITS_KEPT);
+    for (int i = UNITS - UNITS_KEPT; i < UNITS; i++)
+        last &=
+            registration_test_use(self, unit + (size_t)i * SKI_UNIT_BYTES, SKI_UNIT_BYTES) == id[i];
+    OK(last, "which are those used last");
+    for (int i = 0; i < UNITS_KEPT; i++)
+        oldest &=
+            registration_test_use(self, unit + (size_t)i * SKI_UNIT_BYTES, SKI_UNIT_BYTES) != id[i];
+    OK(oldest, "and the others were evicted");
+    (void)registration_test_use(self, outside, sizeof outside);
+    skua_registration_stats_get(&stats, sizeof stats);
+    OK(stats.kept == UNITS_KEPT,
+       "memory outside of the arena does not stay registered, and evicts nothing");
+    ski_net_here.driver = NULL;
+    ski_pool_free(&self->pool, block);
+}
+
 int main(void)
 {
     struct ski_pe *self = test_pe_begin();
@@ -161,6 +251,7 @@ int main(void)
     registration_test_shared(self);
     registration_test_extent(self);
     registration_test_kept(self);
+    registration_test_pinned(self);
     test_pe_end(self);
     return tap_end();
 }

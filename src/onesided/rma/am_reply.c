@@ -29,11 +29,12 @@ static void am_reply_scatter(const struct ski_am_sent *sent, const char *data)
     }
 }
 
-/* Returns the request that a reply is for; NULL: there is none that such a reply fits. */
-static struct ski_am_sent *am_reply_match(const struct ski_rma_pe *rma, uint32_t id,
+/* Returns the request that a reply of PE @p source is for; NULL: there is none that such a reply
+ * fits. */
+static struct ski_am_sent *am_reply_match(const struct ski_rma_pe *rma, int source, uint32_t id,
                                           enum ski_am_reply_kind kind, size_t data_bytes)
 {
-    struct ski_am_sent *sent = ski_am_sent_find(rma, id);
+    struct ski_am_sent *sent = ski_am_sent_find(rma, source, id);
 
     if (!sent || sent->filling)
         return NULL;
@@ -43,30 +44,31 @@ static struct ski_am_sent *am_reply_match(const struct ski_rma_pe *rma, uint32_t
                                                                                            : NULL;
 }
 
-static bool am_reply_ack(struct ski_pe *self, const struct ski_am_reply *reply, const char *ids)
+static bool am_reply_ack(struct ski_pe *self, int source, const struct ski_am_reply *reply,
+                         const char *ids)
 {
     uint32_t id = reply->id;
 
     for (uint32_t i = 0; i < reply->count; i++) {
         if (i > 0)
             memcpy(&id, ids + (i - 1) * sizeof id, sizeof id);
-        if (!ski_am_sent_ack(self, id))
+        if (!ski_am_sent_ack(self, source, id))
             return false;
     }
     return true;
 }
 
-/* Applies one record of a reply, whose head is followed by @p bytes. Returns false if it fits no
- * request. */
-static bool am_reply_apply(struct ski_pe *self, const struct ski_am_reply *reply, const char *at,
-                           size_t bytes)
+/* Applies one record of a reply of PE @p source, whose head is followed by @p bytes. Returns false
+ * if it fits no request. */
+static bool am_reply_apply(struct ski_pe *self, int source, const struct ski_am_reply *reply,
+                           const char *at, size_t bytes)
 {
     bool                has_data = reply->kind == SKI_AM_DATA;
     struct ski_am_sent *sent;
 
     if (reply->kind == SKI_AM_ACK)
-        return am_reply_ack(self, reply, at);
-    sent = am_reply_match(ski_rma_pe(self), reply->id, (enum ski_am_reply_kind)reply->kind,
+        return am_reply_ack(self, source, reply, at);
+    sent = am_reply_match(ski_rma_pe(self), source, reply->id, (enum ski_am_reply_kind)reply->kind,
                           has_data ? bytes : 0);
     if (!sent)
         return false;
@@ -87,8 +89,8 @@ static struct ski_am_sent *am_reply_data(struct ski_pe *self, const skua_msg *ms
     if (msg->bytes < sizeof *reply)
         return NULL;
     memcpy(reply, data, sizeof *reply);
-    return reply->kind == SKI_AM_DATA ? am_reply_match(ski_rma_pe(self), reply->id, SKI_AM_DATA,
-                                                       msg->bytes - sizeof *reply)
+    return reply->kind == SKI_AM_DATA ? am_reply_match(ski_rma_pe(self), msg->source, reply->id,
+                                                       SKI_AM_DATA, msg->bytes - sizeof *reply)
                                       : NULL;
 }
 
@@ -163,7 +165,7 @@ static skua_msg *am_reply_recv_done(struct ski_pe *self, const skua_msg *msg, co
     struct ski_am_sent *sent;
 
     memcpy(&reply, data, sizeof reply);
-    sent = ski_am_sent_find(ski_rma_pe(self), reply.id);
+    sent = ski_am_sent_find(ski_rma_pe(self), msg->source, reply.id);
     if (!sent || !sent->filling)
         return NULL;
     sent->filling = false;
@@ -198,7 +200,7 @@ void ski_on_am_reply(skua_msg *msg)
         size_t              bytes = ski_am_reply_decode(at, (size_t)(end - at), &reply);
 
         if (bytes == 0 ||
-            !am_reply_apply(ski_self, &reply, at + sizeof reply, bytes - sizeof reply))
+            !am_reply_apply(ski_self, msg->source, &reply, at + sizeof reply, bytes - sizeof reply))
             break;
         at += bytes;
     }

@@ -269,11 +269,11 @@ static void am_request_encode(struct ski_am_gather *g, struct am_request_sending
     s->bytes = ski_am_encoded_bytes(&s->encoded) + rest;
 }
 
-/* Notes the request that is about to be sent; returns its id. */
-static uint32_t am_request_note(const struct ski_am_gather *g, size_t bytes)
+/* Notes the request that is about to be sent to PE @p to; returns its id. */
+static uint32_t am_request_note(const struct ski_am_gather *g, int to, size_t bytes)
 {
     struct ski_am_sent sent = {
-        .req = g->req, .bytes = bytes, .pool = (uint8_t)ski_am_pool_of(g->op->verb)};
+        .req = g->req, .bytes = bytes, .pool = (uint8_t)ski_am_pool_of(g->op->verb), .server = to};
 
     if (ski_am_reply_has_data(g->op->verb)) {
         sent.data_bytes = g->bytes;
@@ -294,7 +294,7 @@ void ski_am_request_send(struct ski_am_gather *g, const skua_rma_params *params)
                (g->runs[0].count == 1 || g->runs[0].local_stride == (ptrdiff_t)g->runs[0].bytes) &&
                s.request.data_bytes >= SKI_ZCOPY_SEND_LEAST && !s.request.signal_bytes;
     am_request_encode(g, &s);
-    s.encoded.head.id = am_request_note(g, s.bytes + g->bytes);
+    s.encoded.head.id = am_request_note(g, s.to, s.bytes + g->bytes);
     g->req->parts++;
     if (uncopied) {
         struct ski_iov iov = {g->runs[0].local, g->runs[0].remote,

@@ -47,6 +47,7 @@ uint32_t ski_am_sent_add(struct ski_pe *self, const struct ski_am_sent *request)
     sent->runs       = NULL;
     sent->filling    = false;
     sent->pool       = request->pool;
+    sent->server     = request->server;
     if (request->runs) {
         sent->runs = ski_malloc(request->run_count * sizeof *sent->runs);
         memcpy(sent->runs, request->runs, request->run_count * sizeof *sent->runs);
@@ -55,12 +56,12 @@ uint32_t ski_am_sent_add(struct ski_pe *self, const struct ski_am_sent *request)
     return (uint32_t)sent->turn << AM_SENT_INDEX_BITS | index;
 }
 
-struct ski_am_sent *ski_am_sent_find(const struct ski_rma_pe *rma, uint32_t id)
+struct ski_am_sent *ski_am_sent_find(const struct ski_rma_pe *rma, int server, uint32_t id)
 {
     uint32_t index = id & ((1u << AM_SENT_INDEX_BITS) - 1);
 
     if (index >= rma->sent_room || !rma->sent[index].req ||
-        rma->sent[index].turn != id >> AM_SENT_INDEX_BITS)
+        rma->sent[index].turn != id >> AM_SENT_INDEX_BITS || rma->sent[index].server != server)
         return NULL;
     return &rma->sent[index];
 }
@@ -92,25 +93,25 @@ void ski_am_sent_end(struct ski_pe *self, struct ski_am_sent *sent)
 }
 
 /* Returns the request that an acknowledgement without data is for; NULL: there is none. */
-static struct ski_am_sent *am_sent_match_ack(const struct ski_rma_pe *rma, uint32_t id)
+static struct ski_am_sent *am_sent_match_ack(const struct ski_rma_pe *rma, int server, uint32_t id)
 {
-    struct ski_am_sent *sent = ski_am_sent_find(rma, id);
+    struct ski_am_sent *sent = ski_am_sent_find(rma, server, id);
 
     return sent && !sent->filling && !sent->runs && sent->data_bytes == 0 ? sent : NULL;
 }
 
-bool ski_am_sent_ack(struct ski_pe *self, uint32_t id)
+bool ski_am_sent_ack(struct ski_pe *self, int server, uint32_t id)
 {
-    struct ski_am_sent *sent = am_sent_match_ack(ski_rma_pe(self), id);
+    struct ski_am_sent *sent = am_sent_match_ack(ski_rma_pe(self), server, id);
 
     if (sent)
         ski_am_sent_end(self, sent);
     return sent != NULL;
 }
 
-bool ski_am_sent_acks_quietly(const struct ski_rma_pe *rma, uint32_t id)
+bool ski_am_sent_acks_quietly(const struct ski_rma_pe *rma, int server, uint32_t id)
 {
-    const struct ski_am_sent     *sent = am_sent_match_ack(rma, id);
+    const struct ski_am_sent     *sent = am_sent_match_ack(rma, server, id);
     const struct ski_rma_request *req  = sent ? sent->req : NULL;
 
     return req && !rma->waiters && !rma->wanting_room && req->on_pe->backlog == 0 && !req->region &&

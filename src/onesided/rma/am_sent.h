@@ -3,8 +3,8 @@
  * am_sent.h - the requests of a PE that have no reply yet (am_origin.h).
  *
  * The table of a PE has a slot for each.  The id that travels is the slot and a count of its uses,
- * so a reply that comes twice, or that another host forged, matches nothing.  The reply repeats
- * the id, and nothing else of it is trusted: where the data go stands in the slot.
+ * so a reply that comes twice, or from a PE that the request was not sent to, matches nothing.  The
+ * reply repeats the id, and nothing else of it is trusted: where the data go stands in the slot.
  */
 #ifndef SKI_AM_SENT_H
 #define SKI_AM_SENT_H
@@ -34,6 +34,7 @@ struct ski_am_sent {
     uint8_t                  turn;    /* changes with each use                 */
     uint8_t                  pool;    /* enum ski_am_pool                      */
     bool                     filling; /* the driver receives into its memory   */
+    int32_t                  server;  /* the PE that it was sent to            */
 };
 
 /** Returns the pool that counts the requests of a verb. */
@@ -60,19 +61,20 @@ static inline bool ski_am_pool_has_room(const struct ski_pe *self, enum ski_rma_
  *  of the request. */
 uint32_t ski_am_sent_add(struct ski_pe *self, const struct ski_am_sent *request);
 
-/** Returns the request of an id; NULL: there is none, the id comes from another host. */
-struct ski_am_sent *ski_am_sent_find(const struct ski_rma_pe *rma, uint32_t id);
+/** Returns the request of an id that was sent to PE @p server; NULL: there is none, the id comes
+ * from another host. */
+struct ski_am_sent *ski_am_sent_find(const struct ski_rma_pe *rma, int server, uint32_t id);
 
 /** Ends one request, whose reply has been applied. */
 void ski_am_sent_end(struct ski_pe *self, struct ski_am_sent *sent);
 
-/** Ends the request of @p id, which its target has acknowledged.  Returns false if there is none
- *  that an acknowledgement without data fits: the id comes from another host. */
-bool ski_am_sent_ack(struct ski_pe *self, uint32_t id);
+/** Ends the request of @p id, which PE @p server has acknowledged.  Returns false if there is none
+ *  that an acknowledgement without data from that PE fits: the id comes from another host. */
+bool ski_am_sent_ack(struct ski_pe *self, int server, uint32_t id);
 
 /** Returns whether ski_am_sent_ack() of @p id would run nothing, send nothing and wake no thread:
  *  it may be called within the driver. */
-bool ski_am_sent_acks_quietly(const struct ski_rma_pe *rma, uint32_t id);
+bool ski_am_sent_acks_quietly(const struct ski_rma_pe *rma, int server, uint32_t id);
 
 /** Frees the table of a PE that ends. */
 void ski_am_sent_free(struct ski_rma_pe *rma);

@@ -18,6 +18,8 @@
 #include "onesided/rma/op_params.h"
 #include "onesided/rma/rma_request.h"
 
+#define AM_SHORT_ANY_PACKET 8192 /* bytes of data that a packet of any driver has room for */
+
 /* Returns whether @p bytes lie in the piece that a PE of another host has of a common region, at an
  * offset of 32 bits. */
 static bool am_short_is_in_region(skua_gaddr to, size_t bytes)
@@ -76,9 +78,10 @@ static struct ski_rma_request *am_short_begin(struct ski_pe *self, const char *c
 /* Records the put as a part of @p req that has been sent. Returns its id. */
 static uint32_t am_short_note(struct ski_pe *self, struct ski_rma_request *req, size_t bytes)
 {
-    struct ski_am_sent sent = {.req   = req,
-                               .bytes = sizeof(struct ski_am_head) + 2 * bytes,
-                               .pool  = (uint8_t)ski_am_pool_of(SKI_RMA_PUT)};
+    struct ski_am_sent sent = {.req    = req,
+                               .bytes  = sizeof(struct ski_am_head) + 2 * bytes,
+                               .pool   = (uint8_t)ski_am_pool_of(SKI_RMA_PUT),
+                               .server = req->remote.pe};
 
     req->parts++;
     return ski_am_sent_add(self, &sent);
@@ -154,6 +157,15 @@ static bool am_short_only_notifies(struct ski_pe *self, const skua_rma_params *p
            am_short_is_in_piece(self, params->notify, sizeof(skua_notify));
 }
 
+/* Returns whether @p bytes of data of a put with a notification go in one packet, copied: more are
+ * sent from where they lie. */
+static bool am_short_fits_packet(size_t bytes)
+{
+    _Static_assert(SKI_AM_NOTIFY_MOST < SKI_ZCOPY_SEND_LEAST, "which is faster");
+    return bytes <= AM_SHORT_ANY_PACKET ||
+           (bytes <= SKI_AM_NOTIFY_MOST && bytes <= ski_net_packet_bytes() - SKI_AM_HEAD_MAX);
+}
+
 /* Returns whether a put with a notification may follow what is outstanding on its PE.  It may also
  * be the first, unless the driver puts and gets as well and has to be fenced. */
 static bool am_short_may_notify(const struct ski_rma_pe *rma, const struct ski_rma_request *joined,
@@ -197,7 +209,7 @@ bool ski_am_put_notify(const char *call, skua_gaddr to, const void *from, size_t
     struct ski_rma_request *req;
 
     if (!ski_params_known(params->size, sizeof *params) || !params->notify.region.id || !self ||
-        !self->net || bytes > SKI_AM_NOTIFY_MOST || bytes >= ski_config.rma_threshold ||
+        !self->net || !am_short_fits_packet(bytes) || bytes >= ski_config.rma_threshold ||
         ski_config.packet_size_net || !am_short_is_far(self, to.pe) ||
         !am_short_only_notifies(self, params, to.pe) || !am_short_is_in_piece(self, to, bytes) ||
         !ski_am_pool_has_room(self, SKI_RMA_PUT))

@@ -410,7 +410,7 @@ static void am_target_apply_acks(struct ski_pe *self, int source, const uint32_t
                                  uint32_t count)
 {
     for (uint32_t i = 0; i < count; i++)
-        if (!ski_am_sent_ack(self, ack[i]))
+        if (!ski_am_sent_ack(self, source, ack[i]))
             ski_log(SKI_LOG_ERROR,
                     "PE %d dropped an acknowledgement from PE %d that matches no request", self->pe,
                     source);
@@ -678,11 +678,13 @@ static char *am_target_plain(const struct ski_pe *self, uint32_t region, uint32_
     return piece && offset <= room && bytes <= room - offset ? piece + offset : NULL;
 }
 
-/* Returns whether the acknowledgements in a put can be applied within the driver. */
-static bool am_target_acks_are_quiet(const struct ski_rma_pe *rma, const struct ski_am_put *put)
+/* Returns whether the acknowledgements in a put of PE @p source can be applied within the driver.
+ */
+static bool am_target_acks_are_quiet(const struct ski_rma_pe *rma, int source,
+                                     const struct ski_am_put *put)
 {
     for (uint32_t i = 0; i < put->ack_count; i++)
-        if (!ski_am_sent_acks_quietly(rma, put->ack[i]))
+        if (!ski_am_sent_acks_quietly(rma, source, put->ack[i]))
             return false;
     return true;
 }
@@ -702,7 +704,8 @@ static bool am_target_serve_inline(struct ski_pe *self, const skua_msg *msg, con
     struct ski_am_put  put;
 
     if (self->counted > 0 || rma->placed > 0 || rma->deferred_count + 1 >= DEFERRED_MOST ||
-        !ski_am_decode_put(data, msg->bytes, &put) || !am_target_acks_are_quiet(rma, &put))
+        !ski_am_decode_put(data, msg->bytes, &put) ||
+        !am_target_acks_are_quiet(rma, msg->source, &put))
         return false;
     to = am_target_plain(self, put.region, put.offset, put.bytes);
     if (put.has_notify)

@@ -41,8 +41,8 @@
 #define SKI_AM_HEAD_MAX      112   /* bytes of a head and its words                            */
 #define SKI_AM_ACKS_MOST     4     /* requests of its receiver that a request acknowledges     */
 
-#define SKI_AM_SHORT_MOST  64   /* bytes of data of a short put (am_short.h)   */
-#define SKI_AM_NOTIFY_MOST 8192 /* bytes of data of one with a notification    */
+#define SKI_AM_SHORT_MOST  64    /* bytes of data of a short put (am_short.h)  */
+#define SKI_AM_NOTIFY_MOST 32767 /* bytes of data of one with a notification   */
 
 /* The first bytes of every request. */
 struct ski_am_head {

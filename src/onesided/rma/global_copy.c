@@ -193,12 +193,13 @@ static skua_status global_copy_ask(struct ski_pe *self, const struct global_copy
     struct ski_rma_op       op = {.call = copy->call, .verb = SKI_RMA_PUT, .remote = copy->to};
     struct ski_rma_request *req =
         ski_rma_request_begin(self, &op, target, copy->params, SKI_RMA_BY_AM);
-    uint32_t id;
+    struct ski_am_sent sent = {.req = req, .pool = SKI_AM_POOL_PUT, .server = copy->from.pe};
+    uint32_t           id;
 
     req->waited = wait;
     req->parts  = 1;
     req->sealed = true;
-    id          = ski_am_sent_add(self, &(struct ski_am_sent){.req = req, .pool = SKI_AM_POOL_PUT});
+    id          = ski_am_sent_add(self, &sent);
     ski_fence(memory_order_seq_cst); /* what this process stored is visible before */
     ski_msg_post(self, copy->from.pe, SKI_HANDLER_COPY_REQUEST,
                  global_copy_message(self, copy, id));

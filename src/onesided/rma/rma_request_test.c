@@ -2,6 +2,7 @@
 /* rma_request_test.c - requests in flight: what flushes, fences and orders see of them. */
 #include "onesided/rma/rma_request.h"
 
+#include "onesided/rma/am_sent.h"
 #include "tests/onesided_pe.h"
 
 #define REQUESTS 500
@@ -120,6 +121,26 @@ static void request_completions(struct ski_pe *self)
     OK(handle.pending == 0 && counter.value == 2, "both have");
 }
 
+/* A request ends when the PE that it was sent to acknowledges it, once. */
+static void request_acknowledged(struct ski_pe *self)
+{
+    const struct ski_rma_pe *rma  = ski_rma_pe(self);
+    struct ski_rma_request  *req  = request_begin(self, 1, true, SKI_RMA_BY_AM, NULL);
+    struct ski_am_sent       sent = {.req = req, .bytes = 8, .server = 1};
+    uint32_t                 id   = ski_am_sent_add(self, &sent);
+
+    req->parts  = 1;
+    req->sealed = true;
+    OK(ski_am_sent_find(rma, 1, id) && ski_am_sent_acks_quietly(rma, 1, id),
+       "a request is found by its id and the PE that it was sent to");
+    OK(!ski_am_sent_find(rma, 2, id) && !ski_am_sent_acks_quietly(rma, 2, id) &&
+           !ski_am_sent_ack(self, 2, id) && ski_rma_outstanding_on(self, 1).all == 1,
+       "another PE cannot acknowledge it");
+    OK(ski_am_sent_ack(self, 1, id) && ski_rma_outstanding_on(self, 1).all == 0,
+       "it ends when that PE does");
+    OK(!ski_am_sent_ack(self, 1, id), "and not again");
+}
+
 int main(void)
 {
     struct ski_pe *self = test_pe_begin();
@@ -128,6 +149,7 @@ int main(void)
        "requests are counted by PE and protocol, and those before a fence");
     request_fast_path(self);
     request_completions(self);
+    request_acknowledged(self);
     test_pe_end(self);
     return tap_end();
 }

@@ -92,6 +92,7 @@ __attribute__((visibility("default"))) const struct ski_driver ski_driver = {
     .connect_wait     = ski_tcp_connect_wait,
     .send             = ski_tcp_send,
     .send_split       = ski_tcp_send_split,
+    .receives_direct  = true,
     .progress         = ski_tcp_progress,
     .wait_fd          = ski_tcp_wait_fd,
     .preferred_packet = ski_tcp_preferred_packet,
