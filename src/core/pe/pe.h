@@ -47,6 +47,12 @@ struct ski_loop {
     uint32_t depth;    /* 0 in start()                                           */
     uint32_t polling;  /* calls of skua_poll() among them                        */
     uint64_t doorbell; /* queue.popped after the last doorbell, at least         */
+    uint64_t polled;   /* queue.popped when memory was last polled               */
+    uint64_t hold;     /* the inbox is not polled while queue.popped is less     */
+    uint64_t held;     /* queue.popped when that was last decided, and ...       */
+    uint64_t since;    /* ... the ticks at that moment                           */
+    uint64_t drained;  /* queue.popped when the inbox was last drained           */
+    uint64_t quick;    /* ticks of a quick message                               */
     bool     stop;     /* skua_stop() was called                                 */
 };
 
