@@ -327,6 +327,12 @@ static bool sched_run_wakeup(struct ski_pe *self)
  * long.  That ends where the inbox fills up: a sender that finds it full keeps its messages, and
  * may compute before it is back in the runtime. */
 
+/* Lets the inbox be polled. */
+static inline void sched_release(struct ski_pe *self)
+{
+    self->loop.slow &= ~(uint32_t)SKI_LOOP_HOLDS;
+}
+
 /* Lets a few messages run before the inbox is polled, if those that ran since the last call were
  * quick; to move @p moved messages into the queue takes some of that time, too. */
 static inline void sched_hold(struct ski_pe *self, uint64_t moved)
@@ -336,7 +342,11 @@ static inline void sched_hold(struct ski_pe *self, uint64_t moved)
 
     self->loop.held  = self->queue.popped;
     self->loop.since = now;
-    self->loop.hold  = quick ? self->queue.popped + HELD_MESSAGES + 1 : 0;
+    self->loop.hold  = self->queue.popped + HELD_MESSAGES;
+    if (quick)
+        self->loop.slow |= SKI_LOOP_HOLDS;
+    else
+        sched_release(self);
 }
 
 /* Returns whether urgent messages come to this PE, which are to be found at once. */
@@ -354,25 +364,24 @@ static void sched_drain(struct ski_pe *self)
     self->loop.drained = self->queue.popped;
     sched_hold(self, self->queue.pushed - pushed);
     if (doorbell || sched_has_urgent(&self->queue))
-        self->loop.hold = 0;
+        sched_release(self);
 }
 
-/* Returns whether a message of the queue runs before the inbox is polled.  Called while
- * queue.popped is below loop.hold. */
-static __attribute__((noinline)) bool sched_holds(struct ski_pe *self)
+/* Returns whether a message of the queue runs before the inbox is polled. */
+static bool sched_holds(struct ski_pe *self)
 {
     const struct ski_queue *queue = &self->queue;
 
     if (queue->plain.first && !(queue->events & SKI_EVENT_PRIORITY)) {
-        if (queue->popped + 1 < self->loop.hold)
+        if (queue->popped < self->loop.hold)
             return true;
         if (queue->pushed - queue->popped >= HELD_QUEUE &&
             queue->popped - self->loop.drained < ARRIVALS && !ski_inbox_is_filling(self)) {
             sched_hold(self, 0);
-            return self->loop.hold != 0;
+            return self->loop.slow & SKI_LOOP_HOLDS;
         }
     }
-    self->loop.hold = 0;
+    sched_release(self);
     return false;
 }
 
@@ -394,12 +403,20 @@ static __attribute__((noinline)) bool sched_run_arrived(struct ski_pe *self)
     return true;
 }
 
+/* Executes a pass that may leave the inbox alone, or that polls several rings. */
+static __attribute__((noinline)) bool sched_pass_slow(struct ski_pe *self)
+{
+    if (self->loop.slow & SKI_LOOP_HOLDS && sched_holds(self))
+        return sched_run_queued(self);
+    return ski_reader_poll_sc(&self->reader) ? sched_run_arrived(self) : sched_run_queued(self);
+}
+
 /* Executes one pass. Returns false if there was nothing to run, or the job ends. */
 static inline bool sched_pass(struct ski_pe *self)
 {
-    if (SKI_UNLIKELY(self->queue.popped < self->loop.hold) && sched_holds(self))
-        return sched_run_queued(self);
-    return ski_reader_poll_sc(&self->reader) ? sched_run_arrived(self) : sched_run_queued(self);
+    if (SKI_UNLIKELY(self->loop.slow))
+        return sched_pass_slow(self);
+    return ski_reader_ready_sc(&self->reader) ? sched_run_arrived(self) : sched_run_queued(self);
 }
 
 /* ---- idle ---------------------------------------------------------------- */
