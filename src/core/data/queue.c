@@ -17,6 +17,7 @@ void ski_queue_destroy(struct ski_queue *queue)
 
 void ski_queue_push_special(struct ski_queue *queue, struct skua_msg *msg)
 {
+    queue->special = queue->pushed;
     queue->events |= SKI_EVENT_PRIORITY;
     ski_assert(msg->flags & SKI_MSG_SPECIAL);
     if (msg->flags & SKI_MSG_EXPEDITED)

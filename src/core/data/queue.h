@@ -36,6 +36,7 @@ struct ski_queue {
     struct ski_list  plain;
     uint32_t         events;         /* SKI_EVENT_... */
     uint64_t         pushed, popped; /* messages since the PE began */
+    uint64_t         special; /* `pushed` when a message with a priority last came; 0: never */
     struct ski_list  expedited;
     struct ski_prioq heap;
 };

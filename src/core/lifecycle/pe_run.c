@@ -38,6 +38,7 @@ static void pe_init_reader(struct ski_pe *self, const struct ski_job *job, int i
     ski_rings_init(ski_memory_checked(malloc(bytes), bytes), &self->reader,
                    ski_host_inbox(host, index), host->rings, host->cells);
     ski_rings_share(&self->reader, (uint32_t)job->local_pes, (uint32_t)index);
+    self->loop.slow = SKI_LOOP_RINGS;
 }
 
 struct ski_pe *ski_pe_create(const struct ski_boot *boot, int pe)

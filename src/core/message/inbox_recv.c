@@ -93,10 +93,27 @@ bool ski_inbox_doorbell_next(struct ski_pe *self)
     return false;
 }
 
-void ski_inbox_drain(struct ski_pe *self, unsigned limit)
+/* Returns whether a quarter of a ring is filled, which is half of what senders use. */
+static inline bool inbox_ring_fills(const struct ski_reader *reader)
+{
+    return ski_reader_ahead_sc(reader, reader->cells / 4) != NULL;
+}
+
+bool ski_inbox_is_filling(const struct ski_pe *self)
+{
+    const struct ski_rings *rings = self->reader.rings;
+
+    for (uint32_t i = 0; rings && i < rings->others; i++)
+        if (inbox_ring_fills(&rings->other[i]))
+            return true;
+    return inbox_ring_fills(&self->reader);
+}
+
+bool ski_inbox_drain(struct ski_pe *self, unsigned limit)
 {
     struct ski_cell *cell;
     uint64_t         waiting;
+    bool             doorbell = false;
 
     limit = limit < self->reader.quota ? limit : self->reader.quota;
     while (limit-- > 0 && (cell = ski_reader_peek_sc(&self->reader))) {
@@ -104,7 +121,8 @@ void ski_inbox_drain(struct ski_pe *self, unsigned limit)
         struct skua_msg *msg;
 
         if (SKI_UNLIKELY(flags & SKI_MSG_WAKEUP)) {
-            if (cell->handler)
+            doorbell = cell->handler != 0;
+            if (doorbell)
                 break;
             ski_inbox_answer(self);
             continue;
@@ -119,6 +137,7 @@ void ski_inbox_drain(struct ski_pe *self, unsigned limit)
     if (waiting > self->stats.queue_peak)
         self->stats.queue_peak = waiting;
     ski_pe_check_exit(self);
+    return doorbell;
 }
 
 struct skua_msg *ski_inbox_take(struct ski_pe *self)

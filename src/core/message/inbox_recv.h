@@ -14,8 +14,12 @@ struct ski_pe;
 
 /** Moves messages that have arrived, at most @p limit cells and up to the next doorbell, into the
  *  queue of @p self.  If its inbox has several rings, these are messages of the ring that the last
- *  poll has found. */
-void ski_inbox_drain(struct ski_pe *self, unsigned limit);
+ *  poll has found.  Returns whether a doorbell is next. */
+bool ski_inbox_drain(struct ski_pe *self, unsigned limit);
+
+/** Returns whether half of the cells that senders use, of the inbox or of a ring of it, are filled.
+ */
+bool ski_inbox_is_filling(const struct ski_pe *self);
 
 /** Returns the one message that has arrived, past the queue and without reading its memory.  What
  *  has arrived is neither a wake-up nor a doorbell. */

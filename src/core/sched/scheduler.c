@@ -38,6 +38,11 @@
 #define LONG_NS          50000     /* of a yield after which a PE sleeps: the other computes */
 #define LOOK_NS          500   /* polling before each yield but the first: a quarter of its cost */
 #define PRESSED_MESSAGES 1024  /* messages between two polls while memory is short       */
+#define POLLED_MESSAGES  8     /* messages between two polls of memory that others write */
+#define HELD_MESSAGES    8     /* quick messages that run between two polls of the inbox   */
+#define HELD_QUEUE       64    /* messages in a long queue: as many run as arrived, at most  */
+#define HELD_SPECIAL     1024  /* messages since the last one that had a priority          */
+#define QUICK_MSG_NS     250   /* of a quick message, on average                           */
 #define YIELDS           3     /* of a PE on a crowded CPU before it sleeps            */
 #define SPINS            4000  /* empty passes while a call waits for a notification     */
 #define RETRY_NS         50000 /* a PE with deferred sends sleeps no longer            */
@@ -127,6 +132,7 @@ static bool sched_poll_memory(struct ski_pe *self)
 {
     bool came = false;
 
+    self->loop.polled = self->queue.popped;
     if (self->queue.events & SKI_EVENT_POLLED_0)
         came = self->polled[0]->poll(self);
     if (self->queue.events & SKI_EVENT_POLLED_1)
@@ -169,10 +175,20 @@ static inline void sched_deliver(struct ski_pe *self, struct skua_msg *msg, uint
     self->handler[handler](msg);
 }
 
+/* Returns whether an event of the mask goes before a message of priority 0.  A PE that waits in a
+ * collective polls memory; while messages arrive, it does so after every few of them only. */
+static inline bool sched_has_event(const struct ski_pe *self)
+{
+    if (SKI_LIKELY(!self->queue.events))
+        return false;
+    return self->queue.events & ~(uint32_t)SKI_EVENT_POLLED ||
+           self->queue.popped - self->loop.polled >= POLLED_MESSAGES;
+}
+
 /* Returns whether one message has arrived, and no other waits that might go first. */
 static inline bool sched_is_alone(const struct ski_pe *self, const struct ski_cell *cell)
 {
-    return !self->queue.plain.first && !self->queue.events && !(cell->flags & SKI_MSG_SPECIAL) &&
+    return !self->queue.plain.first && !sched_has_event(self) && !(cell->flags & SKI_MSG_SPECIAL) &&
            !ski_reader_more_sc(&self->reader);
 }
 
@@ -276,7 +292,7 @@ static inline bool sched_run_queued(struct ski_pe *self)
 {
     struct skua_msg *msg;
 
-    if (SKI_UNLIKELY(self->queue.events))
+    if (SKI_UNLIKELY(sched_has_event(self) || (self->queue.events && !self->queue.plain.first)))
         return sched_run_attended(self);
     msg = sched_pop_plain(self);
     if (!msg)
@@ -303,6 +319,74 @@ static bool sched_run_wakeup(struct ski_pe *self)
     return true;
 }
 
+/* ---- quick messages --------------------------------------------------------
+ *
+ * To move all that has arrived into the queue after each message makes the queue outgrow the cache,
+ * and takes lines of cells away from senders that fill them.  So while messages are quick and none
+ * has a priority, several run between two polls of the inbox, and more of them while the queue is
+ * long.  That ends where the inbox fills up: a sender that finds it full keeps its messages, and
+ * may compute before it is back in the runtime. */
+
+/* Lets the inbox be polled. */
+static inline void sched_release(struct ski_pe *self)
+{
+    self->loop.slow &= ~(uint32_t)SKI_LOOP_HOLDS;
+}
+
+/* Lets a few messages run before the inbox is polled, if those that ran since the last call were
+ * quick; to move @p moved messages into the queue takes some of that time, too. */
+static inline void sched_hold(struct ski_pe *self, uint64_t moved)
+{
+    uint64_t now = ski_ticks(), ran = self->queue.popped - self->loop.held;
+    bool     quick = now - self->loop.since < (ran + moved / 8) * self->loop.quick;
+
+    self->loop.held  = self->queue.popped;
+    self->loop.since = now;
+    self->loop.hold  = self->queue.popped + HELD_MESSAGES;
+    if (quick)
+        self->loop.slow |= SKI_LOOP_HOLDS;
+    else
+        sched_release(self);
+}
+
+/* Returns whether urgent messages come to this PE, which are to be found at once. */
+static inline bool sched_has_urgent(const struct ski_queue *queue)
+{
+    return queue->special && queue->pushed - queue->special < HELD_SPECIAL;
+}
+
+/* Moves what has arrived into the queue. */
+static void sched_drain(struct ski_pe *self)
+{
+    uint64_t pushed   = self->queue.pushed;
+    bool     doorbell = ski_inbox_drain(self, ski_backpressure_receiver(self) ? 0 : ARRIVALS);
+
+    self->loop.drained = self->queue.popped;
+    sched_hold(self, self->queue.pushed - pushed);
+    if (doorbell || sched_has_urgent(&self->queue))
+        sched_release(self);
+}
+
+/* Returns whether a message of the queue runs before the inbox is polled. */
+static bool sched_holds(struct ski_pe *self)
+{
+    const struct ski_queue *queue = &self->queue;
+
+    if (queue->plain.first && !(queue->events & SKI_EVENT_PRIORITY)) {
+        if (queue->popped < self->loop.hold)
+            return true;
+        if (queue->pushed - queue->popped >= HELD_QUEUE &&
+            queue->popped - self->loop.drained < ARRIVALS && !ski_inbox_is_filling(self)) {
+            sched_hold(self, 0);
+            return self->loop.slow & SKI_LOOP_HOLDS;
+        }
+    }
+    sched_release(self);
+    return false;
+}
+
+/* ---- arrivals --------------------------------------------------------------- */
+
 /* Runs what has arrived, or the most urgent of it and the queue. */
 static __attribute__((noinline)) bool sched_run_arrived(struct ski_pe *self)
 {
@@ -312,17 +396,27 @@ static __attribute__((noinline)) bool sched_run_arrived(struct ski_pe *self)
     if (cell->flags & SKI_MSG_WAKEUP)
         return sched_run_wakeup(self);
     if (!sched_is_alone(self, cell)) {
-        ski_inbox_drain(self, ski_backpressure_receiver(self) ? 0 : ARRIVALS);
+        sched_drain(self);
         return sched_run_queued(self);
     }
     sched_deliver(self, ski_inbox_take(self), handler);
     return true;
 }
 
+/* Executes a pass that may leave the inbox alone, or that polls several rings. */
+static __attribute__((noinline)) bool sched_pass_slow(struct ski_pe *self)
+{
+    if (self->loop.slow & SKI_LOOP_HOLDS && sched_holds(self))
+        return sched_run_queued(self);
+    return ski_reader_poll_sc(&self->reader) ? sched_run_arrived(self) : sched_run_queued(self);
+}
+
 /* Executes one pass. Returns false if there was nothing to run, or the job ends. */
 static inline bool sched_pass(struct ski_pe *self)
 {
-    return ski_reader_poll_sc(&self->reader) ? sched_run_arrived(self) : sched_run_queued(self);
+    if (SKI_UNLIKELY(self->loop.slow))
+        return sched_pass_slow(self);
+    return ski_reader_ready_sc(&self->reader) ? sched_run_arrived(self) : sched_run_queued(self);
 }
 
 /* ---- idle ---------------------------------------------------------------- */
@@ -709,6 +803,7 @@ void ski_scheduler_init(struct ski_pe *self)
         idle->patience.most = ski_ns_to_ticks((uint64_t)(ski_config.idle_patience * 1e3));
     idle->patience.first = idle->yield_ticks;
     self->idle           = idle;
+    self->loop.quick     = ski_ns_to_ticks(QUICK_MSG_NS);
     ski_progress_init(&self->progress);
     self->idle_limit = ski_host_shared(self->host, self->index) ? IDLE_SHARED : IDLE_PASSES;
     ski_queue_init(&self->queue);

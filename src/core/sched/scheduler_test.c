@@ -178,6 +178,86 @@ static void sched_test_timer(struct ski_pe *self)
        "a doorbell that a timer answered is counted once");
 }
 
+/* ---- quick messages ---------------------------------------------------------------------------
+ */
+
+/* Sends messages 0 to @p count - 1 from PE 1 to PE 0, and then number 1000, expedited. */
+static void sched_test_send_urgent(uint64_t count)
+{
+    skua_msg *urgent;
+
+    core_pe_as(1);
+    for (uint64_t i = 0; i < count; i++)
+        core_send(0, 0, i, false);
+    urgent                             = skua_msg_alloc(sizeof(uint64_t));
+    *(uint64_t *)skua_msg_data(urgent) = 1000;
+    skua_msg_set_expedited(urgent, true);
+    skua_send(0, (skua_handler){CORE_HANDLER}, urgent);
+    core_pe_as(0);
+}
+
+/* Runs all messages.  Returns how many ran before number 1000. */
+static size_t sched_test_run_urgent(void)
+{
+    size_t at = 0;
+
+    sched_test_count = 0;
+    skua_poll(MESSAGES);
+    while (at < sched_test_count && sched_test_ran[at] != 1000)
+        at++;
+    return at;
+}
+
+/* A PE polls its inbox after each message, or after each eighth one if they are quick: 100 messages
+ * and an expedited one are in the queue after the third drain, of 32 cells each and one that ran.
+ */
+static void sched_test_hold(struct ski_pe *self)
+{
+    uint64_t quick = self->loop.quick;
+
+    self->loop.quick = 0; /* no message is quick */
+    sched_test_send_urgent(100);
+    OK(sched_test_run_urgent() == 3 && sched_test_count == 101,
+       "an urgent message behind slow ones is found at the next poll");
+    self->loop.quick = UINT64_C(1) << 40; /* every message is */
+    sched_test_send_urgent(100);
+    OK(sched_test_run_urgent() == 3 && sched_test_count == 101,
+       "behind quick ones likewise, if urgent messages came lately");
+    self->queue.special = 0;
+    sched_test_send_urgent(100);
+    OK(sched_test_run_urgent() > 3 && sched_test_count == 101,
+       "else some quick messages run between two polls");
+    self->loop.quick = quick;
+}
+
+static int sched_test_polls;
+
+static bool sched_test_poll_memory(struct ski_pe *self)
+{
+    (void)self;
+    sched_test_polls++;
+    return false;
+}
+
+/* Memory is polled after every eighth message, and whenever there is none. */
+static void sched_test_polled(struct ski_pe *self)
+{
+    static const struct ski_polled hook   = {sched_test_poll_memory, NULL};
+    const struct ski_polled       *before = self->polled[1];
+
+    sched_test_polls = 0;
+    self->polled[1]  = &hook;
+    self->queue.events |= SKI_EVENT_POLLED_1;
+    for (uint64_t i = 0; i < 80; i++)
+        core_send(0, 0, i, false);
+    OK(skua_poll(80) == 80 && sched_test_polls >= 9 && sched_test_polls <= 11,
+       "memory is polled after every eighth message: %d polls for 80", sched_test_polls);
+    sched_test_polls = 0;
+    OK(skua_poll(1) == 0 && sched_test_polls == 1, "and if there is no message");
+    self->queue.events &= ~(uint32_t)SKI_EVENT_POLLED_1;
+    self->polled[1] = before;
+}
+
 /* ---- idle ------------------------------------------------------------------------------------ */
 
 static bool sched_test_on_more(void *arg)
@@ -214,6 +294,10 @@ int main(void)
     sched_test_fair(core_pe_as(0));
     sched_test_timer(core_pe_as(0));
     sched_test_idle(core_pe_as(0));
+    sched_test_polled(core_pe_as(0));
+    core_pes_end();
+    core_pes_begin(512);
+    sched_test_hold(core_pe_as(0));
     core_pes_end();
     return tap_end();
 }

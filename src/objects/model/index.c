@@ -6,26 +6,38 @@
 
 #include "base/assert.h"
 
+/* Returns @p hash, and with it the two integers at @p at: both supported CPUs are little-endian. */
+static inline uint64_t index_hash_two(uint64_t hash, const int32_t *at)
+{
+    uint64_t two;
+
+    memcpy(&two, at, sizeof two);
+    return (hash ^ two) * SKI_GOLDEN;
+}
+
 /* Returns the hash of one to six integers, the frequent indices. */
-static uint64_t index_hash_words(const uint32_t *x, uint32_t words)
+static inline uint64_t index_hash_words(const int32_t *x, uint32_t words)
 {
     uint64_t hash = words;
 
-    for (; words >= 2; words -= 2, x += 2)
-        hash = (hash ^ (x[0] | (uint64_t)x[1] << 32)) * SKI_GOLDEN;
-    if (words)
-        hash = (hash ^ x[0]) * SKI_GOLDEN;
+    if (words >= 2)
+        hash = index_hash_two(hash, x);
+    if (words >= 4)
+        hash = index_hash_two(hash, x + 2);
+    if (words >= 6)
+        hash = index_hash_two(hash, x + 4);
+    if (words % 2)
+        hash = (hash ^ (uint32_t)x[words - 1]) * SKI_GOLDEN;
     return hash ^ hash >> 32;
 }
 
-uint64_t ski_index_hash(const skua_index *index)
+/* Returns the hash of an index of any length. */
+static __attribute__((noinline)) uint64_t index_hash_bytes(const skua_index *index)
 {
     uint64_t hash = index->bytes * SKI_GOLDEN;
     uint64_t word;
 
     ski_assert(index->bytes <= SKUA_INDEX_MAX);
-    if (index->bytes <= 24 && index->bytes % 4 == 0)
-        return index_hash_words((const uint32_t *)index->at.x, index->bytes / 4);
     for (uint32_t i = 0; i < index->bytes; i += (uint32_t)sizeof word) {
         uint32_t rest = index->bytes - i;
 
@@ -35,6 +47,13 @@ uint64_t ski_index_hash(const skua_index *index)
         hash ^= hash >> 29;
     }
     return hash;
+}
+
+uint64_t ski_index_hash(const skua_index *index)
+{
+    if (index->bytes <= 24 && index->bytes % 4 == 0)
+        return index_hash_words(index->at.x, index->bytes / 4);
+    return index_hash_bytes(index);
 }
 
 /* Writes integers in brackets. */
