@@ -30,7 +30,7 @@ static struct ski_object *forward_at_home(struct ski_collection *all, const skua
     bool deleted = absent && absent->pe == SKI_ABSENT_DELETED;
 
     if (msg->handler == SKI_HANDLER_ROUTE_MARKER) {
-        ski_route_answer_gone(all, index, msg);
+        ski_route_answer(all, index, msg, (struct ski_location_update){SKI_ABSENT_UNKNOWN, 0});
         return NULL;
     }
     if (flags & SKI_ENTRY_CREATES || all->def.flags & SKUA_ARRAY_ON_DEMAND) {

@@ -172,7 +172,7 @@ void ski_on_insert(skua_msg *msg)
     }
     if (insertion_is_late(all, &index, order))
         insertion_refuse(all, &index, order);
-    else if (!home && !order->claimed && ski_route_await(all, &index, msg))
+    else if (!home && !order->claimed && ski_route_await(all, &index, order->moves, msg))
         return;
     else
         insertion_create(all, &index, absent ? absent->moves + 1 : order->moves, order,

@@ -8,14 +8,11 @@
 #include "core/pe/handler.h"
 #include "core/sched/wait_report.h"
 #include "objects/location/forward_window.h"
-#include "objects/location/route.h"
 #include "objects/model/object.h"
 #include "objects/model/seqnum.h"
 
 #define TOMBSTONES_LEAST 1024  /* tombstones that are kept, or as many as there are elements */
 #define HINTS_LEAST      65536 /* hints that are kept, or a few times as many                */
-
-_Static_assert(sizeof(struct ski_location_update) == SKI_LOCATED_LEAST, "see location.h");
 
 /* ---- records ------------------------------------------------------------------------ */
 
@@ -184,21 +181,6 @@ void ski_location_left(struct ski_collection *all, const skua_index *index,
     absent->moves = update->moves;
     all->hints++;
     all->tombstones += (uint32_t)(update->pe == SKI_ABSENT_DELETED);
-}
-
-void ski_on_located(skua_msg *msg)
-{
-    const struct ski_location_update *update = skua_msg_data(msg);
-    struct ski_collection            *all;
-    skua_index                        index;
-
-    if (!ski_element_msg(msg, sizeof *update, &all, &index))
-        return;
-    if (update->pe >= all->self->pes || update->pe < SKI_ABSENT_DELETED)
-        ski_fatal("PE %d says that %s is on PE %d, which does not exist", msg->source,
-                  ski_element_text(all, &index), update->pe);
-    ski_route_update(all, &index, update);
-    skua_msg_free(msg);
 }
 
 /* ---- elements come and go ----------------------------------------------------------- */

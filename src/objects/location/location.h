@@ -58,9 +58,4 @@ bool ski_element_died_here(const struct ski_collection *all, const skua_index *i
 /** The observer of this module (model/lifecycle.h): the records of absent elements. */
 extern const struct ski_lifecycle ski_location_lifecycle;
 
-/** Handler: an update of the location of an element. */
-void ski_on_located(skua_msg *msg);
-
-#define SKI_LOCATED_LEAST 8
-
 #endif

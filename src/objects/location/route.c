@@ -4,19 +4,9 @@
 
 #include "base/assert.h"
 #include "core/message/msg_counts.h"
-#include "core/net/net.h"
 #include "core/pe/handler.h"
-#include "objects/location/forward.h"
-#include "objects/location/insertion.h"
 #include "objects/location/location.h"
-#include "objects/model/object.h"
 #include "objects/model/seqnum.h"
-
-/* A marker, as it travels. */
-struct route_marker {
-    int32_t  pe;    /* that has sent it                                       */
-    uint32_t moves; /* of the update, or the order, that it was sent for      */
-};
 
 /* The answer to a marker. */
 struct route_clear {
@@ -24,24 +14,25 @@ struct route_clear {
     uint32_t                   moves; /* as in the marker                                       */
 };
 
-_Static_assert(sizeof(struct route_marker) == SKI_ROUTE_MARKER_LEAST, "see route.h");
+_Static_assert(sizeof(struct ski_location_update) == SKI_LOCATED_LEAST, "see route.h");
+_Static_assert(sizeof(struct ski_route_marker) == SKI_ROUTE_MARKER_LEAST, "see route.h");
 _Static_assert(sizeof(struct route_clear) == SKI_ROUTE_CLEAR_LEAST, "see route.h");
 
 static void route_send_marker(struct ski_collection *all, const skua_index *index, int pe,
                               uint32_t moves)
 {
-    struct route_marker marker = {all->self->pe, moves};
+    struct ski_route_marker marker = {all->self->pe, moves};
 
     ski_assert(pe != all->self->pe);
     ski_element_post(all->self, pe, SKI_HANDLER_ROUTE_MARKER, all->id, index, &marker,
                      sizeof marker);
 }
 
-static void route_answer(struct ski_collection *all, const skua_index *index, skua_msg *msg,
-                         struct ski_location_update at)
+void ski_route_answer(struct ski_collection *all, const skua_index *index, skua_msg *msg,
+                      struct ski_location_update at)
 {
-    struct route_marker marker;
-    struct route_clear  clear = {.at = at};
+    struct ski_route_marker marker;
+    struct route_clear      clear = {.at = at};
 
     memcpy(&marker, skua_msg_data(msg), sizeof marker);
     clear.moves = marker.moves;
@@ -79,6 +70,21 @@ void ski_route_update(struct ski_collection *all, const skua_index *index,
     route_send_marker(all, index, former, update->moves);
 }
 
+void ski_on_located(skua_msg *msg)
+{
+    const struct ski_location_update *update = skua_msg_data(msg);
+    struct ski_collection            *all;
+    skua_index                        index;
+
+    if (!ski_element_msg(msg, sizeof *update, &all, &index))
+        return;
+    if (update->pe >= all->self->pes || update->pe < SKI_ABSENT_DELETED)
+        ski_fatal("PE %d says that %s is on PE %d, which does not exist", msg->source,
+                  ski_element_text(all, &index), update->pe);
+    ski_route_update(all, &index, update);
+    skua_msg_free(msg);
+}
+
 void ski_on_route_clear(skua_msg *msg)
 {
     struct ski_collection     *all;
@@ -105,10 +111,10 @@ void ski_on_route_clear(skua_msg *msg)
 
 /* ---- a PE that an element is inserted on -------------------------------------------- */
 
-bool ski_route_await(struct ski_collection *all, const skua_index *index, skua_msg *msg)
+bool ski_route_await(struct ski_collection *all, const skua_index *index, uint32_t moves,
+                     skua_msg *msg)
 {
-    const struct ski_insertion *order = skua_msg_data(msg);
-    struct ski_absent          *absent;
+    struct ski_absent *absent;
 
     ski_assert(ski_home(all, index) != all->self->pe && !ski_element_here(all, index));
     if (all->kind != SKI_ARRAY || !ski_route_noted(all, index))
@@ -116,61 +122,10 @@ bool ski_route_await(struct ski_collection *all, const skua_index *index, skua_m
     absent = ski_absent_get(all, index);
     all->tombstones -= (uint32_t)(absent->pe == SKI_ABSENT_DELETED);
     absent->pe    = SKI_ABSENT_ARRIVING;
-    absent->moves = order->moves;
+    absent->moves = moves;
     ski_list_init(&absent->arrived);
     ski_msg_hold(all->self, &absent->arrived, msg);
     all->directory.version++;
-    route_send_marker(all, index, ski_home(all, index), order->moves);
+    route_send_marker(all, index, ski_home(all, index), moves);
     return true;
-}
-
-/* The messages of this PE to an element that is inserted here have come back from the home: creates
- * the element.  It gets those that have arrived, then those that were sent since. */
-static void route_create(struct ski_collection *all, const skua_index *index,
-                         struct ski_absent *absent)
-{
-    skua_msg *order = ski_list_pop(&absent->arrived);
-
-    ski_assert(order->handler == SKI_HANDLER_INSERT);
-    all->self->held--;
-    absent->pe = SKI_ABSENT_UNKNOWN;
-    ski_list_prepend(&absent->held, &absent->arrived);
-    ski_insertion_run(all, index, order);
-}
-
-/* ---- markers ------------------------------------------------------------------------ */
-
-void ski_route_answer_gone(struct ski_collection *all, const skua_index *index, skua_msg *msg)
-{
-    route_answer(all, index, msg, (struct ski_location_update){SKI_ABSENT_UNKNOWN, 0});
-}
-
-void ski_on_route_marker(skua_msg *msg)
-{
-    struct ski_collection *all;
-    struct ski_object     *object;
-    struct ski_absent     *absent;
-    struct route_marker    marker;
-    skua_index             index;
-
-    if (!ski_element_msg(msg, sizeof marker, &all, &index))
-        return;
-    memcpy(&marker, skua_msg_data(msg), sizeof marker);
-    if ((unsigned)marker.pe >= (unsigned)all->self->pes) {
-        ski_net_drop(all->self, msg);
-        return;
-    }
-    object = ski_element_here(all, &index);
-    if (object) {
-        route_answer(all, &index, msg, (struct ski_location_update){all->self->pe, object->moves});
-        return;
-    }
-    absent = ski_absent_find(all, &index);
-    if (absent && absent->pe == SKI_ABSENT_ARRIVING && marker.pe == all->self->pe &&
-        absent->moves == marker.moves) {
-        skua_msg_free(msg);
-        route_create(all, &index, absent);
-        return;
-    }
-    (void)ski_forward(all, &index, msg);
 }

@@ -40,24 +40,34 @@
 #include "core/message/message.h"
 #include "objects/location/home.h"
 
+/* A marker, as it travels. */
+struct ski_route_marker {
+    int32_t  pe;    /* that has sent it                                  */
+    uint32_t moves; /* of the update, or the order, that it was sent for */
+};
+
 /** Acts on @p update, which has come from another PE.  On a PE other than the home the route to the
  * element changes if the update is newer than the record. */
 void ski_route_update(struct ski_collection *all, const skua_index *index,
                       const struct ski_location_update *update);
 
-/** Returns whether @p msg, an order to create an element on this PE, which is not its home, has to
- * wait for messages of this PE, and is kept. */
-bool ski_route_await(struct ski_collection *all, const skua_index *index, skua_msg *msg);
+/** Returns whether @p msg, an order to create an element with that number of @p moves on this PE,
+ * which is not its home, has to wait for messages of this PE, and is kept. */
+bool ski_route_await(struct ski_collection *all, const skua_index *index, uint32_t moves,
+                     skua_msg *msg);
 
-/** At the home of an element that does not exist: answers the marker @p msg. */
-void ski_route_answer_gone(struct ski_collection *all, const skua_index *index, skua_msg *msg);
+/** Answers the marker @p msg: the element is where @p at says, or does not exist
+ * (SKI_ABSENT_UNKNOWN), so that messages for it go to its home. */
+void ski_route_answer(struct ski_collection *all, const skua_index *index, skua_msg *msg,
+                      struct ski_location_update at);
 
-/** Handler: a marker, behind messages to an element. */
-void ski_on_route_marker(skua_msg *msg);
+/** Handler: an update of the location of an element. */
+void ski_on_located(skua_msg *msg);
 
 /** Handler: the answer to a marker. */
 void ski_on_route_clear(skua_msg *msg);
 
+#define SKI_LOCATED_LEAST      8
 #define SKI_ROUTE_MARKER_LEAST 8
 #define SKI_ROUTE_CLEAR_LEAST  12
 
