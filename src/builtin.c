@@ -28,6 +28,8 @@
 #include "objects/location/insertion.h"
 #include "objects/location/location.h"
 #include "objects/location/migration.h"
+#include "objects/location/route.h"
+#include "objects/location/route_marker.h"
 #include "objects/location/thread_migration.h"
 #include "objects/collective/array_broadcast.h"
 #include "objects/collective/array_reduction.h"

@@ -23,7 +23,7 @@ int skua_location(skua_ref ref)
     if (all->state == SKI_EXPECTED)
         return self->pe;
     ski_check_index(__func__, all, &ref.index);
-    return ski_element_here(all, &ref.index) ? self->pe : ski_lookup_pe(all, &ref.index);
+    return ski_element_here(all, &ref.index) ? self->pe : ski_lookup_believed(all, &ref.index);
 }
 
 /* Returns the member of a process group in this process; the call waits until it is created. */

@@ -15,7 +15,7 @@
 #include "core/pe/handler.h"
 #include "core/message/msg_counts.h"
 #include "objects/location/insertion.h"
-#include "objects/location/location.h"
+#include "objects/location/route.h"
 #include "objects/model/element.h"
 
 #define SEED_REFUSALS   3  /* before an idle PE turns to its neighbours      */

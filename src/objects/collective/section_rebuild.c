@@ -114,7 +114,7 @@ static uint32_t section_rebuild_list_own(struct ski_section *section)
             continue;
         member->successor = member->object || ski_element_here(section->of, &member->index)
                                 ? section->self->pe
-                                : ski_lookup_pe(section->of, &member->index);
+                                : ski_lookup_believed(section->of, &member->index);
         away += member->successor != section->self->pe;
         ski_section_list_begin(one, member->successor);
         ski_section_list_append(one, &member->index);

@@ -280,7 +280,7 @@ static struct ski_section_choice *section_tree_choose(struct ski_collection *all
 
         ski_check_index("skua_section_create", all, &indices[i]);
         if (!ski_element_here(all, &indices[i]))
-            pe = ski_lookup_pe(all, &indices[i]);
+            pe = ski_lookup_believed(all, &indices[i]);
         chosen[i] = (struct ski_section_choice){ski_section_tree_rank(all->self->job, root, pe),
                                                 &indices[i]};
     }

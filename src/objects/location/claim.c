@@ -8,6 +8,7 @@
 #include "objects/location/forward_window.h"
 #include "objects/location/insertion.h"
 #include "objects/location/location.h"
+#include "objects/location/route.h"
 #include "objects/model/element.h"
 
 /* ---- creation ----------------------------------------------------------------------- */
@@ -96,8 +97,7 @@ void ski_claim(struct ski_collection *all, const skua_index *index, unsigned fla
     int                home = ski_home(all, index), claimant = all->self->pe;
 
     if (all->kind != SKI_ARRAY || (home != claimant && !(flags & SKUA_ENTRY_CREATE_HERE)) ||
-        claimant >= all->self->pes ||
-        (absent && (absent->pe >= 0 || absent->pe == SKI_ABSENT_CLAIMED)))
+        claimant >= all->self->pes || (absent && (absent->pe >= 0 || ski_absent_keeps(absent))))
         return;
     ski_assert(!ski_element_here(all, index));
     absent = ski_absent_get(all, index);
@@ -121,8 +121,10 @@ bool ski_claim_hold(struct ski_collection *all, const skua_index *index, skua_ms
 {
     struct ski_absent *absent = ski_absent_find(all, index);
 
-    if (!(absent && absent->pe == SKI_ABSENT_CLAIMED) &&
-        !claim_awaits_insertion(all, index, absent))
+    if (absent && absent->pe != SKI_ABSENT_CLAIMED && ski_absent_keeps(absent) &&
+        msg->flags & SKI_MSG_EXPEDITED)
+        return false;
+    if (!(absent && ski_absent_keeps(absent)) && !claim_awaits_insertion(all, index, absent))
         return false;
     ski_msg_hold_new(all->self, &ski_absent_get(all, index)->held, msg);
     return true;
@@ -142,11 +144,10 @@ void ski_on_claimed(skua_msg *msg)
         ski_fatal("PE %d says that %s is on PE %d, which does not exist", msg->source,
                   ski_element_text(all, &index), update->pe);
     absent = ski_absent_find(all, &index);
-    if (absent && absent->pe == SKI_ABSENT_CLAIMED) {
-        absent->pe    = SKI_ABSENT_UNKNOWN;
-        absent->moves = update->moves; /* whatever was recorded: the home may have forgotten more */
-    }
-    ski_location_update(all, &index, update);
+    if (absent && absent->pe == SKI_ABSENT_CLAIMED)
+        ski_location_set(all, absent, update);
+    else
+        ski_route_update(all, &index, update);
     skua_msg_free(msg);
 }
 
@@ -174,7 +175,7 @@ static struct ski_object *claim_forward(struct ski_collection *all, const skua_i
     int                home   = ski_home(all, index);
 
     if (absent && absent->pe >= 0)
-        ski_msg_forward(all->self, absent->pe, msg);
+        ski_forward_window_send(all, absent, msg);
     else if (home == all->self->pe)
         return claim_grant(all, index, absent, msg, claimant);
     else if (claimant != all->self->pe || (absent && absent->pe == SKI_ABSENT_CLAIMED))

@@ -2,10 +2,12 @@
 /* forward.c - see forward.h; and the deletion of elements by reference. */
 #include "objects/location/forward.h"
 
+#include "core/message/msg_counts.h"
 #include "core/pe/handler.h"
 #include "objects/location/claim.h"
 #include "objects/location/closing.h"
 #include "objects/location/forward_window.h"
+#include "objects/location/route.h"
 #include "objects/model/element.h"
 
 /* Asks the PE that created a single object, by its index (chare/chare.c), whether the object is yet
@@ -27,6 +29,10 @@ static struct ski_object *forward_at_home(struct ski_collection *all, const skua
 {
     bool deleted = absent && absent->pe == SKI_ABSENT_DELETED;
 
+    if (msg->handler == SKI_HANDLER_ROUTE_MARKER) {
+        ski_route_answer(all, index, msg, (struct ski_location_update){SKI_ABSENT_UNKNOWN, 0});
+        return NULL;
+    }
     if (flags & SKI_ENTRY_CREATES || all->def.flags & SKUA_ARRAY_ON_DEMAND) {
         if (msg->handler != SKI_HANDLER_DELETE)
             return ski_claim_create(all, index, absent, msg, flags);
@@ -41,6 +47,15 @@ static struct ski_object *forward_at_home(struct ski_collection *all, const skua
         forward_inquire(all, index);
     ski_absent_hold(all, index, msg);
     return NULL;
+}
+
+/* On a PE other than the home, which does not know where the element is. */
+static void forward_to_home(struct ski_collection *all, const skua_index *index, int home,
+                            skua_msg *msg)
+{
+    if (all->open)
+        ski_route_note(all, index);
+    ski_msg_forward(all->self, home, msg);
 }
 
 struct ski_object *ski_forward_for(struct ski_collection *all, const skua_index *index,
@@ -59,8 +74,10 @@ struct ski_object *ski_forward_for(struct ski_collection *all, const skua_index 
         ski_forward_window_send(all, absent, msg);
     else if (absent && absent->pe == SKI_ABSENT_CLAIMED)
         ski_absent_hold(all, index, msg);
+    else if (absent && absent->pe == SKI_ABSENT_ARRIVING)
+        ski_msg_hold(all->self, &absent->arrived, msg);
     else if (home != all->self->pe)
-        ski_msg_forward(all->self, home, msg);
+        forward_to_home(all, index, home, msg);
     else
         return forward_at_home(all, index, absent, msg, flags);
     return NULL;

@@ -2,10 +2,10 @@
 /*
  * forward.h - a message has arrived for an element that is not here.
  *
- * It goes to where the element is, within a window (forward_window.h), or to the home of the
- * element, or waits here if this PE has claimed the element (claim.h).  The home creates the
- * element, keeps the message until the element comes, or ends the job if the element was deleted or
- * if no element can come any more.
+ * It goes to the home of the element, or waits here if this PE has claimed the element (claim.h) or
+ * is about to create it (route.h).  The home sends it on, within a window (forward_window.h),
+ * creates the element, keeps the message until the element comes, or ends the job if the element
+ * was deleted or if no element can come any more.
  */
 #ifndef SKI_FORWARD_H
 #define SKI_FORWARD_H

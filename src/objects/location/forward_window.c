@@ -14,7 +14,6 @@
 
 /* The forwarding of messages to an element that is elsewhere. */
 struct ski_forward_window {
-    uint32_t direct;  /* not at home: messages that may still go to the element directly     */
     uint32_t window;  /* at home: messages that may be sent before their arrival is known ... */
     uint32_t unknown; /* ... and those sent since it was                                     */
     uint32_t probed;  /* the element's number of migrations at the last probe                */
@@ -35,9 +34,7 @@ _Static_assert(sizeof(struct forward_probed) == SKI_PROBED_LEAST, "see forward_w
 static struct ski_forward_window *forward_of(struct ski_absent *absent)
 {
     if (!absent->forward) {
-        absent->forward = ski_calloc(1, sizeof *absent->forward);
-
-        absent->forward->direct = SKI_FORWARD_DIRECT_MOST;
+        absent->forward         = ski_calloc(1, sizeof *absent->forward);
         absent->forward->window = FORWARD_WINDOW_FIRST;
     }
     return absent->forward;
@@ -91,19 +88,14 @@ static void forward_tell(struct ski_collection *all, const struct ski_absent *ab
 
 /* ---- at other PEs than the home ----------------------------------------------------- */
 
-/* Forwards a message on a PE that is not the home: to the element while `direct` allows it, else to
- * the home. */
+/* Sends a message on to the home, from a PE that knows where the element is. */
 static void forward_away(struct ski_collection *all, struct ski_absent *absent, skua_msg *msg,
                          int home)
 {
-    struct ski_forward_window *f      = absent->forward;
-    bool                       direct = f->direct > 0;
-
     ski_assert(absent->pe >= 0 && absent->pe != all->self->pe);
-    f->direct -= direct;
-    if (direct || ski_job_index(all->self->job, home) < 0) /* the home does not learn the source */
+    if (ski_job_index(all->self->job, home) < 0) /* the home does not learn the source */
         forward_tell(all, absent, msg->source);
-    ski_msg_forward(all->self, direct ? absent->pe : home, msg);
+    ski_msg_forward(all->self, home, msg);
 }
 
 /* ---- at the home -------------------------------------------------------------------- */
@@ -180,6 +172,14 @@ void ski_forward_window_moved(struct ski_collection *all, struct ski_absent *abs
     forward_pump(all, absent);
 }
 
+/* Returns whether messages for an element wait here for its creation (route.h). */
+static bool forward_arriving(const struct ski_collection *all, const skua_index *index)
+{
+    const struct ski_absent *absent = ski_absent_find(all, index);
+
+    return absent && absent->pe == SKI_ABSENT_ARRIVING;
+}
+
 void ski_on_probe(skua_msg *msg)
 {
     struct ski_collection *all;
@@ -189,7 +189,7 @@ void ski_on_probe(skua_msg *msg)
     if (!ski_element_msg(msg, sizeof probed.moves, &all, &index))
         return;
     memcpy(&probed.moves, skua_msg_data(msg), sizeof probed.moves);
-    probed.here = ski_element_here(all, &index) != NULL;
+    probed.here = ski_element_here(all, &index) || forward_arriving(all, &index);
     ski_element_post(all->self, ski_home(all, &index), SKI_HANDLER_FORWARD_PROBED, all->id, &index,
                      &probed, sizeof probed);
     skua_msg_free(msg);
@@ -279,7 +279,7 @@ static void forward_backlog_left(struct ski_collection *all, const skua_index *i
     if (absent->pe >= 0) {
         forward_of(absent);
         forward_pump(all, absent);
-    } else if (absent->pe != SKI_ABSENT_CLAIMED) {
+    } else if (!ski_absent_keeps(absent)) {
         /* The element does not exist: each message reports that, or creates it. */
         ski_msg_unhold(all->self, &absent->held);
     }

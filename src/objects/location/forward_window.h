@@ -8,8 +8,8 @@
  * number of times; then it waits at the element's home, which sends it when it has
  * reason to believe that it will arrive:
  *
- *   - A PE that an element has left, or that was told where it is, sends the first
- *     SKI_FORWARD_DIRECT_MOST messages there and all others to the home.
+ *   - A PE that an element has left, or that was told where it is, sends messages of other PEs to
+ *     the home: a second path to the element would change their order (route.h).
  *   - The home sends messages on within a *window*.  With the last of a window goes a *probe*,
  *     which the PE answers when its queue has come to it: by then all messages of the window
  *     have been delivered, or are back at the home.  If the element was there, the next window
@@ -19,19 +19,19 @@
  *   - An element that comes to its home finds its backlog there, and takes it a window at a
  *     time; when it leaves, the rest stays.
  *
- * The bound.  Of n messages to an element that migrates m times, at most SKI_FORWARD_DIRECT_MOST
- * for each migration chase it directly, and each message goes to the home at least once.  For the
- * rest let the potential be four times the size of the next window.  A window of w messages that
- * fails costs at most 2w + 2 messages and halves the window, which lowers the potential by 2w: the
- * two that remain are charged to the migration that made it fail.  A window that succeeds delivers
- * w messages and doubles the window, which raises the potential by 4w: charged to these messages.
- * So the number of forwarded messages is at most a constant times n + m.  Unless a load balancer
- * moves it, an element migrates at most once for each message that it gets: then m <= n.
+ * The bound.  Of n messages to an element that migrates m times, each goes to the home at least
+ * once.  For the rest let the potential be four times the size of the next window.  A window of w
+ * messages that fails costs at most 2w + 2 messages and halves the window, which lowers the
+ * potential by 2w: the two that remain are charged to the migration that made it fail.  A window
+ * that succeeds delivers w messages and doubles the window, which raises the potential by 4w:
+ * charged to these messages. So the number of forwarded messages is at most a constant times n + m.
+ * Unless a load balancer moves it, an element migrates at most once for each message that it gets:
+ * then m <= n.
  *
  * Sources.  The PE that forwards a message to its element tells the source where the element is,
  * once for each migration: messages that the source sent before that update arrived bring no second
  * one.  The home tells no source of an element that migrates faster than windows succeed, nor
- * while messages wait, which later ones of the source would overtake.
+ * while messages wait: the answer to the marker of the source (route.h) would wait as long.
  *
  * No message waits forever.  Messages wait at the home while a probe is in flight, which is
  * answered; or after the answer that the element was not where the home believed it to be.
@@ -43,10 +43,8 @@
 
 #include "objects/location/home.h"
 
-#define SKI_FORWARD_DIRECT_MOST 4
-
-/** Forwards @p msg to its element, which is on PE @p absent->pe, or to the home of the element; or,
- * at the home, holds the message. */
+/** Forwards @p msg to the home of its element; at the home, to the element, which is on PE
+ * @p absent->pe, or holds the message. */
 void ski_forward_window_send(struct ski_collection *all, struct ski_absent *absent, skua_msg *msg);
 
 /** Acts on a change in the record of an absent element: the element is on another PE, or is known

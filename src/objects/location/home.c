@@ -76,13 +76,46 @@ void ski_absent_hold(struct ski_collection *all, const skua_index *index, skua_m
     ski_msg_hold(all->self, &ski_absent_get(all, index)->held, msg);
 }
 
-int ski_lookup_pe(const struct ski_collection *all, const skua_index *index)
+/* Returns the bit of `sent_home` that stands for an index. */
+static uint32_t home_bit(const struct ski_collection *all, const skua_index *index)
+{
+    return (uint32_t)(ski_directory_key(&all->directory, index) * all->directory.golden >> 32) %
+           SKI_SENT_HOME_BITS;
+}
+
+void ski_route_note(struct ski_collection *all, const skua_index *index)
+{
+    uint32_t bit = home_bit(all, index);
+
+    all->sent_home[bit / 64] |= UINT64_C(1) << bit % 64;
+}
+
+bool ski_route_noted(const struct ski_collection *all, const skua_index *index)
+{
+    uint32_t bit = home_bit(all, index);
+
+    return all->sent_home[bit / 64] >> bit % 64 & 1;
+}
+
+int ski_lookup_pe(struct ski_collection *all, const skua_index *index)
 {
     struct ski_absent *absent = ski_absent_find(all, index);
 
-    if (absent && absent->pe == SKI_ABSENT_CLAIMED)
+    if (absent && ski_absent_keeps(absent))
         return all->self->pe;
-    return absent && absent->pe >= 0 ? absent->pe : ski_home(all, index);
+    if (absent && absent->pe >= 0)
+        return absent->pe;
+    if (all->open) /* it may be inserted on this PE */
+        ski_route_note(all, index);
+    return ski_home(all, index);
+}
+
+int ski_lookup_believed(struct ski_collection *all, const skua_index *index)
+{
+    const struct ski_absent *absent = ski_absent_find(all, index);
+
+    return absent && absent->pe == SKI_ABSENT_CHANGING ? absent->told.pe
+                                                       : ski_lookup_pe(all, index);
 }
 
 void ski_location_send(struct ski_collection *all, int to, const skua_index *index,

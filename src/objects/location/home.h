@@ -11,18 +11,23 @@
 
 #include "objects/model/collection.h"
 
-/* What a PE reports to another about the location of an element. */
-struct ski_location_update {
-    int32_t  pe;    /* where it is, or SKI_ABSENT_DELETED       */
-    uint32_t moves; /* how often it has migrated then, a seqnum */
-};
-
 /** Returns the home of an element, by the kind and the map of its collection. */
 int ski_home(const struct ski_collection *all, const skua_index *index);
 
 /** Returns the PE to send a message to that is for an element which is not here: where the element
- * was last heard to be, or its home; or this PE, while it claims the element (claim.h). */
-int ski_lookup_pe(const struct ski_collection *all, const skua_index *index);
+ * was last heard to be, or its home; or this PE, while it keeps its messages to the element
+ * (ski_absent_keeps()). */
+int ski_lookup_pe(struct ski_collection *all, const skua_index *index);
+
+/** Returns the PE where an element that is not here most likely is, as far as this PE knows. */
+int ski_lookup_believed(struct ski_collection *all, const skua_index *index);
+
+/** Records that this PE sends messages for an element to its home and knows nothing of the element
+ * (route.h). */
+void ski_route_note(struct ski_collection *all, const skua_index *index);
+
+/** Returns whether this PE may have called ski_route_note() for an element. */
+bool ski_route_noted(const struct ski_collection *all, const skua_index *index);
 
 /** Returns where the result of ski_lookup_pe() is cached for an element whose index is @p key. */
 static inline struct ski_lookup *ski_lookup_slot(struct ski_collection *all, uint64_t key)

@@ -8,6 +8,7 @@
 #include "core/pe/handler.h"
 #include "objects/location/closing.h"
 #include "objects/location/location.h"
+#include "objects/location/route.h"
 #include "objects/model/element.h"
 
 _Static_assert(sizeof(struct ski_insertion) == SKI_INSERT_LEAST, "see insertion.h");
@@ -171,9 +172,19 @@ void ski_on_insert(skua_msg *msg)
     }
     if (insertion_is_late(all, &index, order))
         insertion_refuse(all, &index, order);
+    else if (!home && !order->claimed && ski_route_await(all, &index, order->moves, msg))
+        return;
     else
         insertion_create(all, &index, absent ? absent->moves + 1 : order->moves, order,
                          msg->bytes - sizeof *order);
+    skua_msg_free(msg);
+}
+
+void ski_insertion_run(struct ski_collection *all, const skua_index *index, skua_msg *msg)
+{
+    struct ski_insertion *order = skua_msg_data(msg);
+
+    insertion_create(all, index, order->moves, order, msg->bytes - sizeof *order);
     skua_msg_free(msg);
 }
 

@@ -14,8 +14,6 @@
 #define TOMBSTONES_LEAST 1024  /* tombstones that are kept, or as many as there are elements */
 #define HINTS_LEAST      65536 /* hints that are kept, or a few times as many                */
 
-_Static_assert(sizeof(struct ski_location_update) == SKI_LOCATED_LEAST, "see location.h");
-
 /* ---- records ------------------------------------------------------------------------ */
 
 /* Sends the messages that wait for an element to PE @p pe, before anything that comes later. */
@@ -35,6 +33,7 @@ static void location_release(struct ski_pe *self, struct ski_absent *absent, int
 /* Frees a record, with the messages that wait there: they count as received. */
 static void location_free_record(struct ski_collection *all, struct ski_absent *absent)
 {
+    ski_held_discard(all->self, &absent->arrived);
     ski_held_discard(all->self, &absent->held);
     ski_forward_window_free(absent);
     ski_absent_free(all, absent);
@@ -107,11 +106,9 @@ static void location_limit_records(struct ski_collection *all)
 
 /* ---- updates ------------------------------------------------------------------------ */
 
-/* Returns whether an update says more than the record of an absent element. */
-static bool location_is_news(const struct ski_absent          *absent,
-                             const struct ski_location_update *update)
+bool ski_location_is_news(const struct ski_absent *absent, const struct ski_location_update *update)
 {
-    if (ski_seqnum_before(update->moves, absent->moves) || absent->pe == SKI_ABSENT_CLAIMED)
+    if (ski_seqnum_before(update->moves, absent->moves) || ski_absent_keeps(absent))
         return false;
     /* After the last migration it can only have been deleted. */
     return absent->pe != SKI_ABSENT_DELETED || update->pe < 0 || update->moves != absent->moves;
@@ -139,7 +136,7 @@ void ski_location_update(struct ski_collection *all, const skua_index *index,
     location_limit_records(all);
     all->hints += !ski_absent_find(all, index);
     absent = ski_absent_get(all, index);
-    if (!location_is_news(absent, update))
+    if (!ski_location_is_news(absent, update))
         return;
     all->tombstones += (uint32_t)(update->pe == SKI_ABSENT_DELETED);
     all->tombstones -= (uint32_t)(absent->pe == SKI_ABSENT_DELETED);
@@ -156,6 +153,22 @@ void ski_location_update(struct ski_collection *all, const skua_index *index,
         location_end_forwarding(all->self, absent);
 }
 
+void ski_location_set(struct ski_collection *all, struct ski_absent *absent,
+                      const struct ski_location_update *at)
+{
+    ski_assert(ski_absent_keeps(absent) && !absent->arrived.first);
+    absent->pe    = SKI_ABSENT_UNKNOWN;
+    absent->moves = at->moves; /* whatever was recorded: the home may have forgotten more */
+    all->directory.version++;
+    if (at->pe >= 0 && at->pe != all->self->pe) {
+        ski_location_update(all, &absent->index, at);
+        return;
+    }
+    location_release(all->self, absent, ski_home(all, &absent->index));
+    ski_directory_set(&all->directory, &absent->index, 0);
+    location_free_record(all, absent);
+}
+
 void ski_location_left(struct ski_collection *all, const skua_index *index,
                        const struct ski_location_update *update)
 {
@@ -168,21 +181,6 @@ void ski_location_left(struct ski_collection *all, const skua_index *index,
     absent->moves = update->moves;
     all->hints++;
     all->tombstones += (uint32_t)(update->pe == SKI_ABSENT_DELETED);
-}
-
-void ski_on_located(skua_msg *msg)
-{
-    const struct ski_location_update *update = skua_msg_data(msg);
-    struct ski_collection            *all;
-    skua_index                        index;
-
-    if (!ski_element_msg(msg, sizeof *update, &all, &index))
-        return;
-    if (update->pe >= all->self->pes || update->pe < SKI_ABSENT_DELETED)
-        ski_fatal("PE %d says that %s is on PE %d, which does not exist", msg->source,
-                  ski_element_text(all, &index), update->pe);
-    ski_location_update(all, &index, update);
-    skua_msg_free(msg);
 }
 
 /* ---- elements come and go ----------------------------------------------------------- */
@@ -268,5 +266,6 @@ const struct ski_lifecycle ski_location_lifecycle = {
     .collection_freed  = location_free_records,
     .collection_report = location_report,
     .late              = (const uint32_t[]){SKI_HANDLER_LOCATION, SKI_HANDLER_FORWARD_PROBE,
-                                            SKI_HANDLER_FORWARD_PROBED, 0},
+                                            SKI_HANDLER_FORWARD_PROBED, SKI_HANDLER_ROUTE_MARKER,
+                                            SKI_HANDLER_ROUTE_CLEAR, 0},
 };

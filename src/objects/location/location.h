@@ -4,13 +4,13 @@
  *
  * The home of an element (home.h) knows where it is if it is elsewhere.  Other PEs send to the
  * home, or where they last heard of the element.  A PE that gets a message for an absent element
- * sends it on, by its own record or else to the home, and tells the source what it knows
- * (forward_window.h says how often).  An update carries the number of migrations that the element
- * had made, so that a PE ignores one that is older than its record.
+ * sends it on to the home, which knows where the element is, and the source is told
+ * (forward_window.h says by which PE, and how often; route.h, what the source does then).  An
+ * update carries the number of migrations that the element had made, so that a PE ignores one that
+ * is older than its record.
  *
  * The PE that an element leaves records its new location, and the PE where it arrives reports the
- * arrival to the home.  So a message always finds its element: along those records, or by way of
- * the home.
+ * arrival to the home.  So a message always finds its element, by way of the home.
  *
  * A deleted element leaves a *tombstone* where it was deleted and at its home: a record that says
  * so, with its number of migrations, which a later element of the same index continues from.
@@ -26,6 +26,16 @@
  * for the element go there. */
 void ski_location_update(struct ski_collection *all, const skua_index *index,
                          const struct ski_location_update *update);
+
+/** Returns whether an update says more than the record of an absent element. */
+bool ski_location_is_news(const struct ski_absent          *absent,
+                          const struct ski_location_update *update);
+
+/** Replaces the record of an absent element, messages to which this PE has kept: it is where @p at
+ * says, or nothing is known of it (SKI_ABSENT_UNKNOWN), and the messages go there or to the home.
+ * The record may be freed. */
+void ski_location_set(struct ski_collection *all, struct ski_absent *absent,
+                      const struct ski_location_update *at);
 
 /** Records where an element of this PE goes, or that it is deleted, in its slot of the directory.
  */
@@ -47,10 +57,5 @@ bool ski_element_died_here(const struct ski_collection *all, const skua_index *i
 
 /** The observer of this module (model/lifecycle.h): the records of absent elements. */
 extern const struct ski_lifecycle ski_location_lifecycle;
-
-/** Handler: an update of the location of an element. */
-void ski_on_located(skua_msg *msg);
-
-#define SKI_LOCATED_LEAST 8
 
 #endif

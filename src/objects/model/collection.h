@@ -42,6 +42,8 @@ struct ski_lookup {
 
 #define SKI_LOOKUPS 16 /* cached results of a collection; a power of two */
 
+#define SKI_SENT_HOME_BITS 1024
+
 /* A collection, on this PE. */
 struct ski_collection {
     uint64_t id;
@@ -72,7 +74,8 @@ struct ski_collection {
     size_t packed_bytes;  /* of the element that migrated last: migration.c */
     bool   packs_outside; /* an element packs more than its memory: migration.c */
 
-    struct ski_lookup lookup[SKI_LOOKUPS]; /* by the low bits of their keys */
+    struct ski_lookup lookup[SKI_LOOKUPS];       /* by the low bits of their keys */
+    uint64_t sent_home[SKI_SENT_HOME_BITS / 64]; /* by hashes of indices: ski_route_note() */
 
     skua_array_def  def;
     skua_msg       *creation; /* for elements that are created later    */

@@ -17,6 +17,12 @@
 struct ski_forward_window;
 struct ski_object;
 
+/* What a PE reports to another about the location of an element. */
+struct ski_location_update {
+    int32_t  pe;    /* where it is, or SKI_ABSENT_DELETED       */
+    uint32_t moves; /* how often it has migrated then, a seqnum */
+};
+
 /* The record of an element that is not here. */
 struct ski_absent {
     skua_index      index;
@@ -26,15 +32,31 @@ struct ski_absent {
     uint32_t        checks; /* of a deleted element: answers awaited (closing.h) */
     bool            judged; /* of a deleted element: it is not inserted again    */
 
+    struct ski_location_update told; /* SKI_ABSENT_CHANGING: the last update                   */
+    struct ski_list arrived; /* SKI_ABSENT_ARRIVING: the order to create it, and messages for it */
+
     union {
         struct ski_forward_window *forward; /* forward_window.h; NULL: no message was forwarded */
         struct ski_absent         *spare;   /* of a record that is not in use: the next one     */
     };
 };
 
-/* In place of the PE of an absent element.  Claimed: this PE has asked its home to let the element
- * be created here (claim.h). */
-enum { SKI_ABSENT_UNKNOWN = -1, SKI_ABSENT_DELETED = -2, SKI_ABSENT_CLAIMED = -3 };
+/* In place of the PE of an absent element.  In the last three states this PE keeps the messages
+ * that it sends to the element: it has asked the home to let the element be created here (claim.h);
+ * the route to the element changes; an order to create the element has arrived (route.h). */
+enum {
+    SKI_ABSENT_UNKNOWN  = -1,
+    SKI_ABSENT_DELETED  = -2,
+    SKI_ABSENT_CLAIMED  = -3,
+    SKI_ABSENT_CHANGING = -4,
+    SKI_ABSENT_ARRIVING = -5
+};
+
+/** Returns whether this PE keeps the messages that it sends to an absent element. */
+static inline bool ski_absent_keeps(const struct ski_absent *absent)
+{
+    return absent->pe <= SKI_ABSENT_CLAIMED;
+}
 
 /* An entry of a directory, or a free slot. */
 struct ski_directory_slot {
