@@ -8,8 +8,9 @@ static void dense_subtract_row(int64_t n, double factor, const double *from, dou
         to[j] -= factor * from[j];
 }
 
-void dense_prepare(void)
+void dense_prepare(int64_t cache, int64_t most)
 {
+    (void)cache, (void)most;
 }
 
 void dense_update(int64_t m, int64_t n, int64_t k, const double *a, int64_t la, const double *b,

@@ -93,6 +93,13 @@ struct lu_slot {
     int     readers; /* number of PEs that still need the panel; 0: the slot is free */
 };
 
+/* What a PE spends its time on, in seconds, and the operations of its products. */
+struct lu_times {
+    double products, operations;
+    double solves;
+    double panels, pivots; /* work on panels; waiting for pivots of panels that are shared */
+};
+
 struct Scheduler {
     int32_t *pe; /* PE of each block */
     /* Of each block: its offset in the memory of its PE and the distance between two rows, in
@@ -117,6 +124,8 @@ struct Scheduler {
     bool              stopped; /* the matrix is singular: no further work */
     skua_section     *section; /* section of each panel                   */
     double            shown;   /* time of the last progress output        */
+    struct lu_times   times;
+    double            offered; /* time of the last offer for a pivot      */
 };
 
 /* lu.c */

@@ -1,14 +1,21 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* scheduler.c - the work of a PE in lu.ci: panels, triangular solves, updates. */
 #include <skua/skua.h>
+#include <sys/mman.h>
+#include <unistd.h>
 
 #include "common/variant.h"
 #include "dense.h"
 #include "lu.ci.h"
 
-#define WORK_PRIORITY 1 /* priority after all messages of priority 0 */
-#define PANELS_KEPT   4 /* number of panels for which there is always memory */
-#define WARM_UP       4 /* number of products before the start */
+#ifndef MADV_COLLAPSE
+#define MADV_COLLAPSE 25 /* since Linux 6.1 */
+#endif
+
+#define WORK_PRIORITY 1  /* priority after all messages of priority 0 */
+#define PANELS_KEPT   4  /* number of panels for which there is always memory */
+#define WARM_UP       4  /* number of products before the start */
+#define PRODUCT_SHARE 32 /* part of the matrix of a PE that one product copies at most */
 
 Scheduler *scheduler_here(void)
 {
@@ -164,6 +171,18 @@ static void scheduler_warm_up(void)
     free(zero);
 }
 
+/* Asks for huge pages where the matrix fills whole ones: a product reads and writes many rows, each
+ * in pages of its own.  Where the system has none, products are slower by some percent. */
+static void scheduler_use_huge_pages(const Scheduler *s, size_t numbers)
+{
+    uintptr_t page  = (uintptr_t)sysconf(_SC_PAGESIZE);
+    uintptr_t begin = ((uintptr_t)s->data + page - 1) & ~(page - 1);
+    uintptr_t end   = (uintptr_t)(s->data + numbers) & ~(page - 1);
+
+    if (begin < end)
+        madvise((void *)begin, end - begin, MADV_COLLAPSE);
+}
+
 void Scheduler_on_create(Scheduler *s, int n, const int32_t *pe)
 {
     size_t numbers;
@@ -178,10 +197,12 @@ void Scheduler_on_create(Scheduler *s, int n, const int32_t *pe)
         skua_abort("PE %d has no memory for its %zu MiB of the matrix; use a smaller --size",
                    skua_pe(), numbers >> 17);
     s->data = skua_region_local(s->own);
+    dense_prepare(options.cache << 10, padded_size() * padded_size() / skua_pes() / PRODUCT_SHARE);
     scheduler_make_slots(s);
     s->region[skua_pe()] = s->own;
     scheduler_warm_up();
     scheduler_fill(s);
+    scheduler_use_huge_pages(s, numbers);
     s->next_panel = scheduler_find_panel(s, 0);
 }
 
@@ -293,6 +314,7 @@ void offer_pivot(Scheduler *s)
 {
     size_t count = (size_t)panel_offer_count(s->panel.width);
 
+    s->offered = skua_time();
     if (!s->stopped)
         skua_section_contribute(
             s->section[s->panel_step], s,
@@ -300,9 +322,8 @@ void offer_pivot(Scheduler *s)
             Scheduler_pivot_done_section((Scheduler_section){s->section[s->panel_step]}));
 }
 
-void use_pivot(Scheduler *s, const double *offer)
+static void scheduler_eliminate(Scheduler *s, const double *offer)
 {
-    s->shared = true; /* all PEs of the panel have joined */
     if (panel_eliminate(&s->panel, offer))
         return;
     s->stopped = true;
@@ -310,10 +331,24 @@ void use_pivot(Scheduler *s, const double *offer)
         Main_singular(main_proxy, s->panel.first + s->panel.column);
 }
 
+void use_pivot(Scheduler *s, const double *offer)
+{
+    double now = skua_time();
+
+    if (s->shared)
+        s->times.pivots += now - s->offered;
+    s->shared = true; /* all PEs of the panel have joined */
+    scheduler_eliminate(s, offer);
+    s->times.panels += skua_time() - now;
+}
+
 void factor_alone(Scheduler *s)
 {
+    double began = skua_time();
+
     for (int64_t c = 0; c < options.block && !s->stopped; c++)
-        use_pivot(s, panel_offer(&s->panel));
+        scheduler_eliminate(s, panel_offer(&s->panel));
+    s->times.panels += skua_time() - began;
 }
 
 void end_panel(Scheduler *s)
@@ -513,10 +548,13 @@ static void scheduler_solve(Scheduler *s, int64_t j, int p, int64_t step)
 {
     struct lu_run  run   = {step, j, j, p, p + 1};
     struct lu_view lower = s->step[step].lower[step];
+    double         began;
 
     scheduler_widen(s, &run);
+    began = skua_time();
     dense_solve_lower(options.block, scheduler_run_width(s, &run), lower.at, lower.pitch,
                       s->data + s->offset[block_number(step, j)], s->pitch[block_number(step, j)]);
+    s->times.solves += skua_time() - began;
     for (; j <= run.to; j = scheduler_next_column(s, j))
         scheduler_announce_upper(s, step, j);
     scheduler_finish_run(s, &run);
@@ -542,11 +580,15 @@ static int scheduler_update_run(Scheduler *s, int64_t j, int first, int64_t step
     struct lu_run  run   = scheduler_find_run(s, j, first, step);
     int64_t        row   = s->column[j].row[first];
     struct lu_view lower = s->step[step].lower[row], upper = scheduler_upper(s, step, j);
+    int64_t        rows  = (run.end - first) * options.block, width;
+    double         began = skua_time();
 
     scheduler_widen(s, &run);
-    dense_update((run.end - first) * options.block, scheduler_run_width(s, &run), options.block,
-                 lower.at, lower.pitch, upper.at, upper.pitch,
+    width = scheduler_run_width(s, &run);
+    dense_update(rows, width, options.block, lower.at, lower.pitch, upper.at, upper.pitch,
                  s->data + s->offset[block_number(row, j)], s->pitch[block_number(row, j)]);
+    s->times.products += skua_time() - began;
+    s->times.operations += 2.0 * (double)rows * (double)width * (double)options.block;
     scheduler_finish_run(s, &run);
     return run.end;
 }
