@@ -22,11 +22,17 @@ void dense_prepare(int64_t cache, int64_t most)
     atomic_store_explicit(&product_numbers, fit < most ? fit : most, memory_order_relaxed);
 }
 
+int64_t dense_update_rows(int64_t k)
+{
+    int64_t numbers = atomic_load_explicit(&product_numbers, memory_order_relaxed);
+
+    return k < numbers ? numbers / k : 1;
+}
+
 void dense_update(int64_t m, int64_t n, int64_t k, const double *a, int64_t la, const double *b,
                   int64_t lb, double *c, int64_t lc)
 {
-    int64_t numbers = atomic_load_explicit(&product_numbers, memory_order_relaxed);
-    int64_t most    = k < numbers ? numbers / k : 1;
+    int64_t most = dense_update_rows(k);
 
     for (int64_t row = 0; row < m; row += most) {
         int64_t rows = m - row < most ? m - row : most;
