@@ -7,8 +7,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define MANY 16
-
 typedef int64_t (*map_fn)(const struct lu_options *o, int pes, int64_t i, int64_t j);
 
 static int64_t map_cyclic(const struct lu_options *o, int pes, int64_t i, int64_t j)
@@ -117,13 +115,10 @@ bool map_read(const char *path, const struct lu_options *o, int pes, int32_t *ta
     return good;
 }
 
-/* From MANY PEs on, panels take longer than updates if few PEs share them: grids are square. */
 void map_choose_grid(int pes, int64_t grid[2])
 {
-    int64_t shape = pes < MANY ? 4 : 1;
-
     grid[0] = 1;
-    for (int64_t rows = 1; rows * rows * shape <= pes; rows++)
+    for (int64_t rows = 1; rows * rows * 4 <= pes; rows++)
         if (pes % rows == 0)
             grid[0] = rows;
     grid[1] = pes / grid[0];

@@ -14,6 +14,7 @@
 
 #define WORK_PRIORITY 1  /* priority after all messages of priority 0 */
 #define PANELS_KEPT   4  /* number of panels for which there is always memory */
+#define FEW_COLUMNS   2  /* of the grid: updates take longer than panels, and are not divided */
 #define WARM_UP       4  /* number of products before the start */
 #define PRODUCT_SHARE 32 /* part of the matrix of a PE that one product copies at most */
 
@@ -432,6 +433,9 @@ void Scheduler_on_panel(Scheduler *s, int64_t step, int from, skua_region region
     if (step + 1 == s->next_panel)
         scheduler_tell_pivots(s, step, step + 1);
     at->untold = step + 1 == s->next_panel ? step + 2 : step + 1;
+    if (options.grid[1] <= FEW_COLUMNS)
+        while (scheduler_tell_next(s))
+            ;
     scheduler_post(s);
 }
 
@@ -593,7 +597,9 @@ static struct lu_run scheduler_find_run(const Scheduler *s, int64_t j, int first
     const struct lu_column *column = &s->column[j];
     const struct lu_view   *lower = s->step[step].lower, *begin = &lower[column->row[first]];
     int                     end  = first + 1;
-    int64_t                 most = dense_update_rows(options.block) / options.block;
+    int64_t                 most = options.grid[1] <= FEW_COLUMNS
+                                       ? options.blocks
+                                       : dense_update_rows(options.block) / options.block;
 
     while (end < column->count && end - first < most && column->ready[end] == step &&
            lower[column->row[end]].pitch == begin->pitch &&
