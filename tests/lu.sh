@@ -4,7 +4,9 @@
 # lu.sh - lu solves systems with every map, also with memory for one panel only, and reports if
 # there is no solution.
 #
-# usage: lu.sh SKUARUN LU PES THREADS
+# usage: lu.sh SKUARUN LU PES THREADS [memory]
+#
+# With "memory" two PEs also measure that.
 . "$(dirname "$0")/tap.sh"
 skuarun=$1
 lu=$2
@@ -49,6 +51,13 @@ solves --size=10 --block=1 --map=snake
 if [ "$pes" = 4 ]; then
   solves --size=160 --block=16 --grid=2,2 --memory=0
   solves --size=160 --block=16 --map=tiling --grid=2,2 --rotate=1 --stride=2
+fi
+solves --size=300 --block=32 --cache=1
+run "$skuarun" -n "$pes" -t "$threads" "$lu" --size=100 --times
+ok "what the PEs spend their time on" has "$code: $out" '^0: seconds of a PE: products [0-9.]+ .*, solves [0-9.]+, panels'
+if [ "$pes" = 2 ] && [ "${5:-}" ]; then # the memory of OpenBLAS does not grow with the cache
+  run timeout 60 "$skuarun" -n 2 -t "$threads" "$lu" --size=2048 --cache=8192
+  ok "memory within 1.3 of the matrix" has "$out" ' memory 1\.[012][0-9]* residual'
 fi
 refuses "the matrix is singular: column 77 has no pivot" --size=100 --block=16 --zero-column=77
 refuses "line 9, number 1 must be a PE" --size=140 --block=16 --map-file="$work/short"

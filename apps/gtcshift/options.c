@@ -42,7 +42,7 @@ bool options_read(struct gtcshift_options *o, int argc, char **argv)
         {"domains", ARGUMENT_NUMBER, &o->domains, 2, 4096, "D",
          "toroidal domains, assigned round robin (default: one\nper PE, at least 2)"},
         {"chunk", ARGUMENT_NUMBER, &o->chunk, 1, 1000000, "N",
-         "pipelined: particles per put between hosts (default: 256)"},
+         "pipelined: particles per put between hosts (default: 1024)"},
         {"steps", ARGUMENT_NUMBER, &o->steps, 1, 1000000, "N",
          "steps of two shifts each (default: 10)"},
         ARGUMENT_REPEAT(&o->repeat, "number of runs; the fastest counts (default: 3)"),
@@ -66,6 +66,6 @@ bool options_read(struct gtcshift_options *o, int argc, char **argv)
         list};
 
     *o = (struct gtcshift_options){
-        .class = "A", .per_cell = 5, .chunk = 256, .steps = 10, .repeat = 3};
+        .class = "A", .per_cell = 5, .chunk = 1024, .steps = 10, .repeat = 3};
     return arguments_read(&arguments, argc, argv) && options_complete(o);
 }

@@ -85,11 +85,14 @@ static double check_memory(void)
 
 void Scheduler_on_check(Scheduler *s, int n, const double *x)
 {
-    double *sum = calloc(2 * (size_t)n, sizeof *sum), memory = check_memory();
+    double *sum    = calloc(2 * (size_t)n, sizeof *sum);
+    double  used[] = {check_memory(),  s->times.products, s->times.operations,
+                      s->times.solves, s->times.panels,   s->times.pivots};
 
     if (!sum)
         skua_abort("no memory for the check");
-    skua_contribute(s, SKUA_SUM, SKUA_DOUBLE, &memory, 1, Main_occupied_done(main_proxy));
+    skua_contribute(s, SKUA_SUM, SKUA_DOUBLE, used, sizeof used / sizeof *used,
+                    Main_used_done(main_proxy));
     for (int64_t j = 0; j <= options.blocks; j++)
         for (int p = 0; p < s->column[j].count; p++)
             check_block(s->column[j].row[p], j, x, sum);
@@ -163,6 +166,20 @@ static void report_dgemm(const Main *m, double rate)
     report_json("dgemm", "rate", m->dgemm);
 }
 
+/* Prints what the PEs have spent their time on, as a mean of all. */
+static void report_times(const Main *m)
+{
+    const struct lu_times *t   = &m->times;
+    double                 pes = skua_pes();
+
+    if (options.times)
+        printf("seconds of a PE: products %.4f (%.3f GF/s on all PEs), solves %.4f, panels %.4f, "
+               "waiting for pivots %.4f, rows and waiting for messages %.4f\n",
+               t->products / pes, t->operations / larger(t->products, 1e-9) * pes * 1e-9,
+               t->solves / pes, t->panels / pes, t->pivots / pes,
+               m->seconds - (t->products + t->solves + t->panels + t->pivots) / pes);
+}
+
 void report(Main *m, const double *sum)
 {
     double n = (double)options.size, residual = check_residual(m->x, sum);
@@ -171,6 +188,7 @@ void report(Main *m, const double *sum)
     bool   good   = residual < RESIDUAL_LIMIT;
 
     report_dgemm(m, rate);
+    report_times(m);
     printf(
         "result rows %lld block %lld map %s grid %lldx%lld pes %d blas %s seconds %.4f gflops %.3f "
         "memory %.2f residual %.3g, %s %d\n",

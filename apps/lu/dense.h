@@ -10,8 +10,13 @@
 
 #include <stdint.h>
 
-/** Adapts products to the caches of this machine, once in each process. */
-void dense_prepare(void);
+/** Adapts products to a level-2 cache of @p cache bytes; 0: to that of this machine.  The memory of
+ *  the library for a product grows with its size: no product copies more than @p most numbers of
+ *  a.  All PEs of a process pass the same values. */
+void dense_prepare(int64_t cache, int64_t most);
+
+/** Returns the number of rows of a product that are divided no further, for a with k columns. */
+int64_t dense_update_rows(int64_t k);
 
 /** c = c - a b, where a has m x k and b k x n numbers. */
 void dense_update(int64_t m, int64_t n, int64_t k, const double *a, int64_t la, const double *b,

@@ -3,7 +3,6 @@
 #include <skua/skua.h>
 
 #include "common/gemm.h"
-#include "dense.h"
 #include "lu.ci.h"
 
 static uint32_t block_map;
@@ -44,7 +43,6 @@ skua_op lu_pivot_op(void)
 void lu_prepare(void)
 {
     gemm_prepare();
-    dense_prepare();
     block_map = skua_map_register("block", map_block);
     pivot_op  = skua_op_register("pivot", choose_pivot);
 }

@@ -67,6 +67,7 @@ struct lu_step {
     int64_t            left;      /* number of blocks of this PE that must still take part */
     bool               here;      /* L is complete on this PE                              */
     int                missing;   /* number of gets in flight                              */
+    int64_t            untold;    /* next column to be notified of the pivots; 0: none yet  */
     double            *memory;    /* memory for copies of blocks of L                      */
     size_t             bytes;
     struct lu_view    *lower; /* L(i, step), by block row                        */
@@ -93,6 +94,13 @@ struct lu_slot {
     int     readers; /* number of PEs that still need the panel; 0: the slot is free */
 };
 
+/* What a PE spends its time on, in seconds, and the operations of its products. */
+struct lu_times {
+    double products, operations;
+    double solves;
+    double panels, pivots; /* work on panels; waiting for pivots of panels that are shared */
+};
+
 struct Scheduler {
     int32_t *pe; /* PE of each block */
     /* Of each block: its offset in the memory of its PE and the distance between two rows, in
@@ -117,6 +125,8 @@ struct Scheduler {
     bool              stopped; /* the matrix is singular: no further work */
     skua_section     *section; /* section of each panel                   */
     double            shown;   /* time of the last progress output        */
+    struct lu_times   times;
+    double            offered; /* time of the last offer for a pivot      */
 };
 
 /* lu.c */

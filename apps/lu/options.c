@@ -83,6 +83,9 @@ bool lu_options_read(struct lu_options *o, int32_t **table, int argc, char **arg
          "memory of a PE for copies of blocks of other PEs, which bounds how\n"
          "far it looks ahead; one panel is always kept (default: blocks of\n"
          "the same host are not copied; for others, a tenth of the matrix)"},
+        {"cache", ARGUMENT_NUMBER, &o->cache, 1, 1 << 20, "KIB",
+         "level-2 cache for which matrix products are divided (default: as the\n"
+         "system tells); no part is larger than 1/32 of the matrix of a PE"},
         {"ahead", ARGUMENT_NUMBER, &o->ahead, 1, 1 << 20, "N",
          "steps before its panel from which a column is updated first, and\n"
          "alone (default: 1 on one or two columns of PEs, otherwise 3)"},
@@ -91,6 +94,8 @@ bool lu_options_read(struct lu_options *o, int32_t **table, int argc, char **arg
          "make column C zero: the matrix is singular"},
         {"dgemm", ARGUMENT_FLAG, &o->dgemm, 0, 0, NULL,
          "also measure matrix products on all PEs: the limit of the rate"},
+        {"times", ARGUMENT_FLAG, &o->times, 0, 0, NULL,
+         "also print what the PEs spend their time on"},
         ARGUMENT_SERIES(o->series),
         {0},
     };

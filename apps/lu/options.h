@@ -15,10 +15,12 @@ struct lu_options {
     int64_t grid[2];                  /* rows and columns of the grid of PEs          */
     int64_t rotate, stride;           /* parameters of a tiling (map.h)               */
     int64_t memory;                   /* MiB per PE for remote blocks                 */
+    int64_t cache;                    /* KiB of the level-2 cache; 0: as the system tells */
     int64_t ahead;                    /* steps before its panel in which a column is urgent */
     int64_t seed;                     /* seed of the random numbers                   */
     int64_t zero;                     /* number of a column of zeros, from 1; 0: none */
     bool    dgemm;                    /* also measure matrix products                 */
+    bool    times;                    /* also print what the PEs spend their time on  */
     int64_t blocks;                   /* block rows of the matrix                     */
     char    map[ARGUMENT_WORD_BYTES]; /* the name of the map                          */
     char    series[ARGUMENT_WORD_BYTES];

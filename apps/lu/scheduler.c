@@ -1,14 +1,22 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* scheduler.c - the work of a PE in lu.ci: panels, triangular solves, updates. */
 #include <skua/skua.h>
+#include <sys/mman.h>
+#include <unistd.h>
 
 #include "common/variant.h"
 #include "dense.h"
 #include "lu.ci.h"
 
-#define WORK_PRIORITY 1 /* priority after all messages of priority 0 */
-#define PANELS_KEPT   4 /* number of panels for which there is always memory */
-#define WARM_UP       4 /* number of products before the start */
+#ifndef MADV_COLLAPSE
+#define MADV_COLLAPSE 25 /* since Linux 6.1 */
+#endif
+
+#define WORK_PRIORITY 1  /* priority after all messages of priority 0 */
+#define PANELS_KEPT   4  /* number of panels for which there is always memory */
+#define FEW_COLUMNS   2  /* of the grid: updates take longer than panels, and are not divided */
+#define WARM_UP       4  /* number of products before the start */
+#define PRODUCT_SHARE 32 /* part of the matrix of a PE that one product copies at most */
 
 Scheduler *scheduler_here(void)
 {
@@ -164,6 +172,18 @@ static void scheduler_warm_up(void)
     free(zero);
 }
 
+/* Asks for huge pages where the matrix fills whole ones: a product reads and writes many rows, each
+ * in pages of its own.  Where the system has none, products are slower by some percent. */
+static void scheduler_use_huge_pages(const Scheduler *s, size_t numbers)
+{
+    uintptr_t page  = (uintptr_t)sysconf(_SC_PAGESIZE);
+    uintptr_t begin = ((uintptr_t)s->data + page - 1) & ~(page - 1);
+    uintptr_t end   = (uintptr_t)(s->data + numbers) & ~(page - 1);
+
+    if (begin < end)
+        madvise((void *)begin, end - begin, MADV_COLLAPSE);
+}
+
 void Scheduler_on_create(Scheduler *s, int n, const int32_t *pe)
 {
     size_t numbers;
@@ -178,10 +198,12 @@ void Scheduler_on_create(Scheduler *s, int n, const int32_t *pe)
         skua_abort("PE %d has no memory for its %zu MiB of the matrix; use a smaller --size",
                    skua_pe(), numbers >> 17);
     s->data = skua_region_local(s->own);
+    dense_prepare(options.cache << 10, padded_size() * padded_size() / skua_pes() / PRODUCT_SHARE);
     scheduler_make_slots(s);
     s->region[skua_pe()] = s->own;
     scheduler_warm_up();
     scheduler_fill(s);
+    scheduler_use_huge_pages(s, numbers);
     s->next_panel = scheduler_find_panel(s, 0);
 }
 
@@ -293,6 +315,7 @@ void offer_pivot(Scheduler *s)
 {
     size_t count = (size_t)panel_offer_count(s->panel.width);
 
+    s->offered = skua_time();
     if (!s->stopped)
         skua_section_contribute(
             s->section[s->panel_step], s,
@@ -300,9 +323,8 @@ void offer_pivot(Scheduler *s)
             Scheduler_pivot_done_section((Scheduler_section){s->section[s->panel_step]}));
 }
 
-void use_pivot(Scheduler *s, const double *offer)
+static void scheduler_eliminate(Scheduler *s, const double *offer)
 {
-    s->shared = true; /* all PEs of the panel have joined */
     if (panel_eliminate(&s->panel, offer))
         return;
     s->stopped = true;
@@ -310,10 +332,33 @@ void use_pivot(Scheduler *s, const double *offer)
         Main_singular(main_proxy, s->panel.first + s->panel.column);
 }
 
+void use_pivot(Scheduler *s, const double *offer)
+{
+    double now = skua_time();
+
+    if (s->shared)
+        s->times.pivots += now - s->offered;
+    s->shared = true; /* all PEs of the panel have joined */
+    scheduler_eliminate(s, offer);
+    s->times.panels += skua_time() - now;
+}
+
 void factor_alone(Scheduler *s)
 {
+    double began = skua_time();
+
     for (int64_t c = 0; c < options.block && !s->stopped; c++)
-        use_pivot(s, panel_offer(&s->panel));
+        scheduler_eliminate(s, panel_offer(&s->panel));
+    s->times.panels += skua_time() - began;
+}
+
+/* Announces this PE's part of L to each PE: a broadcast would pass through PEs that compute. */
+static void scheduler_announce_panel(const Scheduler *s)
+{
+    for (int pe = 0; pe < skua_pes(); pe++)
+        Scheduler_panel(Scheduler_at(schedulers, pe), s->panel_step, skua_pe(), s->own,
+                        (uint64_t)(s->panel.row - s->data), s->panel.pitch, s->panel.width,
+                        s->panel.pivot);
 }
 
 void end_panel(Scheduler *s)
@@ -326,21 +371,43 @@ void end_panel(Scheduler *s)
                             s->panel.pitch, options.block);
     s->shared     = false;
     s->next_panel = scheduler_find_panel(s, s->panel_step + 1);
-    Scheduler_panel_all(schedulers, s->panel_step, skua_pe(), s->own,
-                        (uint64_t)(s->panel.row - s->data), s->panel.pitch, s->panel.width,
-                        s->panel.pivot);
+    scheduler_announce_panel(s);
     scheduler_post(s);
     if (s->panel.diagonal)
         variant_progress(&s->shown, s->panel_step + 1, options.blocks);
 }
 
-/* Notifies the blocks of this PE that take part in a step. */
-static void scheduler_tell_pivots(Scheduler *s, int64_t step)
+/* Returns the next column in which this PE has blocks. */
+static int64_t scheduler_next_column(const Scheduler *s, int64_t j)
 {
-    for (int64_t j = step + 1; j <= options.blocks; j++)
-        for (int p = 0; p < s->column[j].count; p++)
-            if (s->column[j].row[p] >= step)
-                Block_pivots(Block_at(matrix, (int)s->column[j].row[p], (int)j), step);
+    do
+        j++;
+    while (j <= options.blocks && s->column[j].count == 0);
+    return j;
+}
+
+/* Notifies the blocks of a column that take part in a step of its pivots. */
+static void scheduler_tell_pivots(Scheduler *s, int64_t step, int64_t j)
+{
+    for (int p = 0; p < s->column[j].count; p++)
+        if (s->column[j].row[p] >= step)
+            Block_pivots(Block_at(matrix, (int)s->column[j].row[p], (int)j), step);
+}
+
+/* Notifies the next column of the oldest step that has columns to be notified.  Returns false if
+ * there is none. */
+static bool scheduler_tell_next(Scheduler *s)
+{
+    for (int64_t k = 0; k < options.blocks; k++) {
+        struct lu_step *step = &s->step[k];
+
+        if (step->untold == 0 || step->untold > options.blocks)
+            continue;
+        scheduler_tell_pivots(s, k, step->untold);
+        step->untold = scheduler_next_column(s, step->untold);
+        return true;
+    }
+    return false;
 }
 
 void Scheduler_on_panel(Scheduler *s, int64_t step, int from, skua_region region, uint64_t offset,
@@ -362,7 +429,14 @@ void Scheduler_on_panel(Scheduler *s, int64_t step, int from, skua_region region
     if (!exchange_create(&at->exchange, step, pivot))
         skua_abort("PE %d has no memory for the pivots; use a smaller --size", skua_pe());
     fetch_lower(s);
-    scheduler_tell_pivots(s, step);
+    /* The rows of the next panel move first; those of others do when no panel waits. */
+    if (step + 1 == s->next_panel)
+        scheduler_tell_pivots(s, step, step + 1);
+    at->untold = step + 1 == s->next_panel ? step + 2 : step + 1;
+    if (options.grid[1] <= FEW_COLUMNS)
+        while (scheduler_tell_next(s))
+            ;
+    scheduler_post(s);
 }
 
 /* ---- updates ------------------------------------------------------------------------------ */
@@ -442,15 +516,6 @@ static bool scheduler_is_beside(const Scheduler *s, int64_t i, int64_t j, int64_
            s->column[j].count == s->column[next].count;
 }
 
-/* Returns the next column in which this PE has blocks. */
-static int64_t scheduler_next_column(const Scheduler *s, int64_t j)
-{
-    do
-        j++;
-    while (j <= options.blocks && s->column[j].count == 0);
-    return j;
-}
-
 /* Returns true if an update of a column comes first, and alone: other PEs may soon wait for the
  * panel of the column, since it is the next panel of this PE and L of the step before it is here.
  */
@@ -513,42 +578,52 @@ static void scheduler_solve(Scheduler *s, int64_t j, int p, int64_t step)
 {
     struct lu_run  run   = {step, j, j, p, p + 1};
     struct lu_view lower = s->step[step].lower[step];
+    double         began;
 
     scheduler_widen(s, &run);
+    began = skua_time();
     dense_solve_lower(options.block, scheduler_run_width(s, &run), lower.at, lower.pitch,
                       s->data + s->offset[block_number(step, j)], s->pitch[block_number(step, j)]);
+    s->times.solves += skua_time() - began;
     for (; j <= run.to; j = scheduler_next_column(s, j))
         scheduler_announce_upper(s, step, j);
     scheduler_finish_run(s, &run);
 }
 
-/* Finds the blocks of a column that follow each other, as do their blocks of L. */
+/* Finds the blocks of a column that follow each other, as do their blocks of L: as many as a
+ * product does not divide, since messages wait for the end of it. */
 static struct lu_run scheduler_find_run(const Scheduler *s, int64_t j, int first, int64_t step)
 {
     const struct lu_column *column = &s->column[j];
     const struct lu_view   *lower = s->step[step].lower, *begin = &lower[column->row[first]];
-    int                     end = first + 1;
+    int                     end  = first + 1;
+    int64_t                 most = options.grid[1] <= FEW_COLUMNS
+                                       ? options.blocks
+                                       : dense_update_rows(options.block) / options.block;
 
-    while (end < column->count && column->ready[end] == step &&
+    while (end < column->count && end - first < most && column->ready[end] == step &&
            lower[column->row[end]].pitch == begin->pitch &&
            lower[column->row[end]].at == begin->at + (end - first) * options.block * begin->pitch)
         end++;
     return (struct lu_run){step, j, j, first, end};
 }
 
-/* Updates blocks of a column from index @p first on. Returns the index after them. */
-static int scheduler_update_run(Scheduler *s, int64_t j, int first, int64_t step)
+/* Updates blocks of a column from index @p first on. */
+static void scheduler_update_run(Scheduler *s, int64_t j, int first, int64_t step)
 {
     struct lu_run  run   = scheduler_find_run(s, j, first, step);
     int64_t        row   = s->column[j].row[first];
     struct lu_view lower = s->step[step].lower[row], upper = scheduler_upper(s, step, j);
+    int64_t        rows  = (run.end - first) * options.block, width;
+    double         began = skua_time();
 
     scheduler_widen(s, &run);
-    dense_update((run.end - first) * options.block, scheduler_run_width(s, &run), options.block,
-                 lower.at, lower.pitch, upper.at, upper.pitch,
+    width = scheduler_run_width(s, &run);
+    dense_update(rows, width, options.block, lower.at, lower.pitch, upper.at, upper.pitch,
                  s->data + s->offset[block_number(row, j)], s->pitch[block_number(row, j)]);
+    s->times.products += skua_time() - began;
+    s->times.operations += 2.0 * (double)rows * (double)width * (double)options.block;
     scheduler_finish_run(s, &run);
-    return run.end;
 }
 
 static void scheduler_update(Scheduler *s, int64_t j, int64_t step)
@@ -556,8 +631,9 @@ static void scheduler_update(Scheduler *s, int64_t j, int64_t step)
     const struct lu_column *column = &s->column[j];
     int                     p      = 0;
 
-    while (p < column->count)
-        p = column->ready[p] == step ? scheduler_update_run(s, j, p, step) : p + 1;
+    while (column->ready[p] != step)
+        p++;
+    scheduler_update_run(s, j, p, step);
 }
 
 /* Returns the earliest step that a block of a column waits for and whose data are available, or
@@ -625,11 +701,20 @@ static int64_t scheduler_choose(Scheduler *s, int64_t *step)
 
 void Scheduler_on_work(Scheduler *s)
 {
-    int64_t step = -1, j = s->shared || s->stopped ? -1 : scheduler_choose(s, &step);
+    int64_t step = -1, j;
 
     s->posted = false;
-    if (j < 0)
+    if (s->shared || s->stopped)
         return;
+    j = scheduler_choose(s, &step);
+    if (j < 0 || !scheduler_is_urgent(s, j, step)) {
+        if (scheduler_tell_next(s)) {
+            scheduler_post(s);
+            return;
+        }
+        if (j < 0)
+            return;
+    }
     scheduler_work_on(s, j, step);
     scheduler_post(s);
 }

@@ -69,13 +69,15 @@ if [ "$rank" != 0 ]; then
   exec hpcc
 fi
 trap 'rm -rf "$work"' EXIT
-input 100 >hpccinf.txt
+first=100
+[ "$ranks" -gt 1 ] || first=1000 # on one rank the other benchmarks would end before the input is replaced
+input $first >hpccinf.txt
 input "$sizes" >hpl.txt
 hpcc &
 suite=$!
 until grep -qs '^Begin of ' hpccoutf.txt; do # the first benchmark has begun: the input has been read
   kill -0 $suite 2>/dev/null || break
-  sleep 0.05
+  sleep 0.01
 done
 mv hpl.txt hpccinf.txt
 wait $suite

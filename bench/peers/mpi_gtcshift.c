@@ -32,7 +32,7 @@ struct shift_domain {
     int64_t fresh[2];
 };
 
-static int                  rank, ranks, all_domains, domains, steps, repeat, chunk = 256;
+static int                  rank, ranks, all_domains, domains, steps, repeat, chunk = 1024;
 static int64_t              particles;
 static struct shift_domain *domain;
 static MPI_Win              window;

@@ -20,20 +20,23 @@
 
 struct ski_handlers ski_handlers;
 
-static const char **handler_names;
-static uint32_t     handler_room;
-static bool         handler_closed;
+/* What is registered: the functions and their names. */
+static skua_handler_fn *handler_functions;
+static const char     **handler_names;
+static uint32_t         handler_room;
+static bool             handler_closed;
 
 static void handler_add(const char *name, skua_handler_fn fn)
 {
     ski_assert(name && fn && ski_handlers.count < SKI_HANDLERS_MOST);
     if (ski_handlers.count == handler_room) {
-        handler_room    = handler_room ? 2 * handler_room : 64;
-        ski_handlers.fn = ski_realloc(ski_handlers.fn, handler_room * sizeof *ski_handlers.fn);
-        handler_names   = ski_realloc(handler_names, handler_room * sizeof *handler_names);
+        handler_room = handler_room ? 2 * handler_room : 64;
+        handler_functions =
+            ski_realloc(handler_functions, handler_room * sizeof *handler_functions);
+        handler_names = ski_realloc(handler_names, handler_room * sizeof *handler_names);
     }
-    ski_handlers.fn[ski_handlers.count] = fn;
-    handler_names[ski_handlers.count++] = name;
+    handler_functions[ski_handlers.count] = fn;
+    handler_names[ski_handlers.count++]   = name;
 }
 
 void ski_handlers_init(void)
@@ -162,10 +165,10 @@ static skua_status handler_compare(const struct ski_job *job, int process)
 /* No more handlers are registered from here on; all other numbers lead to ski_handler_unknown(). */
 static void handler_close_table(void)
 {
-    handler_closed  = true;
-    ski_handlers.fn = ski_realloc(ski_handlers.fn, SKI_HANDLERS_MOST * sizeof *ski_handlers.fn);
-    for (uint32_t i = ski_handlers.count; i < SKI_HANDLERS_MOST; i++)
-        ski_handlers.fn[i] = ski_handler_unknown;
+    handler_closed = true;
+    ski_handler_table_destroy(ski_handlers.fn); /* that of an earlier job */
+    ski_handlers.fn = ski_handler_table_create(ski_handler_unknown);
+    memcpy(ski_handlers.fn, handler_functions, ski_handlers.count * sizeof *ski_handlers.fn);
 }
 
 void ski_handlers_reset(void)

@@ -13,6 +13,7 @@
 #include <skua/message.h>
 
 #include "boot/job.h"
+#include "core/pe/handler_table.h"
 
 /* SKI_HANDLER_*: the numbers of the runtime's own handlers. */
 enum {
@@ -27,13 +28,10 @@ enum {
 #include "core/pe/handler_defs.h"
 #undef HANDLER
 
-#define SKI_HANDLERS_MOST (UINT16_MAX + 1)
-
 /* The table. */
 struct ski_handlers {
     uint32_t         count;
-    skua_handler_fn *fn; /* of SKI_HANDLERS_MOST once the table is closed: any number of 16 bits
-                            leads to a function */
+    skua_handler_fn *fn; /* NULL until the table is closed */
 };
 
 /** The handlers of this process. */

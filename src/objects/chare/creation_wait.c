@@ -5,7 +5,6 @@
 #include <pthread.h>
 
 #include "base/assert.h"
-#include "base/memory.h"
 #include "core/collective/collective.h"
 #include "core/pe/builtin.h"
 #include "core/pe/handler.h"
@@ -64,9 +63,7 @@ static void creation_wait_make_table(void)
                                     SKI_HANDLER_BROADCAST_SEGMENT, SKI_HANDLER_BROADCAST_SENT,
                                     SKI_HANDLER_BROADCAST_LENT};
 
-    creation_wait_table = ski_malloc(SKI_HANDLERS_MOST * sizeof *creation_wait_table);
-    for (uint32_t i = 0; i < SKI_HANDLERS_MOST; i++)
-        creation_wait_table[i] = creation_wait_keep;
+    creation_wait_table = ski_handler_table_create(creation_wait_keep);
     for (size_t i = 0; i < sizeof pass / sizeof *pass; i++)
         creation_wait_table[pass[i]] = ski_builtin[pass[i]].fn;
     creation_wait_table[SKI_HANDLER_BROADCAST]         = creation_wait_broadcast;

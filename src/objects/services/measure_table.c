@@ -32,8 +32,8 @@ static const skua_handler_fn *measure_table_make(void)
 {
     pthread_mutex_lock(&measure_table.lock);
     if (!measure_table.fn) {
-        measure_table.fn = ski_malloc(SKI_HANDLERS_MOST * sizeof *measure_table.fn);
-        for (uint32_t i = 0; i < SKI_HANDLERS_MOST; i++)
+        measure_table.fn = ski_handler_table_create(ski_handlers.fn[SKI_HANDLERS_MOST - 1]);
+        for (uint32_t i = 0; i < ski_handlers.count; i++)
             measure_table.fn[i] =
                 ski_handlers.fn[i] == ski_on_invoke ? ski_on_invoke_measured : ski_handlers.fn[i];
         measure_table.fn[SKI_HANDLER_THREAD] = measure_table_on_thread;
@@ -49,7 +49,7 @@ static const skua_handler_fn *measure_table_make(void)
 
 void ski_measure_table_reset(void)
 {
-    free(measure_table.fn);
+    ski_handler_table_destroy(measure_table.fn);
     free(ski_entries_measured);
     measure_table.fn     = NULL;
     ski_entries_measured = NULL;

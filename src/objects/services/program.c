@@ -291,11 +291,11 @@ static void program_keep(skua_msg *msg)
 static void program_make_closed_table(void)
 {
     ski_handlers_init();
-    closed = ski_malloc(SKI_HANDLERS_MOST * sizeof *closed);
-    for (uint32_t i = 0; i < SKI_HANDLERS_MOST; i++)
-        closed[i] = i < SKI_HANDLERS && !ski_builtin_runs_program[i]
-                        ? ski_builtin[i].fn
-                        : program_keep; /* an unknown number is reported after the gate */
+    /* An unknown number is reported after the gate. */
+    closed = ski_handler_table_create(program_keep);
+    for (uint32_t i = 0; i < SKI_HANDLERS; i++)
+        if (!ski_builtin_runs_program[i])
+            closed[i] = ski_builtin[i].fn;
 }
 
 static void program_close_gate(struct ski_pe *self)
@@ -462,7 +462,7 @@ int skua_program(int argc, char **argv, skua_start_fn begin)
     begin_fn = begin;
     program_make_closed_table();
     code = skua_main(argc, argv, program_begin);
-    free(closed);
+    ski_handler_table_destroy(closed);
     closed = NULL;
     return code;
 }

@@ -262,11 +262,27 @@ static double plot_width(const struct plot *plots, size_t count)
     return fmax(WIDTH, WIDTH - RIGHT + 38 + LETTER * (double)most);
 }
 
+/* Returns the number of points of all curves of a plot. */
+static size_t plot_points(const struct plot *plot)
+{
+    size_t points = 0;
+
+    for (size_t c = 0; c < plot->curves; c++)
+        points += plot->curve[c].points;
+    return points;
+}
+
 void plot_write_axes(const struct plot *plots, size_t count, const struct plot_axes *axes, FILE *to)
 {
-    plot_begin(to, plot_width(plots, count), (double)count * HEIGHT);
+    size_t full = 0, drawn = 0;
+
+    for (size_t i = 0; i < count; i++)
+        full += plot_points(&plots[i]) ? 1 : 0;
+    plot_begin(to, plot_width(plots, count), (double)(full ? full : count) * HEIGHT);
     for (size_t i = 0; i < count; i++) {
-        fprintf(to, "<g transform='translate(0 %g)'>\n", (double)i * HEIGHT);
+        if (full && !plot_points(&plots[i]))
+            continue;
+        fprintf(to, "<g transform='translate(0 %g)'>\n", (double)drawn++ * HEIGHT);
         plot_draw(to, &plots[i], axes);
         fprintf(to, "</g>\n");
     }

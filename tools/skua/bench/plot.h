@@ -44,7 +44,8 @@ void plot_begin(FILE *to, double width, double height);
 /** Writes one plot over logarithmic axes as an SVG file. */
 void plot_write(const struct plot *plot, FILE *to);
 
-/** Writes several plots over the given axes as one SVG file, one below the other. */
+/** Writes several plots over the given axes as one SVG file, one below the other.  A plot without
+ *  points, of what was not measured, is left out if there are others. */
 void plot_write_axes(const struct plot *plots, size_t count, const struct plot_axes *axes,
                      FILE *to);
 

@@ -111,6 +111,26 @@ static void plot_test_axes(void)
     free(text);
 }
 
+/* Of two plots one has no points. */
+static void plot_test_partial(void)
+{
+    struct plot_curve curve[2] = {{.name = "none", .colour = "red", .dash = ""},
+                                  {.name = "some", .colour = "red", .dash = ""}};
+    struct plot       plot[2]  = {{"empty", "bytes", "seconds", &curve[0], 1},
+                                  {"full", "bytes", "seconds", &curve[1], 1}};
+    char             *text     = NULL;
+    size_t            bytes;
+    FILE             *to = open_memstream(&text, &bytes);
+
+    plot_curve_add(&curve[1], 8, 1);
+    plot_write_all(plot, 2, to);
+    fclose(to);
+    OK(!strstr(text, ">empty<") && strstr(text, ">full<") && strstr(text, " height='560' "),
+       "what was not measured has no frame");
+    OK(plot_test_inside(text), "the plot below takes its place");
+    free(text);
+}
+
 /* Curves that end at one point have names below each other. */
 static void plot_test_names(void)
 {
@@ -147,6 +167,7 @@ int main(void)
     plot_test_points();
     plot_test_ticks();
     plot_test_axes();
+    plot_test_partial();
     plot_test_names();
     return tap_end();
 }
