@@ -264,12 +264,6 @@ skua_status ski_image_finish(struct ski_image_writer *writer, size_t *bytes)
     return writer->error ? SKUA_ERR_NOMEM : SKUA_OK;
 }
 
-void ski_image_abandon(struct ski_image_writer *writer)
-{
-    image_writer_free(writer);
-    writer->open = false;
-}
-
 /* ---- reading -----------------------------------------------------------------------------------
  */
 

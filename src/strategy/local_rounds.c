@@ -155,11 +155,3 @@ bool ski_local_rounds(const skua_strategy *strategy, const skua_strategy_problem
     free(run.start);
     return ok;
 }
-
-bool ski_strategy_run(const skua_strategy *strategy, const skua_strategy_problem *problem,
-                      int rounds, int32_t *to, char *text)
-{
-    if (strategy->flags & SKUA_STRATEGY_LOCAL)
-        return ski_local_rounds(strategy, problem, rounds, to, NULL, text);
-    return ski_strategy_decide(strategy, problem, to, text);
-}

@@ -68,8 +68,9 @@ void neighbours_run_tcp(const struct neighbours *bench, struct results *results,
 
 /* ---- values -------------------------------------------------------------- */
 
-double neighbours_value(const struct results *results, const struct neighbours_row *row,
-                        const char *path, const struct neighbours_column *column, int pes)
+/* Returns the value of a row, or 0; @p path is "" or "-tcp". */
+static double neighbours_value(const struct results *results, const struct neighbours_row *row,
+                               const char *path, const struct neighbours_column *column, int pes)
 {
     char series[48], metric[32];
 
