@@ -34,7 +34,6 @@
 #include "objects/services/termination.h"
 #include "objects/zerocopy/learned_channel.h"
 #include "objects/zerocopy/learned_net.h"
-#include "objects/zerocopy/nocopy.h"
 #include "objects/zerocopy/object_channel.h"
 
 /* The modules of this layer that observe it.  An event reaches them in this order:

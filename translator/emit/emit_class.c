@@ -5,8 +5,6 @@
  */
 #include "emit/emit_parts.h"
 
-#include "support/bump.h"
-
 static bool emit_class_is_single(const struct ast_class *class)
 {
     return class->kind == CLASS_CHARE || class->kind == CLASS_MAINCHARE;

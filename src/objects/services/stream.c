@@ -16,7 +16,6 @@
 #include "core/pe/handler.h"
 #include "core/pe/pe.h"
 #include "core/message/msg_counts.h"
-#include "objects/services/host_topology.h"
 #include "objects/services/mesh.h"
 #include "objects/services/quiescence.h"
 #include "objects/model/objects_pe.h"
