@@ -144,11 +144,10 @@ static void main_settle_progress(const struct ski_job *job)
         ski_config.progress_thread = job->hosts > 1;
 }
 
-/* Joins the job; the caller becomes a PE next. */
-static skua_status main_join(const struct ski_pe_program *program, const char *const *settings,
-                             bool embedded)
+/* Reads the settings and checks them.  Nothing has begun: after a failure the caller may try again.
+ */
+static skua_status main_load_settings(const char *const *settings, bool embedded)
 {
-    int         before = ski_tasks_count();
     skua_status status = ski_version_check();
 
     ski_layers_init();
@@ -158,8 +157,14 @@ static skua_status main_join(const struct ski_pe_program *program, const char *c
         status =
             ski_fail(SKUA_ERR_UNSUPPORTED, "skua_init: a phase of a program cannot be restarted "
                                            "from a checkpoint (SKUA_RESTART)");
-    if (status != SKUA_OK)
-        return status; /* nothing has begun: the caller may try again */
+    return status;
+}
+
+/* Begins the phase: this process becomes part of the job. */
+static skua_status main_begin_phase(const struct ski_pe_program *program, bool embedded)
+{
+    skua_status status;
+
     phase.boot         = (struct ski_boot){0};
     phase.program      = *program;
     phase.program.boot = &phase.boot;
@@ -168,16 +173,28 @@ static skua_status main_join(const struct ski_pe_program *program, const char *c
     phase.embedded = embedded;
     ski_saved_state_save(&phase.state);
     status = ski_boot_start(&phase.boot);
-    if (status == SKUA_OK)
+    if (status == SKUA_OK) {
         main_settle_progress(phase.boot.job);
-    if (status == SKUA_OK && !embedded)
-        ski_boot_ask_to_survive(&phase.boot);
-    if (status == SKUA_OK)
+        if (!embedded)
+            ski_boot_ask_to_survive(&phase.boot);
         status = main_prepare(&phase.boot);
-    if (status != SKUA_OK) {
-        main_close("it could not join the job before");
-        return status;
     }
+    if (status != SKUA_OK)
+        main_close("it could not join the job before");
+    return status;
+}
+
+/* Joins the job; the caller becomes a PE next. */
+static skua_status main_join(const struct ski_pe_program *program, const char *const *settings,
+                             bool embedded)
+{
+    int         before = ski_tasks_count();
+    skua_status status = main_load_settings(settings, embedded);
+
+    if (status == SKUA_OK)
+        status = main_begin_phase(program, embedded);
+    if (status != SKUA_OK)
+        return status;
     /* Not before the exit of the phase before is forgotten, which the launcher would take for that
      * of skua_main(). */
     atomic_store(&phase.boot.job->phased, embedded);

@@ -31,9 +31,9 @@ static const size_t sizes[] = {sizeof(struct head),
 
 #define SIZES (sizeof sizes / sizeof *sizes)
 
-static skua_handler said_handler, again_handler, done_handler;
+static skua_handler said_handler, again_handler;
 static skua_pe_data mine_key;
-static int          rounds, finished; /* used on PE 0 */
+static int          rounds;
 
 struct mine {
     uint64_t     sent, heard[ROOTS];
@@ -100,13 +100,6 @@ static void in_thread(void *arg)
     }
 }
 
-static void on_done(skua_msg *msg)
-{
-    skua_msg_free(msg);
-    if (++finished == skua_pes())
-        skua_exit(0);
-}
-
 static void start(int argc, char **argv)
 {
     skua_counter counter = SKUA_COUNTER_INIT;
@@ -129,7 +122,9 @@ static void start(int argc, char **argv)
     CHECK(skua_counter_wait(&counter, 2));
     for (int root = 0; root < skua_pes() && root < ROOTS; root++)
         CHECK(mine()->heard[root] == mine()->sent);
-    skua_send_copy(0, done_handler, NULL, 0);
+    skua_sync();
+    if (skua_pe() == 0)
+        skua_exit(0);
 }
 
 int main(int argc, char **argv)
@@ -137,7 +132,6 @@ int main(int argc, char **argv)
     rounds        = argc > 1 ? atoi(argv[1]) : 2;
     said_handler  = skua_handler_register("said", on_said);
     again_handler = skua_handler_register("again", on_again);
-    done_handler  = skua_handler_register("done", on_done);
     mine_key      = skua_pe_data_register(sizeof(struct mine));
     return skua_main(argc, argv, start);
 }

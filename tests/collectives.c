@@ -9,10 +9,9 @@
 
 #include "tap.h"
 
-static skua_handler said_handler, result_handler, done_handler;
+static skua_handler said_handler, result_handler;
 static skua_op      concat_op;
 static skua_pe_data mine_key;
-static int          finished; /* used on PE 0 */
 
 struct mine {
     int said[64]; /* broadcasts received, by root        */
@@ -242,44 +241,36 @@ static void in_thread(void *arg)
     *(bool *)arg = true;
 }
 
-static void on_done(skua_msg *msg)
-{
-    skua_msg_free(msg);
-    if (++finished == skua_pes())
-        skua_exit(0);
-}
+static uint64_t test_seed; /* of this process */
 
 static void start(int argc, char **argv)
 {
     bool         done = false;
     skua_thread *thread;
 
-    (void)argc;
+    (void)argc, (void)argv;
     for (int i = 0; i < 20; i++)
         barrier();
     test_broadcast();
     test_types();
     test_own_operator();
-    test_repeats(strtoul(argv[1], NULL, 0) + (uint64_t)skua_pe());
+    test_repeats(test_seed + (uint64_t)skua_pe());
     test_in_flight();
     test_large();
     thread = skua_thread_create(in_thread, &done, 0);
     skua_thread_join(thread);
     CHECK(done);
-    skua_send_copy(0, done_handler, NULL, 0);
+    skua_sync();
+    if (skua_pe() == 0)
+        skua_exit(0);
 }
 
 int main(int argc, char **argv)
 {
-    char  seed[32];
-    char *args[] = {argv[0], seed, NULL};
-
-    (void)argc;
-    snprintf(seed, sizeof seed, "%llu", (unsigned long long)tap_seed());
+    test_seed      = tap_seed();
     said_handler   = skua_handler_register("said", on_said);
     result_handler = skua_handler_register("result", on_result);
-    done_handler   = skua_handler_register("done", on_done);
     concat_op      = skua_op_register("largest", largest);
     mine_key       = skua_pe_data_register(sizeof(struct mine));
-    return skua_main(2, args, start);
+    return skua_main(argc, argv, start);
 }

@@ -247,24 +247,23 @@ static void on_report(skua_msg *msg)
     next_round();
 }
 
+static uint64_t test_seed; /* of this process */
+
 static void start(int argc, char **argv)
 {
-    mine()->seed = strtoull(argv[1], NULL, 0) + (uint64_t)skua_pe() * 7919 + 1;
+    mine()->seed = test_seed + (uint64_t)skua_pe() * 7919 + 1;
     CHECK(skua_region_create(8 * SLOTS, &mine()->region) == SKUA_OK);
     memset(skua_region_local(mine()->region), 0, 8 * SLOTS);
     skua_sync();
     if (skua_pe() != 0)
         return;
-    run.rounds = argc > 2 ? (uint32_t)strtoul(argv[2], NULL, 0) : 1000;
+    run.rounds = argc > 1 ? (uint32_t)strtoul(argv[1], NULL, 0) : 1000;
     next_round();
 }
 
 int main(int argc, char **argv)
 {
-    char  seed[32];
-    char *args[] = {argv[0], seed, argc > 1 ? argv[1] : NULL, NULL};
-
-    snprintf(seed, sizeof seed, "%llu", (unsigned long long)tap_seed());
+    test_seed       = tap_seed();
     make_handler    = skua_handler_register("make", on_make);
     produce_handler = skua_handler_register("produce", on_produce);
     item_handler    = skua_handler_register("item", on_item);
@@ -273,5 +272,5 @@ int main(int argc, char **argv)
     close_handler   = skua_handler_register("close", on_close);
     report_handler  = skua_handler_register("report", on_report);
     mine_key        = skua_pe_data_register(sizeof(struct mine));
-    return skua_main(argc > 1 ? 3 : 2, args, start);
+    return skua_main(argc, argv, start);
 }

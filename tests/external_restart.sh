@@ -10,10 +10,11 @@
 # All installed launchers are tested; srun, which needs a running cluster, only with SRUN=1 in the
 # environment, where all nodes share the working folder $TMPDIR.
 . "$(dirname "$0")/tap.sh"
+. "$(dirname "$0")/mpiexec.sh"
 name_program "$1"
 examples=$2
 steps=${STEPS:-60}
-export SKUA_PIN=none OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
+export SKUA_PIN=none
 unset SKUA_BOOT SKUA_DRIVER
 
 # under N COMMAND...: the command of the launcher $launcher.

@@ -10,7 +10,7 @@ fmm=$2
 peers=$3
 shift 3
 . "$(dirname "$0")/tap.sh"
-export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
+. "$(dirname "$0")/mpiexec.sh"
 export OMPI_MCA_rmaps_base_oversubscribe=1 OMPI_MCA_hwloc_base_binding_policy=none ASAN_OPTIONS=detect_leaks=0
 
 # Succeeds if a run ended with code 0 and errors within the requested limit.
@@ -24,11 +24,6 @@ same_energy()
 {
   exact "$1" && printf '%s\n%s\n' "$reference" "$out" | sed -n 's/^result: energy \([^,]*\),.*/\1/p' |
     awk 'NR == 1 { a = $1 } NR == 2 { d = ($1 - a) / a; exit !(d < 1e-9 && d > -1e-9) }'
-}
-
-launcher()
-{
-  command -v "mpiexec.$1" || command -v mpiexec
 }
 
 # job PES THREADS ARGUMENTS...
@@ -91,7 +86,7 @@ esac
 for mpi in "$@"; do
   [ -x "$peers/peer-$mpi-fmm" ] || continue # some builds have no peers
   for variant in messages puts; do
-    run timeout 120 "$(launcher "$mpi")" -n 2 "$peers/peer-$mpi-fmm" test "$variant $arguments"
+    run timeout 120 "$(mpiexec_of "$mpi")" -n 2 "$peers/peer-$mpi-fmm" test "$variant $arguments"
     ok "$mpi, 2 ranks, $variant" same_energy "$sample"
   done
 done

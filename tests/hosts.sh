@@ -82,15 +82,6 @@ ok "each PE has its own CPU" test "$(printf '%s\n' "$err" | grep -o 'on CPU.*' |
   = "$want"
 
 # ---- failures: the failed process is reported, not those that lost it
-died()
-{
-  # shellcheck disable=SC2086
-  run "$skuarun" $1 "$program" "$2"
-  ok "$2 with $1: code $3" test "$code" = "$3"
-  ok "$2 with $1: reported" has "$err" "$4"
-  ok "$2 with $1: in one line" one_line "$err"
-  ok "$2 with $1: without waiting for a time-out ($seconds s)" test "$seconds" -lt 25 # SKUA_PEER_TIMEOUT is 30
-}
 [ "${SANITIZED:-}" ] || died "-n 3" segv 139 '^skuarun: PE 2 \(process 2\) died of signal 11 .* at address 0x8$'
 died "-n 3" kill 137 '^skuarun: PE 2 \(process 2\) died of signal 9 \(Killed\)$'
 died "-n 4 -t 2" kill 137 '^skuarun: PEs 2-3 \(process 1\) died of signal 9'

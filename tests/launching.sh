@@ -2,6 +2,18 @@
 # launching.sh - functions that skuarun.sh and hosts.sh share.  Source it after tap.sh; $skuarun and
 # $program are set.
 
+# died OPTIONS MODE CODE PATTERN: a job of $program MODE ends with that code, without waiting for a
+# time-out, and the failure is reported in one line.
+died()
+{
+  # shellcheck disable=SC2086
+  run "$skuarun" $1 "$program" "$2"
+  ok "$2 with $1: code $3" test "$code" = "$3"
+  ok "$2 with $1: reported" has "$err" "$4"
+  ok "$2 with $1: in one line" one_line "$err"
+  ok "$2 with $1: without waiting for a time-out ($seconds s)" test "$seconds" -lt 25 # SKUA_PEER_TIMEOUT is 30
+}
+
 # full_disk: an error of the output is reported.
 full_disk()
 {

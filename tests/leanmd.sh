@@ -12,7 +12,7 @@ plain=$3
 peers=$4
 shift 4
 . "$(dirname "$0")/tap.sh"
-export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
+. "$(dirname "$0")/mpiexec.sh"
 export OMPI_MCA_rmaps_base_oversubscribe=1 OMPI_MCA_hwloc_base_binding_policy=none ASAN_OPTIONS=detect_leaks=0
 small="--size=3,3,4 --atoms=16 --steps=24 --migrate=6 --balance=4"
 even=3,3,4,1,1,1,2,16,24,6,0,1
@@ -36,11 +36,6 @@ same_energy()
 {
   [ "$code" = 0 ] && printf '%s\n%s\n' "$reference" "$(result)" | sed 's/.* energy \([^ ]*\) J.*/\1/' |
     awk 'NR == 1 { a = $1 } NR == 2 { d = ($1 - a) / a; exit !(d < 1e-9 && d > -1e-9) }'
-}
-
-launcher()
-{
-  command -v "mpiexec.$1" || command -v mpiexec
 }
 
 # job PES THREADS STRATEGY ARGUMENTS...
@@ -89,7 +84,7 @@ case $SANITIZED in
 esac
 for mpi in "$@"; do
   [ -x "$peers/peer-$mpi-leanmd" ] || continue # some builds have no peers
-  run timeout 120 "$(launcher "$mpi")" -n 3 "$peers/peer-$mpi-leanmd" test $even
+  run timeout 120 "$(mpiexec_of "$mpi")" -n 3 "$peers/peer-$mpi-leanmd" test $even
   ok "$mpi, 3 ranks" same_energy
 done
 
@@ -100,7 +95,7 @@ job 4 4 rotate "$leanmd" $uneven
 ok "a droplet, 4 PEs, rotate" same
 for mpi in "$@"; do
   [ -x "$peers/peer-$mpi-leanmd" ] || continue # some builds have no peers
-  run timeout 120 "$(launcher "$mpi")" -n 2 "$peers/peer-$mpi-leanmd" test $droplet
+  run timeout 120 "$(mpiexec_of "$mpi")" -n 2 "$peers/peer-$mpi-leanmd" test $droplet
   ok "a droplet, $mpi, 2 ranks" same_energy
 done
 

@@ -10,7 +10,7 @@ drivers=$2
 tests=$3
 shift 3
 . "$(dirname "$0")/tap.sh"
-export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
+. "$(dirname "$0")/mpiexec.sh"
 unset SKUA_BOOT SKUA_DRIVER SKUA_DRIVER_PATH
 code=0 out='' err=''
 
@@ -21,14 +21,9 @@ under()
   n=$2
   shift 2
   case $mpi in
-    openmpi) run timeout 120 "$(launcher openmpi)" --oversubscribe --bind-to none -n "$n" "$@" ;;
-    mpich)   run timeout 120 "$(launcher mpich)" -n "$n" "$@" ;;
+    openmpi) run timeout 120 "$(mpiexec_of openmpi)" --oversubscribe --bind-to none -n "$n" "$@" ;;
+    mpich)   run timeout 120 "$(mpiexec_of mpich)" -n "$n" "$@" ;;
   esac
-}
-
-launcher()
-{
-  command -v "mpiexec.$1" || command -v mpiexec
 }
 
 lines()
@@ -43,7 +38,7 @@ other()
 
 found=
 for mpi in "$@"; do
-  launcher "$mpi" >/dev/null || continue
+  mpiexec_of "$mpi" >/dev/null || continue
   found="$found $mpi"
   program="$tests/mpi_driver_$mpi"
   driver="$drivers/skua-mpi-$mpi.so"
@@ -99,10 +94,10 @@ for mpi in "$@"; do
   rm -f "$work/over"
   set -- sh -c 'exec "$@" >>"$0"' "$work/over" "$program" "$driver" no-end
   case $mpi in
-    openmpi) run env OMPI_MCA_pml=ob1 OMPI_MCA_btl=self,tcp timeout 120 "$(launcher openmpi)" \
+    openmpi) run env OMPI_MCA_pml=ob1 OMPI_MCA_btl=self,tcp timeout 120 "$(mpiexec_of openmpi)" \
                --oversubscribe --bind-to none -n 2 "$@" ;;
     mpich)   run env MPIR_CVAR_NOLOCAL=1 UCX_TLS=tcp,self FI_PROVIDER=tcp timeout 120 \
-               "$(launcher mpich)" -n 2 "$@" ;;
+               "$(mpiexec_of mpich)" -n 2 "$@" ;;
   esac
   ok "$mpi: over TCP" has "$(cat "$work/over")" '^over (Open MPI|MPICH)'
 

@@ -17,6 +17,7 @@ tests=$2
 shift 2
 drivers=$*
 . "$(dirname "$0")/tap.sh"
+. "$(dirname "$0")/mpiexec.sh"
 code=0 out='' err=''
 
 mpirun=$(command -v mpirun.openmpi || command -v mpirun || true)
@@ -73,7 +74,6 @@ END
 chmod +x "$work/agent"
 
 # over HOSTS EACH COMMAND...: run it with EACH processes on each of HOSTS hosts
-export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
 over()
 {
   list=$(host 1):$2

@@ -364,7 +364,8 @@ static void begin_child(struct ski_pe *self, uint64_t its_seed)
     own_isomalloc(self);
     own_sockets();
     self->job->tag_key[0] ^= its_seed;
-    ski_completion_tags_clear(self);
+    ski_completion_tags_destroy(self); /* they were made with another key */
+    ski_completion_tags_init(self);
     ski_log_set_fatal_hook(say_and_end);
     ski_log_level = SKI_LOG_FATAL;
     if (getenv("FUZZ_WAIT")) /* for a debugger */

@@ -9,6 +9,7 @@ skua=$1
 examples=$3
 tests=$4
 . "$(dirname "$0")/tap.sh"
+. "$(dirname "$0")/mpiexec.sh"
 name_program "$2"
 
 mpirun=$(command -v mpirun.openmpi || command -v mpirun || true)
@@ -17,7 +18,6 @@ if [ -z "$mpirun" ] || ! "$mpirun" --version 2>/dev/null | grep -qE "Open MPI|Op
   echo "1..0 # SKIP no mpirun of Open MPI, or no PMIx"
   exit 0
 fi
-export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
 
 # mpi N PROGRAM...: run it without binding, since tests share the machine
 mpi()

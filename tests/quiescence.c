@@ -431,9 +431,11 @@ static void wait_beside_a_thread(void)
     pthread_join(thread, NULL);
 }
 
+static uint64_t test_seed; /* of this process */
+
 static void start(int argc, char **argv)
 {
-    mine()->seed = strtoull(argv[1], NULL, 0) + (uint64_t)skua_pe() * 7919 + 1;
+    mine()->seed = test_seed + (uint64_t)skua_pe() * 7919 + 1;
     CHECK(skua_region_create(PIECE, &mine()->region) == SKUA_OK);
     memset((char *)skua_region_local(mine()->region) + PIECE - 8, 0, 8);
     wait_beside_a_thread();
@@ -444,16 +446,13 @@ static void start(int argc, char **argv)
     skua_sync();
     if (skua_pe() != 0)
         return;
-    run.programs = argc > 2 ? (uint32_t)strtoul(argv[2], NULL, 0) : 1000;
+    run.programs = argc > 1 ? (uint32_t)strtoul(argv[1], NULL, 0) : 1000;
     next_program();
 }
 
 int main(int argc, char **argv)
 {
-    char  seed[32];
-    char *args[] = {argv[0], seed, argc > 1 ? argv[1] : NULL, NULL};
-
-    snprintf(seed, sizeof seed, "%llu", (unsigned long long)tap_seed());
+    test_seed       = tap_seed();
     work_handler    = skua_handler_register("work", on_work);
     nothing_handler = skua_handler_register("nothing", on_nothing);
     echo_handler    = skua_handler_register("echo", on_echo);
@@ -462,5 +461,5 @@ int main(int argc, char **argv)
     close_handler   = skua_handler_register("close", on_close);
     report_handler  = skua_handler_register("report", on_report);
     mine_key        = skua_pe_data_register(sizeof(struct mine));
-    return skua_main(argc > 1 ? 3 : 2, args, start);
+    return skua_main(argc, argv, start);
 }

@@ -21,11 +21,10 @@
 
 #define MOST_IN_FLIGHT 8
 
-static skua_handler step_handler, done_handler;
+static skua_handler step_handler;
 static skua_op      matrix_op;
 static int          calls = 150;
 static size_t       split = 256;
-static int          finished; /* used on PE 0 */
 static skua_pe_data driver_key;
 
 /* ---- values and operators ------------------------------------------------------ */
@@ -345,19 +344,15 @@ static void in_thread(void *arg)
     run_calls(*(uint64_t *)arg + 1, 500000, calls / 3);
 }
 
-static void on_done(skua_msg *msg)
-{
-    skua_msg_free(msg);
-    if (++finished == skua_pes())
-        skua_exit(0);
-}
+static uint64_t test_seed; /* of this process */
 
 static void start(int argc, char **argv)
 {
-    uint64_t     seed   = skua_pe() == 0 ? strtoull(argv[argc - 1], NULL, 0) : 0;
+    uint64_t     seed   = skua_pe() == 0 ? test_seed : 0;
     skua_future  future = SKUA_FUTURE_INIT;
     skua_thread *thread;
 
+    (void)argc, (void)argv;
     skua_allreduce(SKUA_SUM, SKUA_UINT64, &seed, 1, skua_done_future(&future));
     seed = *(const uint64_t *)future_value(&future, sizeof seed);
     skua_future_clear(&future);
@@ -366,20 +361,18 @@ static void start(int argc, char **argv)
     thread = skua_thread_create(in_thread, &seed, 256 << 10);
     skua_thread_join(thread);
     run_handlers(seed + 2);
-    skua_send_copy(0, done_handler, NULL, 0);
+    skua_sync();
+    if (skua_pe() == 0)
+        skua_exit(0);
 }
 
 int main(int argc, char **argv)
 {
-    char  seed[32];
-    char *args[] = {argv[0], seed, NULL};
-
-    calls = argc > 1 ? atoi(argv[1]) : calls;
-    split = argc > 2 ? strtoul(argv[2], NULL, 0) : split;
-    snprintf(seed, sizeof seed, "%llu", (unsigned long long)tap_seed());
+    calls        = argc > 1 ? atoi(argv[1]) : calls;
+    split        = argc > 2 ? strtoul(argv[2], NULL, 0) : split;
+    test_seed    = tap_seed();
     step_handler = skua_handler_register("step", on_step);
-    done_handler = skua_handler_register("done", on_done);
     matrix_op    = skua_op_register("matrix product", multiply);
     driver_key   = skua_pe_data_register(sizeof(struct driver));
-    return skua_main(2, args, start);
+    return skua_main(argc, argv, start);
 }

@@ -262,18 +262,20 @@ static void on_done(skua_msg *msg)
         skua_exit(0);
 }
 
+static uint64_t test_seed; /* of this process */
+
 static void start(int argc, char **argv)
 {
     atomic_int *ours = skua_process_data_get(ours_key);
 
-    (void)argc;
+    (void)argc, (void)argv;
     CHECK(mine()->ran == 0);
     test_numbers();
     test_running();
     test_nesting();
     test_stop();
     test_timers();
-    test_many_timers(strtoul(argv[1], NULL, 0) + (uint64_t)skua_pe());
+    test_many_timers(test_seed + (uint64_t)skua_pe());
     test_idle();
     test_stats();
     /* The last PE of a process reports for all of them. */
@@ -284,11 +286,7 @@ static void start(int argc, char **argv)
 
 int main(int argc, char **argv)
 {
-    char  seed[32];
-    char *args[] = {argv[0], seed, NULL};
-
-    (void)argc;
-    snprintf(seed, sizeof seed, "%llu", (unsigned long long)tap_seed());
+    test_seed          = tap_seed();
     count_handler      = skua_handler_register("count", on_count);
     nested_handler     = skua_handler_register("nested", on_nested);
     done_handler       = skua_handler_register("done", on_done);
@@ -296,5 +294,5 @@ int main(int argc, char **argv)
     stop_outer_handler = skua_handler_register("stop outer", on_stop_outer);
     mine_key           = skua_pe_data_register(sizeof(struct mine));
     ours_key           = skua_process_data_register(sizeof(atomic_int));
-    return skua_main(2, args, start);
+    return skua_main(argc, argv, start);
 }

@@ -80,15 +80,6 @@ ok "a PE that continues to compute is killed" has "$code $err" '^3 .*did not exi
 
 # ---- failures: reported in one line, with the exit code of the failed process, without waiting for a
 # time-out
-died()
-{
-  # shellcheck disable=SC2086
-  run "$skuarun" $1 "$program" "$2"
-  ok "$2 with $1: code $3" test "$code" = "$3"
-  ok "$2 with $1: reported" has "$err" "$4"
-  ok "$2 with $1: in one line" one_line "$err"
-  ok "$2 with $1: without waiting for a time-out ($seconds s)" test "$seconds" -lt 25 # SKUA_PEER_TIMEOUT is 30
-}
 if [ "${SANITIZED:-}" = "" ]; then # a sanitizer prints its own report
   died "-n 4" segv 139 '^skuarun: PE 3 \(process 3\) died of signal 11 \(Segmentation fault\) at address 0x8$'
   died "-n 4 -t 2" segv 139 '^skuarun: PE 3 \(process 1\) died of signal 11'

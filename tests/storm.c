@@ -180,12 +180,13 @@ static void on_tell(skua_msg *msg)
     skua_timer_after(0.001, skua_done_call(ask_all, NULL));
 }
 
+static uint64_t test_seed; /* of this process */
+
 static void start(int argc, char **argv)
 {
-    int fuel = atoi(argv[2]);
+    int fuel = argc > 1 ? atoi(argv[1]) : 12;
 
-    (void)argc;
-    mine()->seed = strtoul(argv[1], NULL, 0) * 1000003u + (uint64_t)skua_pe() + 1;
+    mine()->seed = test_seed * 1000003u + (uint64_t)skua_pe() + 1;
     for (int i = 0; i < 200; i++)
         send_spark(fuel);
     if (skua_pe() == 0)
@@ -194,13 +195,10 @@ static void start(int argc, char **argv)
 
 int main(int argc, char **argv)
 {
-    char  seed[32];
-    char *args[] = {argv[0], seed, argc > 1 ? argv[1] : "12", NULL};
-
-    snprintf(seed, sizeof seed, "%llu", (unsigned long long)tap_seed());
+    test_seed     = tap_seed();
     spark_handler = skua_handler_register("spark", on_spark);
     ask_handler   = skua_handler_register("ask", on_ask);
     tell_handler  = skua_handler_register("tell", on_tell);
     mine_key      = skua_pe_data_register(sizeof(struct mine));
-    return skua_main(3, args, start);
+    return skua_main(argc, argv, start);
 }

@@ -9,6 +9,7 @@ tests=$1
 examples=$2
 shift 2
 . "$(dirname "$0")/tap.sh"
+. "$(dirname "$0")/mpiexec.sh"
 code=0 out='' err=''
 name_program "$tests/test_hosts_probe"
 
@@ -17,7 +18,6 @@ if [ -z "$mpirun" ] || ! "$mpirun" --version 2>/dev/null | grep -qE "Open MPI|Op
   echo "1..0 # SKIP no mpirun of Open MPI"
   exit 0
 fi
-export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
 export SKUA_SHARED_MEMORY=0 UCX_TLS=tcp SKUA_DRIVER=
 
 # apart N PROGRAM...: run it in processes that share no memory

@@ -373,10 +373,12 @@ static void on_done(skua_msg *msg)
         skua_exit(0);
 }
 
+static uint64_t test_seed; /* of this process */
+
 static void start(int argc, char **argv)
 {
-    int      items = argc > 2 ? atoi(argv[2]) : 20000;
-    uint64_t seed  = strtoull(argv[1], NULL, 0) + (uint64_t)skua_pe() * 1000003;
+    int      items = argc > 1 ? atoi(argv[1]) : 20000;
+    uint64_t seed  = test_seed + (uint64_t)skua_pe() * 1000003;
 
     test_hosts();
     test_places();
@@ -396,10 +398,7 @@ static void start(int argc, char **argv)
 
 int main(int argc, char **argv)
 {
-    char  seed[32];
-    char *args[] = {argv[0], seed, argc > 1 ? argv[1] : NULL, NULL};
-
-    snprintf(seed, sizeof seed, "%llu", (unsigned long long)tap_seed());
+    test_seed = tap_seed();
     for (size_t i = 0; i < VARIANTS; i++)
         variants[i].stream = skua_stream_register(variants[i].name, &variants[i].def);
     patient.stream = skua_stream_register(patient.name, &patient.def);
@@ -409,5 +408,5 @@ int main(int argc, char **argv)
     chain.stream   = skua_stream_register("chain", &chain.def);
     mine_key       = skua_pe_data_register(sizeof(struct mine));
     done_handler   = skua_handler_register("done", on_done);
-    return skua_main(argc > 1 ? 3 : 2, args, start);
+    return skua_main(argc, argv, start);
 }

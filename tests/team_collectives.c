@@ -64,10 +64,9 @@ struct batch {
 
 static int          batches = 60;
 static size_t       most    = 40000;
-static skua_handler step_handler, done_handler;
+static skua_handler step_handler;
 static skua_pe_data group_key;
 static skua_op      matrix_op;
-static int          finished; /* used on PE 0 */
 
 /* ---- values ------------------------------------------------------------------------ */
 
@@ -623,19 +622,15 @@ static void replace_team(uint64_t *seed, uint64_t number)
               skua_team_translate(SKUA_TEAM_ALL, old->pe[r], old->team) == r);
 }
 
-static void on_done(skua_msg *msg)
-{
-    skua_msg_free(msg);
-    if (++finished == skua_pes())
-        skua_exit(0);
-}
+static uint64_t test_seed; /* of this process */
 
 static void start(int argc, char **argv)
 {
-    uint64_t      seed = skua_pe() == 0 ? strtoull(argv[argc - 1], NULL, 0) : 0;
+    uint64_t      seed = skua_pe() == 0 ? test_seed : 0;
     skua_counter  over = SKUA_COUNTER_INIT;
     struct group *all  = groups();
 
+    (void)argc, (void)argv;
     skua_team_broadcast(SKUA_TEAM_ALL, 0, &seed, sizeof seed, skua_done_count(&over));
     CHECK(skua_counter_wait(&over, 1));
     all[0] =
@@ -649,20 +644,18 @@ static void start(int argc, char **argv)
     }
     for (int i = 0; i < TEAMS; i++)
         free(all[i].used ? all[i].pe : NULL);
-    skua_send_copy(0, done_handler, NULL, 0);
+    skua_sync();
+    if (skua_pe() == 0)
+        skua_exit(0);
 }
 
 int main(int argc, char **argv)
 {
-    char  seed[32];
-    char *args[] = {argv[0], seed, NULL};
-
-    batches = argc > 1 ? atoi(argv[1]) : batches;
-    most    = argc > 2 ? strtoul(argv[2], NULL, 0) : most;
-    snprintf(seed, sizeof seed, "%llu", (unsigned long long)tap_seed());
+    batches      = argc > 1 ? atoi(argv[1]) : batches;
+    most         = argc > 2 ? strtoul(argv[2], NULL, 0) : most;
+    test_seed    = tap_seed();
     step_handler = skua_handler_register("step", on_step);
-    done_handler = skua_handler_register("done", on_done);
     matrix_op    = skua_op_register("matrix product", multiply);
     group_key    = skua_pe_data_register(TEAMS * sizeof(struct group));
-    return skua_main(2, args, start);
+    return skua_main(argc, argv, start);
 }

@@ -14,8 +14,7 @@
 
 static const skua_team everyone = SKUA_TEAM_ALL; /* a constant expression */
 static int             ahead    = 200;
-static skua_handler    nested_handler, done_handler;
-static int             finished; /* used on PE 0 */
+static skua_handler    nested_handler;
 
 /* ---- help ------------------------------------------------------------------------------- */
 
@@ -324,13 +323,6 @@ static void test_completion(void)
 
 /* ---- all of them ---------------------------------------------------------------------------- */
 
-static void on_done(skua_msg *msg)
-{
-    skua_msg_free(msg);
-    if (++finished == skua_pes())
-        skua_exit(0);
-}
-
 static void start(int argc, char **argv)
 {
     (void)argc, (void)argv;
@@ -345,13 +337,14 @@ static void start(int argc, char **argv)
     test_completion();
     test_ahead();
     test_waiting_completions();
-    skua_send_copy(0, done_handler, NULL, 0);
+    skua_sync();
+    if (skua_pe() == 0)
+        skua_exit(0);
 }
 
 int main(int argc, char **argv)
 {
     ahead          = argc > 1 ? atoi(argv[1]) : ahead;
     nested_handler = skua_handler_register("nested", on_nested);
-    done_handler   = skua_handler_register("done", on_done);
     return skua_main(argc, argv, start);
 }

@@ -11,8 +11,7 @@
 
 #include "tap.h"
 
-static skua_handler thread_handler, done_handler;
-static int          finished; /* used on PE 0 */
+static skua_handler thread_handler;
 
 /* ---- state ----------------------------------------------------------------- */
 
@@ -237,13 +236,6 @@ static void test_many(int many)
     free(thread);
 }
 
-static void on_done(skua_msg *msg)
-{
-    skua_msg_free(msg);
-    if (++finished == skua_pes())
-        skua_exit(0);
-}
-
 static void start(int argc, char **argv)
 {
     test_state();
@@ -251,12 +243,13 @@ static void start(int argc, char **argv)
     test_resume_from_afar();
     test_waiting();
     test_many(argc > 1 ? atoi(argv[1]) : 1000);
-    skua_send_copy(0, done_handler, NULL, 0);
+    skua_sync();
+    if (skua_pe() == 0)
+        skua_exit(0);
 }
 
 int main(int argc, char **argv)
 {
     thread_handler = skua_handler_register("thread", on_thread);
-    done_handler   = skua_handler_register("done", on_done);
     return skua_main(argc, argv, start);
 }

@@ -113,13 +113,12 @@ void *ski_arena_map_iso(size_t *bytes);
 /** Unmaps an arena.  Its memory stays as long as another process maps it. */
 void ski_arena_detach(struct ski_arena *arena);
 
-/** Allocates a span of at least @p bytes, aligned to 64 KiB, for use as @p kind: SKI_UNIT_LARGE or
- *  SKI_UNIT_SLAB.  Its contents are undefined.  SKUA_ERR_NOMEM is logged with the setting to
- *  raise. */
-skua_status ski_span_alloc(struct ski_arena *arena, size_t bytes, enum ski_unit_kind kind,
-                           void **span);
+/** Allocates a span of at least @p bytes, aligned to 64 KiB, of the kind SKI_UNIT_LARGE.  Its
+ *  contents are undefined.  SKUA_ERR_NOMEM is logged with the setting to raise. */
+skua_status ski_span_alloc(struct ski_arena *arena, size_t bytes, void **span);
 
-/** Allocates a span as ski_span_alloc() does, or returns NULL without logging. */
+/** Allocates a span as ski_span_alloc() does, of @p kind SKI_UNIT_LARGE or SKI_UNIT_SLAB, or
+ * returns NULL without logging. */
 void *ski_span_try(struct ski_arena *arena, size_t bytes, enum ski_unit_kind kind);
 
 /** Logs that the arena has no @p bytes left, with the setting to raise.  Returns

@@ -18,7 +18,6 @@
 #include <unistd.h>
 
 #include "base/arena.h"
-#include "base/assert.h"
 #include "base/log.h"
 
 #define NUMA_BORDER_UNITS 32u /* 2 MiB, a huge page */

@@ -9,7 +9,6 @@
 #include <unistd.h>
 
 #include "base/arena.h"
-#include "base/assert.h"
 #include "tests/tap.h"
 
 #define MIB   ((size_t)1 << 20)

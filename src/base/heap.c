@@ -28,7 +28,7 @@ skua_status ski_heap_create(struct ski_arena *arena, unsigned count, struct ski_
     skua_status      status;
 
     ski_assert(count > 0 && count <= UINT16_MAX); /* as ski_unit.heap counts them */
-    status = ski_span_alloc(arena, count * sizeof *all, SKI_UNIT_LARGE, &memory);
+    status = ski_span_alloc(arena, count * sizeof *all, &memory);
     if (status != SKUA_OK)
         return status;
     all = memory;

@@ -21,21 +21,12 @@ static char *interconnect_copy(const char *name, size_t bytes)
     return copy;
 }
 
-/* Makes room for one more item of @p size in an array that has @p count of them. */
-static void *interconnect_grow(void *array, int32_t count, int32_t *room, size_t size)
-{
-    if (count < *room)
-        return array;
-    *room = *room ? 2 * *room : 16;
-    return ski_realloc(array, (size_t)*room * size);
-}
-
 int ski_interconnect_add_switch(struct ski_interconnect *made, const char *name, size_t bytes,
                                 int32_t line)
 {
     int number = made->about.switches++;
 
-    made->link = interconnect_grow(made->link, number, &made->switch_room, sizeof *made->link);
+    made->link = ski_grow(made->link, (size_t)number, &made->switch_room, sizeof *made->link);
     made->link[number] =
         (struct ski_switch){.name = interconnect_copy(name, bytes), .parent = -1, .line = line};
     return number;
@@ -46,7 +37,7 @@ struct ski_node *ski_interconnect_add_node(struct ski_interconnect *made, const 
 {
     int number = made->nodes++;
 
-    made->node = interconnect_grow(made->node, number, &made->node_room, sizeof *made->node);
+    made->node         = ski_grow(made->node, (size_t)number, &made->node_room, sizeof *made->node);
     made->node[number] = (struct ski_node){
         .name = interconnect_copy(name, strlen(name)), .leaf = leaf, .line = line};
     return &made->node[number];

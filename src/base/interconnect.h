@@ -55,7 +55,8 @@ struct ski_interconnect {
     skua_interconnect  about;
     struct ski_switch *link; /* about.switches of them */
     struct ski_node   *node; /* sorted by name once they have been read */
-    int32_t            nodes, node_room, switch_room;
+    int32_t            nodes;
+    size_t             node_room, switch_room;
 };
 
 /** Reads a description from @p text of @p bytes bytes.  Returns true, or false with @p error of

@@ -61,7 +61,8 @@ struct conf_reader {
     char                    *error;
     int32_t                  line, owner; /* the line that is read, and its switch or -1 */
     struct conf_link        *link;
-    int32_t                  links, link_room, torus_line;
+    size_t                   link_room;
+    int32_t                  links, torus_line;
     int32_t                  coord[SKUA_TORUS_DIMS]; /* of the nodes of this line */
     struct conf_value        value[CONF_KEYS];
 };
@@ -146,10 +147,7 @@ static bool conf_add_link(void *arg, const char *name)
 
     if (r->links >= SKI_INTERCONNECT_MOST)
         return conf_refuse(r, r->line, "there are more than %d links", SKI_INTERCONNECT_MOST);
-    if (r->links == r->link_room) {
-        r->link_room = r->link_room ? 2 * r->link_room : 16;
-        r->link      = ski_realloc(r->link, (size_t)r->link_room * sizeof *r->link);
-    }
+    r->link                  = ski_grow(r->link, (size_t)r->links, &r->link_room, sizeof *r->link);
     r->link[r->links].name   = strcpy(ski_malloc(strlen(name) + 1), name);
     r->link[r->links].parent = r->owner;
     r->link[r->links++].line = r->line;

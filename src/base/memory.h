@@ -50,6 +50,16 @@ static inline void *ski_realloc(void *memory, size_t bytes)
     return ski_memory_checked(realloc(memory, bytes), bytes);
 }
 
+/** Returns @p array, of *@p room items of @p size bytes, with room for one item more than @p count:
+ * an array that is full is resized to twice as many, at least 16. */
+static inline void *ski_grow(void *array, size_t count, size_t *room, size_t size)
+{
+    if (count < *room)
+        return array;
+    *room = *room ? 2 * *room : 16;
+    return ski_realloc(array, *room * size);
+}
+
 /** Returns the block of @p bytes that the calling thread has for @p slot, a thread-local pointer
  *  which is NULL at first.  The first call of a thread allocates it, zeroed; it is freed when the
  *  thread ends.  Texts are there and not in thread-local arrays: a process that loads the library

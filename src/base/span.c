@@ -386,10 +386,9 @@ void *ski_span_try(struct ski_arena *arena, size_t bytes, enum ski_unit_kind kin
     return span;
 }
 
-skua_status ski_span_alloc(struct ski_arena *arena, size_t bytes, enum ski_unit_kind kind,
-                           void **span)
+skua_status ski_span_alloc(struct ski_arena *arena, size_t bytes, void **span)
 {
-    void *found = ski_span_try(arena, bytes, kind);
+    void *found = ski_span_try(arena, bytes, SKI_UNIT_LARGE);
 
     if (!found)
         return ski_span_exhausted(arena, bytes);

@@ -21,7 +21,7 @@ static size_t span_test_resident_bytes(int fd)
 static void *span_test_span(struct ski_arena *arena, size_t bytes)
 {
     void *memory = NULL;
-    ski_span_alloc(arena, bytes, SKI_UNIT_LARGE, &memory);
+    ski_span_alloc(arena, bytes, &memory);
     return memory;
 }
 
@@ -79,12 +79,10 @@ static void test_span_exhaustion(struct ski_arena *arena)
     size_t free_bytes = ski_arena_free_bytes(arena);
     void  *memory     = &memory;
 
-    OK(ski_span_alloc(arena, free_bytes + 1, SKI_UNIT_LARGE, &memory) == SKUA_ERR_NOMEM &&
-           memory == &memory,
+    OK(ski_span_alloc(arena, free_bytes + 1, &memory) == SKUA_ERR_NOMEM && memory == &memory,
        "more than there is, is a status and leaves the result alone");
-    OK(ski_span_alloc(arena, SIZE_MAX, SKI_UNIT_LARGE, &memory) == SKUA_ERR_NOMEM, "also far more");
-    OK(ski_span_alloc(arena, free_bytes, SKI_UNIT_LARGE, &memory) == SKUA_OK,
-       "all that there is can be had");
+    OK(ski_span_alloc(arena, SIZE_MAX, &memory) == SKUA_ERR_NOMEM, "also far more");
+    OK(ski_span_alloc(arena, free_bytes, &memory) == SKUA_OK, "all that there is can be had");
     OK(ski_arena_free_bytes(arena) == 0, "then nothing is left");
     ski_span_free(arena, memory);
     OK(ski_arena_free_bytes(arena) == free_bytes, "until it comes back");

@@ -80,9 +80,9 @@ skua_status ski_topology_load(struct ski_topology *topology)
     return SKUA_OK;
 }
 
-/* Parses up to @p max numbers of a list such as "0,2,4-7".  Returns their number, or -1 if it is
- * not a list. */
-static int topology_parse_list(const char *text, int *cpu, int max)
+/* Parses the first CPU_SETSIZE numbers of a list such as "0,2,4-7".  Returns their number, or -1 if
+ * it is not a list. */
+static int topology_parse_list(const char *text, int cpu[CPU_SETSIZE])
 {
     int n = 0;
 
@@ -100,7 +100,7 @@ static int topology_parse_list(const char *text, int *cpu, int max)
         }
         if (to < from || to >= CPU_SETSIZE)
             return -1;
-        for (; from <= to && n < max; from++)
+        for (; from <= to && n < CPU_SETSIZE; from++)
             cpu[n++] = (int)from;
         if (*end == '\0')
             return n;
@@ -114,13 +114,13 @@ bool ski_topology_is_list(const char *text)
 {
     int cpu[CPU_SETSIZE];
 
-    return topology_parse_list(text, cpu, CPU_SETSIZE) > 0;
+    return topology_parse_list(text, cpu) > 0;
 }
 
 static skua_status topology_assign_list(const char *list, int pes, int *cpu)
 {
     int given[CPU_SETSIZE];
-    int n = topology_parse_list(list, given, CPU_SETSIZE);
+    int n = topology_parse_list(list, given);
 
     if (n <= 0) {
         ski_log(SKI_LOG_ERROR, "SKUA_PIN=%s: expected auto, none or a list of CPUs such as 0,2,4-7",

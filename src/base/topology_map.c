@@ -15,7 +15,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/memory.h"
 #include "base/topology.h"
 
 #define TOPOLOGY_MAP_LINE 90 /* characters of a line, above which a NUMA node is summed up */

@@ -16,10 +16,7 @@ struct ski_vector {
 static inline void ski_vector_push(struct ski_vector *vector, void *item)
 {
     ski_assert(vector->count <= vector->room);
-    if (vector->count == vector->room) {
-        vector->room = vector->room ? 2 * vector->room : 16;
-        vector->item = ski_realloc(vector->item, vector->room * sizeof *vector->item);
-    }
+    vector->item = ski_grow(vector->item, vector->count, &vector->room, sizeof *vector->item);
     vector->item[vector->count++] = item;
 }
 

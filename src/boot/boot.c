@@ -19,7 +19,6 @@
 #include "boot/image_slots.h"
 #include "base/futex.h"
 #include "base/sanitizer.h"
-#include "base/topology.h"
 #include "boot/mpi_launcher.h"
 #include "boot/pmix.h"
 

@@ -117,10 +117,9 @@ static void crash_report_frames_text(const struct ski_frame *frame, bool innermo
                  (unsigned long long)frame->offset);
 }
 
-void ski_frame_text(const struct ski_frame *frame, bool innermost, bool lines, char *text,
-                    size_t size)
+void ski_frame_text(const struct ski_frame *frame, bool lines, char *text, size_t size)
 {
-    crash_report_frames_text(frame, innermost, lines, text, size);
+    crash_report_frames_text(frame, false, lines, text, size);
     text[strcspn(text, "\n")] = '\0';
 }
 
@@ -156,15 +155,5 @@ bool ski_crash_text(struct ski_job *job, int process, char text[SKI_CRASH_LINE])
         n += snprintf(text + n, SKI_CRASH_LINE - (size_t)n,
                       i == 0 ? ", in %s" : CRASH_REPORT_CALLED_FROM "%s", where);
     }
-    return true;
-}
-
-bool ski_crash_print(struct ski_job *job, int process, const char *speaker)
-{
-    char text[SKI_CRASH_LINE];
-
-    if (!ski_crash_text(job, process, text))
-        return false;
-    fprintf(stderr, "%s: %s\n", speaker, text);
     return true;
 }

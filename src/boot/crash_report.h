@@ -14,14 +14,9 @@
 bool ski_crash_text(struct ski_job *job, int process, char text[SKI_CRASH_LINE]);
 
 /** Writes the location of @p frame: "function at file.c:12" if @p lines is true and addr2line is
- *  installed, else its symbol, or module and offset.  The address of a frame that is not
- *  @p innermost is a return address. */
-void ski_frame_text(const struct ski_frame *frame, bool innermost, bool lines, char *text,
-                    size_t size);
-
-/** Prints the text of ski_crash_text() on stderr, after "SPEAKER: ".  Returns false if @p process
- *  left no record. */
-bool ski_crash_print(struct ski_job *job, int process, const char *speaker);
+ *  installed, else its symbol, or module and offset.  The address of the frame is a return
+ *  address. */
+void ski_frame_text(const struct ski_frame *frame, bool lines, char *text, size_t size);
 
 /** Writes "PE 3 (process 3)", or "PEs 4-7 (process 1)" if @p pe is -1. */
 void ski_process_text(const struct ski_job *job, int process, int pe, char *text, size_t size);

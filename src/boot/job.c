@@ -118,7 +118,7 @@ static void job_hide_secret(const struct ski_job *job)
 static skua_status job_make_secret(struct ski_job *job, const uint64_t secret[2])
 {
     void       *memory;
-    skua_status status = ski_span_alloc(job->arena, JOB_SECRET_BYTES, SKI_UNIT_LARGE, &memory);
+    skua_status status = ski_span_alloc(job->arena, JOB_SECRET_BYTES, &memory);
 
     if (status != SKUA_OK)
         return status;
@@ -142,7 +142,7 @@ skua_status ski_job_create(struct ski_arena *arena, const struct ski_job_params 
     skua_status     status;
 
     ski_assert(plan->pes > 0 && plan->pes_per_process > 0 && local_processes <= processes);
-    status = ski_span_alloc(arena, bytes, SKI_UNIT_LARGE, &memory);
+    status = ski_span_alloc(arena, bytes, &memory);
     if (status != SKUA_OK)
         return status;
     made                  = memset(memory, 0, bytes);

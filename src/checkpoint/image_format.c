@@ -74,10 +74,7 @@ static bool image_make_room(struct ski_image_writer *writer, size_t to)
 
 static void image_add_sum(struct ski_image_writer *writer, uint64_t sum)
 {
-    if (writer->chunks == writer->room_chunks) {
-        writer->room_chunks = writer->room_chunks ? 2 * writer->room_chunks : 64;
-        writer->sum         = ski_realloc(writer->sum, writer->room_chunks * sizeof *writer->sum);
-    }
+    writer->sum = ski_grow(writer->sum, writer->chunks, &writer->room_chunks, sizeof *writer->sum);
     writer->sum[writer->chunks++] = sum;
 }
 
@@ -130,10 +127,8 @@ void ski_image_section_begin(struct ski_image_writer *writer, const char *name, 
 
     ski_assert(!writer->open && strlen(name) < SKI_IMAGE_NAME && !image_has_section(writer, name));
     ski_image_align(writer);
-    if (writer->sections == writer->room_sections) {
-        writer->room_sections = writer->room_sections ? 2 * writer->room_sections : 16;
-        writer->entry = ski_realloc(writer->entry, writer->room_sections * sizeof *writer->entry);
-    }
+    writer->entry =
+        ski_grow(writer->entry, writer->sections, &writer->room_sections, sizeof *writer->entry);
     entry  = &writer->entry[writer->sections++];
     *entry = (struct ski_image_entry){.version = version, .offset = writer->used};
     snprintf(entry->name, sizeof entry->name, "%s", name);
@@ -262,12 +257,6 @@ skua_status ski_image_finish(struct ski_image_writer *writer, size_t *bytes)
     image_writer_free(writer);
     *bytes = writer->error ? 0 : writer->used;
     return writer->error ? SKUA_ERR_NOMEM : SKUA_OK;
-}
-
-void ski_image_abandon(struct ski_image_writer *writer)
-{
-    image_writer_free(writer);
-    writer->open = false;
 }
 
 /* ---- reading -----------------------------------------------------------------------------------

@@ -104,9 +104,6 @@ void ski_image_section_end(struct ski_image_writer *writer);
  *  image.  The writer holds nothing afterwards. */
 skua_status ski_image_finish(struct ski_image_writer *writer, size_t *bytes);
 
-/** Ends an image that is not finished; the memory then holds none. */
-void ski_image_abandon(struct ski_image_writer *writer);
-
 /** Returns the size of the image whose first @p bytes bytes, at least SKI_IMAGE_HEADER, are at
  *  @p image, and sets @p id.  Returns 0 if they are not the header of an image, with the reason
  *  written to @p reason, of SKI_IMAGE_REASON bytes. */

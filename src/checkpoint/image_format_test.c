@@ -178,7 +178,8 @@ static void test_incomplete(void)
     ski_image_write(&writer, "x", 1);
     OK(ski_image_size(memory.base, memory.bytes, &found, reason) == 0 && strstr(reason, "complete"),
        "memory that is being written holds no image: %s", reason);
-    ski_image_abandon(&writer);
+    ski_image_section_end(&writer);
+    OK(ski_image_finish(&writer, &size) == SKUA_OK && size > 0, "until it is finished");
     ski_image_memory_unmap(&memory);
 }
 

@@ -6,7 +6,6 @@
 #include <inttypes.h>
 #include <string.h>
 
-#include "base/memory.h"
 #include "checkpoint/checksum.h"
 #include "tests/tap.h"
 

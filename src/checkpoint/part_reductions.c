@@ -7,7 +7,6 @@
  *
  * objects/collective/array_reduction_saved.h says how they continue.
  */
-#include "base/memory.h"
 #include "checkpoint/parts.h"
 #include "core/sched/completion.h"
 #include "objects/collective/array_reduction_saved.h"

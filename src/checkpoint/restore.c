@@ -18,7 +18,6 @@
 #include "checkpoint/parts.h"
 #include "checkpoint/save_step.h"
 #include "core/collective/collective.h"
-#include "core/message/message.h"
 #include "core/message/msg_counts.h"
 #include "core/net/net.h"
 #include "core/pe/handler.h"

@@ -132,10 +132,7 @@ int ski_store_folder_list(int fd, struct ski_store_generation **list)
         number = store_folder_number(entry->d_name, strlen(entry->d_name));
         if (number == 0)
             continue;
-        if (count == room) {
-            room  = room ? 2 * room : 16;
-            *list = ski_realloc(*list, room * sizeof **list);
-        }
+        *list = ski_grow(*list, count, &room, sizeof **list);
         (*list)[count++] =
             (struct ski_store_generation){number, store_folder_committed(fd, entry->d_name)};
     }

@@ -5,24 +5,16 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #include "base/assert.h"
 #include "base/memory.h"
+#include "base/seconds.h"
 
 void ski_writer_open(struct ski_writer_thread *writer)
 {
     *writer = (struct ski_writer_thread){.state = SKI_WRITER_IDLE};
     pthread_mutex_init(&writer->mutex, NULL);
     pthread_cond_init(&writer->changed, NULL);
-}
-
-static double writer_now(void)
-{
-    struct timespec now;
-
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
 }
 
 /* Adds checksums to the images.  Their spans are the writer's own. */
@@ -38,13 +30,13 @@ static void writer_add_sums(const struct ski_image_file_source *source)
 static void writer_execute(struct ski_writer_thread *writer)
 {
     struct ski_write_result *result = &writer->result;
-    double                   begin  = writer_now();
+    double                   begin  = ski_seconds(CLOCK_MONOTONIC);
 
     writer_add_sums(&writer->order.source);
     result->generation = writer->order.source.id.generation;
     result->ok = ski_store_file_write(writer->order.path, &writer->order.source, &result->written,
                                       result->reason);
-    result->seconds = writer_now() - begin;
+    result->seconds = ski_seconds(CLOCK_MONOTONIC) - begin;
 }
 
 static void *writer_run(void *arg)

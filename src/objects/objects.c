@@ -34,7 +34,6 @@
 #include "objects/services/termination.h"
 #include "objects/zerocopy/learned_channel.h"
 #include "objects/zerocopy/learned_net.h"
-#include "objects/zerocopy/nocopy.h"
 #include "objects/zerocopy/nocopy_net.h"
 #include "objects/zerocopy/object_channel.h"
 
@@ -64,7 +63,8 @@ static const struct ski_lifecycle *const objects_modules[] = {
 
 _Static_assert(OBJECTS_MODULES <= SKI_MODULES_MOST, "see model/lifecycle.h");
 
-void ski_objects_begin(struct ski_pe *self)
+/* Begins the objects layer on @p self, also on a hidden PE (a progress thread). */
+static void objects_begin(struct ski_pe *self)
 {
     struct ski_objects *objects = ski_calloc(1, sizeof *objects);
 
@@ -84,7 +84,8 @@ void ski_objects_begin(struct ski_pe *self)
     }
 }
 
-void ski_objects_end(struct ski_pe *self)
+/* Ends the objects layer on @p self: destroys all objects, then frees all that modules hold. */
+static void objects_end(struct ski_pe *self)
 {
     struct ski_objects *objects = self->objects;
 
@@ -120,8 +121,8 @@ const struct ski_layer ski_objects_layer = {
     .publish      = ski_host_interconnect_publish,
     .open         = objects_open,
     .close        = objects_close,
-    .begin        = ski_objects_begin,
-    .end          = ski_objects_end,
+    .begin        = objects_begin,
+    .end          = objects_end,
     .reset        = ski_measure_table_reset,
     .before_sleep = ski_idle_before_sleep,
     .before_wait  = ski_program_before_wait,

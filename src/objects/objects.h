@@ -15,10 +15,4 @@ struct ski_pe;
 /** What core calls of this layer. */
 extern const struct ski_layer ski_objects_layer;
 
-/** Begins the objects layer on @p self, also on a hidden PE (a progress thread). */
-void ski_objects_begin(struct ski_pe *self);
-
-/** Ends the objects layer on @p self: destroys all objects, then frees all that modules hold. */
-void ski_objects_end(struct ski_pe *self);
-
 #endif

@@ -8,7 +8,6 @@
 #include "base/assert.h"
 #include "base/memory.h"
 #include "core/pe/handler.h"
-#include "core/message/send_backlog.h"
 #include "core/net/net.h"
 #include "onesided/buffer/buffer.h"
 #include "onesided/buffer/buffer_data.h"
@@ -30,7 +29,6 @@
 #include "onesided/sync/barrier.h"
 #include "onesided/sync/lock_remote.h"
 #include "onesided/sync/sync_pe.h"
-#include "onesided/team/team.h"
 #include "onesided/team/team_packet.h"
 #include "onesided/team/team_send.h"
 #include "onesided/team/team_split.h"
@@ -52,8 +50,7 @@ skua_status ski_onesided_create(struct ski_job *job)
     void                     *span;
     skua_status               status;
 
-    status =
-        ski_span_alloc(job->arena, head + stripes + barriers + accessing, SKI_UNIT_LARGE, &span);
+    status = ski_span_alloc(job->arena, head + stripes + barriers + accessing, &span);
     if (status != SKUA_OK)
         return status;
     root            = span; /* a fresh arena is all zeros: free locks, counters at 0 */
@@ -85,7 +82,8 @@ static void onesided_end_external(struct ski_pe *self)
     ski_onesided_end(self);
 }
 
-void ski_onesided_open(const struct ski_boot *boot)
+/* Begins in a process, before its PEs do. */
+static void onesided_open(const struct ski_boot *boot)
 {
     ski_onesided_set_job(boot->job, boot->process);
     /* Where the system lets only parents access their children: the other processes of the job, all
@@ -102,14 +100,14 @@ void ski_onesided_open(const struct ski_boot *boot)
 }
 
 /* The table of regions stays: an external thread may be in a call that uses it (boot.c). */
-void ski_onesided_close(void)
+static void onesided_close(void)
 {
     ski_external_close();
     ski_rkey_cache_close();
 }
 
 /* Forgets the job.  No other process accesses memory of this one by process_vm_readv() now. */
-void ski_onesided_reset(void)
+static void onesided_reset(void)
 {
     prctl(PR_SET_PTRACER, 0, 0, 0, 0);
     ski_symmetric_vote_reset();
@@ -177,9 +175,9 @@ void ski_onesided_end(struct ski_pe *self)
 const struct ski_layer ski_onesided_layer = {
     .name            = "onesided",
     .create          = ski_onesided_create,
-    .open            = ski_onesided_open,
-    .close           = ski_onesided_close,
-    .reset           = ski_onesided_reset,
+    .open            = onesided_open,
+    .close           = onesided_close,
+    .reset           = onesided_reset,
     .begin           = ski_onesided_begin,
     .end             = ski_onesided_end,
     .before_sleep    = ski_external_before_sleep,

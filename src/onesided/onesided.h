@@ -32,15 +32,6 @@ extern const struct ski_layer ski_onesided_layer;
  *  been logged. */
 skua_status ski_onesided_create(struct ski_job *job);
 
-/** Begins in a process, before its PEs do. */
-void ski_onesided_open(const struct ski_boot *boot);
-
-/** Ends in a process, after its PEs have. */
-void ski_onesided_close(void);
-
-/** Forgets the job, in a process that continues without it. */
-void ski_onesided_reset(void);
-
 /** Begins on a PE: creates its states. */
 void ski_onesided_begin(struct ski_pe *self);
 

@@ -9,7 +9,6 @@
 
 #include <string.h>
 
-#include "base/assert.h"
 #include "base/memory.h"
 #include "strategy/pe_heap.h"
 

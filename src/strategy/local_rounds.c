@@ -2,9 +2,8 @@
 /* local_rounds.c - see local_rounds.h. */
 #include "strategy/local_rounds.h"
 
-#include <time.h>
-
 #include "base/memory.h"
+#include "base/seconds.h"
 #include "strategy/loads.h"
 #include "strategy/neighbours.h"
 #include "strategy/random_bits.h"
@@ -43,14 +42,6 @@ static void local_sort_objects(struct local_run *run)
         run->number[run->start[run->to[i] + 1]++] = i;
 }
 
-static double local_clock(void)
-{
-    struct timespec now;
-
-    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
-    return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
-}
-
 /* Makes the problem of one PE and lets it decide. */
 static bool local_decide(struct local_run *run, int pe, int round, char *text)
 {
@@ -79,9 +70,9 @@ static bool local_decide(struct local_run *run, int pe, int round, char *text)
         run->object[i].pe   = 0;
         run->object[i].load = run->loads.load[number[i]];
     }
-    run->seconds -= local_clock();
+    run->seconds -= ski_seconds(CLOCK_THREAD_CPUTIME_ID);
     ok = ski_strategy_decide(run->strategy, &part, run->decided, text);
-    run->seconds += local_clock();
+    run->seconds += ski_seconds(CLOCK_THREAD_CPUTIME_ID);
     for (uint32_t i = 0; ok && i < n; i++)
         if (run->decided[i] > 0)
             run->next[number[i]] = neighbour[run->decided[i] - 1];
@@ -154,12 +145,4 @@ bool ski_local_rounds(const skua_strategy *strategy, const skua_strategy_problem
     free(run.number);
     free(run.start);
     return ok;
-}
-
-bool ski_strategy_run(const skua_strategy *strategy, const skua_strategy_problem *problem,
-                      int rounds, int32_t *to, char *text)
-{
-    if (strategy->flags & SKUA_STRATEGY_LOCAL)
-        return ski_local_rounds(strategy, problem, rounds, to, NULL, text);
-    return ski_strategy_decide(strategy, problem, to, text);
 }

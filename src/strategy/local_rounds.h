@@ -27,9 +27,4 @@ bool ski_local_rounds(const skua_strategy *strategy, const skua_strategy_problem
 /** Returns the seed of a round on a PE, for the problem that a job or a simulation shows it. */
 uint64_t ski_local_seed(uint64_t seed, int round, int pe);
 
-/** Calls any strategy on a whole problem: ski_local_rounds() for a local one, else
- *  ski_strategy_decide(). */
-bool ski_strategy_run(const skua_strategy *strategy, const skua_strategy_problem *problem,
-                      int rounds, int32_t *to, char *text);
-
 #endif

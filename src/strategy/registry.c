@@ -127,8 +127,11 @@ char *ski_strategy_explain(const char *name, char *text)
     return text;
 }
 
-bool ski_strategy_check(const skua_strategy *strategy, const skua_strategy_problem *problem,
-                        const int32_t *to, char *text)
+/* Checks the result of a strategy: every PE exists, and no object moved that must stay.  Returns
+ * true, or false with @p text of SKI_STRATEGY_TEXT bytes written, which names the strategy, the
+ * object and the value. */
+static bool strategy_check(const skua_strategy *strategy, const skua_strategy_problem *problem,
+                           const int32_t *to, char *text)
 {
     for (uint32_t i = 0; i < problem->objects; i++) {
         const skua_strategy_object *object = &problem->object[i];
@@ -163,7 +166,7 @@ bool ski_strategy_decide(const skua_strategy *strategy, const skua_strategy_prob
 
     registry_stay(problem, to);
     status = strategy->decide(problem, to);
-    if (status == SKUA_OK && ski_strategy_check(strategy, problem, to, text))
+    if (status == SKUA_OK && strategy_check(strategy, problem, to, text))
         return true;
     if (status != SKUA_OK)
         snprintf(text, SKI_STRATEGY_TEXT, "the strategy %s failed: %s", strategy->name,

@@ -29,7 +29,9 @@ static struct strategies_test_result strategies_test_run(const char             
     const skua_strategy          *strategy                = skua_strategy_find(name);
 
     r.to = ski_malloc(((size_t)problem->objects + 1) * sizeof *r.to);
-    r.ok = strategy && ski_strategy_run(strategy, problem, 0, r.to, text);
+    r.ok = strategy && (strategy->flags & SKUA_STRATEGY_LOCAL
+                            ? ski_local_rounds(strategy, problem, 0, r.to, NULL, text)
+                            : ski_strategy_decide(strategy, problem, r.to, text));
     if (r.ok)
         r.q = ski_quality_of(problem, r.to, NULL);
     else

@@ -24,12 +24,6 @@ char *ski_strategy_names(char *text);
  *  the list of names, or the library that is missing and its package.  Returns @p text. */
 char *ski_strategy_explain(const char *name, char *text);
 
-/** Checks the result of a strategy: every PE exists, and no object moved that must stay.  Returns
- *  true, or false with @p text of SKI_STRATEGY_TEXT bytes written, which names the strategy, the
- *  object and the value. */
-bool ski_strategy_check(const skua_strategy *strategy, const skua_strategy_problem *problem,
-                        const int32_t *to, char *text);
-
 /** Sets @p to to the present PEs, calls a strategy, and checks its status and its result.  Returns
  *  true, or false with @p text of SKI_STRATEGY_TEXT bytes written and @p to at the present PEs.  A
  *  strategy that is local decides one round of one PE. */

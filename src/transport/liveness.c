@@ -15,9 +15,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
+#include "base/seconds.h"
 #include "transport/driver.h"
 #include "transport/fd_limit.h"
 #include "transport/keepalive.h"
@@ -416,20 +416,13 @@ enum ski_liveness ski_liveness_state(const struct ski_monitor *monitor, int pe)
 
 /* ---- the process ----------------------------------------------------------------------- */
 
-static double liveness_now(void)
-{
-    struct timespec now;
-
-    clock_gettime(CLOCK_MONOTONIC_COARSE, &now);
-    return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
-}
-
 void ski_liveness_check(void)
 {
     if (pthread_mutex_trylock(&liveness_lock) != 0)
         return; /* another thread checks */
     if (liveness.net &&
-        ski_keepalive_is_due(&liveness.checked_at, liveness_now(), liveness.net->peer_timeout)) {
+        ski_keepalive_is_due(&liveness.checked_at, ski_seconds(CLOCK_MONOTONIC_COARSE),
+                             liveness.net->peer_timeout)) {
         liveness_accept();
         for (struct ski_monitor *monitor = liveness.monitors; monitor; monitor = monitor->next)
             monitor_check(monitor);

@@ -6,7 +6,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
+
+#include "base/seconds.h"
 
 #define SEAL_WARNINGS_MAX 10 /* about packets that are not genuine, then silence */
 
@@ -78,14 +79,6 @@ static struct {
     struct ski_net          *net;
     char                     text[192];
 } seal;
-
-static double seal_now(void)
-{
-    struct timespec time;
-
-    clock_gettime(CLOCK_MONOTONIC_COARSE, &time);
-    return (double)time.tv_sec + 1e-9 * (double)time.tv_nsec;
-}
 
 /* ---- keys ----------------------------------------------------------------------------- */
 
@@ -222,14 +215,14 @@ static void seal_suspect(struct ski_port *port, int pe)
 
     if (!s || s->deadline > 0)
         return;
-    s->deadline    = seal_now() + seal.net->peer_timeout;
+    s->deadline    = ski_seconds(CLOCK_MONOTONIC_COARSE) + seal.net->peer_timeout;
     s->awaited     = s->next;
     port->suspects = true;
 }
 
 static void seal_check_suspects(struct ski_port *port)
 {
-    double now     = seal_now();
+    double now     = ski_seconds(CLOCK_MONOTONIC_COARSE);
     bool   another = false;
 
     for (size_t pe = 0; pe < port->sources; pe++) {

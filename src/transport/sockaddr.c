@@ -19,11 +19,6 @@ static size_t sockaddr_compared_bytes(const struct sockaddr_storage *addr)
     }
 }
 
-bool ski_sockaddr_is_ip(const struct sockaddr_storage *addr)
-{
-    return sockaddr_compared_bytes(addr) > 0;
-}
-
 bool ski_sockaddr_equal(const struct sockaddr_storage *a, const struct sockaddr_storage *b)
 {
     size_t bytes = sockaddr_compared_bytes(a);

@@ -9,9 +9,6 @@
 #include <stddef.h>
 #include <sys/socket.h>
 
-/** Returns whether an address is of IPv4 or IPv6. */
-bool ski_sockaddr_is_ip(const struct sockaddr_storage *addr);
-
 /** Returns whether two IP addresses and their ports are equal. */
 bool ski_sockaddr_equal(const struct sockaddr_storage *a, const struct sockaddr_storage *b);
 

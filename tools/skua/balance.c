@@ -13,11 +13,11 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #include "balance_table.h"
 #include "base/config.h"
 #include "base/memory.h"
+#include "base/seconds.h"
 #include "commands.h"
 #include "strategy/local_rounds.h"
 #include "strategy/problem.h"
@@ -229,14 +229,6 @@ static int offline_make(const struct offline_options *o)
 
 /* ---- decisions ------------------------------------------------------------------------------ */
 
-static double offline_clock(void)
-{
-    struct timespec now;
-
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
-}
-
 static void offline_evaluate(struct balance_row *row, const skua_strategy_problem *problem,
                              const int32_t *to)
 {
@@ -270,7 +262,7 @@ static bool offline_decide(const skua_strategy *strategy, const struct offline_o
     offline_warn(strategy, problem);
     row->name   = strategy->name;
     row->rounds = 0;
-    begin       = offline_clock();
+    begin       = ski_seconds(CLOCK_MONOTONIC);
     if (strategy->flags & SKUA_STRATEGY_LOCAL) {
         struct ski_local_cost cost;
 
@@ -279,7 +271,7 @@ static bool offline_decide(const skua_strategy *strategy, const struct offline_o
         row->seconds = cost.seconds_per_pe * cost.rounds;
     } else {
         ok           = ski_strategy_decide(strategy, problem, to, text);
-        row->seconds = offline_clock() - begin;
+        row->seconds = ski_seconds(CLOCK_MONOTONIC) - begin;
     }
     if (ok)
         offline_evaluate(row, problem, to);

@@ -14,7 +14,6 @@
 #include "check/checker.h"
 
 #include "check/check.h"
-#include "support/bump.h"
 #include "support/diagnostic.h"
 #include "syntax/ident.h"
 

@@ -6,7 +6,6 @@
 #include <string.h>
 
 #include "support/bump.h"
-#include "support/diagnostic.h"
 #include "support/source.h"
 #include "support/text.h"
 #include "syntax/parse_file.h"

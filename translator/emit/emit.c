@@ -169,7 +169,7 @@ static void emit_measuring(struct emit_files to, const struct ast_module *module
 
 static void emit_main_chare(struct writer *to, const struct ast_class *class)
 {
-    const struct ast_entry *constructor = emit_constructor_of(class);
+    const struct ast_entry *constructor = emit_special_of(class, ENTRY_CONSTRUCTOR);
 
     if (class->kind != CLASS_MAINCHARE)
         return;

@@ -5,19 +5,9 @@
  */
 #include "emit/emit_parts.h"
 
-#include "support/bump.h"
-
 static bool emit_class_is_single(const struct ast_class *class)
 {
     return class->kind == CLASS_CHARE || class->kind == CLASS_MAINCHARE;
-}
-
-static struct ast_entry *emit_class_destructor_of(const struct ast_class *class)
-{
-    for (struct ast_entry *entry = class->entries; entry; entry = entry->next)
-        if (entry->kind == ENTRY_DESTRUCTOR)
-            return entry;
-    return NULL;
 }
 
 /* Returns whether objects can be packed. */
@@ -231,7 +221,7 @@ static void emit_class_stream_binding(struct writer *to, const struct ast_class 
 
 static void emit_class_construct(struct writer *to, const struct ast_class *class)
 {
-    const struct ast_entry *constructor = emit_constructor_of(class);
+    const struct ast_entry *constructor = emit_special_of(class, ENTRY_CONSTRUCTOR);
     bool                    args        = constructor && constructor->parameters;
 
     writer_put(to,
@@ -261,7 +251,7 @@ static void emit_class_destroy(struct writer *to, const struct ast_class *class)
     writer_put(to, "static void %.*s__destroy(void *skua_object)\n{\n", NAME_ARGS(class));
     emit_class_self(to, class);
     writer_put(to, "\n");
-    if (emit_class_destructor_of(class))
+    if (emit_special_of(class, ENTRY_DESTRUCTOR))
         writer_put(to, "    %.*s_on_destroy(self);\n", NAME_ARGS(class));
     emit_class_stream_binding(to, class, "NULL");
     emit_state_free(to, class);

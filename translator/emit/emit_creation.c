@@ -75,7 +75,7 @@ static void emit_creation_body(struct writer              *to, const struct ast_
 static void emit_creation_function(struct emit_files           to, const struct ast_class *class,
                                    const struct emit_creation *creation)
 {
-    const struct ast_entry *constructor = emit_constructor_of(class);
+    const struct ast_entry *constructor = emit_special_of(class, ENTRY_CONSTRUCTOR);
 
     writer_put(to.header, "/** %s */\n", creation->comment);
     emit_creation_head(to.header, class, constructor, creation);

@@ -385,7 +385,7 @@ void emit_state(struct emit_files to, const struct ast_class *class)
 static const struct ast_parameter *emit_data_namesake(const struct ast_class *class,
                                                       const struct ast_field *field)
 {
-    const struct ast_entry     *constructor = emit_constructor_of(class);
+    const struct ast_entry     *constructor = emit_special_of(class, ENTRY_CONSTRUCTOR);
     const struct ast_parameter *p           = constructor ? constructor->parameters : NULL;
 
     for (; p; p = p->next)

@@ -11,8 +11,6 @@
 
 #include <assert.h>
 
-#include "support/bump.h"
-
 static const struct ast_parameter *emit_inplace_parameter(const struct ast_entry *entry)
 {
     const struct ast_parameter *p = entry->parameters;

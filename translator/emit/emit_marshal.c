@@ -122,10 +122,10 @@ const char *emit_element_type(const struct ast_class *class)
     return bump_printf("%.*s_%s", NAME_ARGS(class), one ? "proxy" : "element");
 }
 
-struct ast_entry *emit_constructor_of(const struct ast_class *class)
+struct ast_entry *emit_special_of(const struct ast_class *class, enum ast_entry_kind kind)
 {
     for (struct ast_entry *entry = class->entries; entry; entry = entry->next)
-        if (entry->kind == ENTRY_CONSTRUCTOR)
+        if (entry->kind == kind)
             return entry;
     return NULL;
 }

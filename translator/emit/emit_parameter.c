@@ -52,7 +52,9 @@ void emit_parameter(struct writer *to, const struct ast_parameter *p)
     writer_put(to, "%.*s", NAME_ARGS(p));
 }
 
-void emit_received_parameter(struct writer *to, const struct ast_parameter *p)
+/* Emits the declaration of a parameter of a function that gets received arguments: a packed struct
+ * is not const. */
+static void emit_received_parameter(struct writer *to, const struct ast_parameter *p)
 {
     if (p->passing == PASS_PACKED)
         writer_put(to, "%.*s *%.*s", NAME_ARGS(p->record), NAME_ARGS(p));

@@ -137,10 +137,6 @@ void emit_bare_type(struct writer *to, struct source_code type, unsigned stars);
 /** Emits the declaration of a parameter. */
 void emit_parameter(struct writer *to, const struct ast_parameter *parameter);
 
-/** Emits the declaration of a parameter of a function that gets received arguments: a packed struct
- *  is not const. */
-void emit_received_parameter(struct writer *to, const struct ast_parameter *parameter);
-
 /** Returns a type without its leading `const`, which emit_array_type() adds. */
 struct source_code emit_without_const(struct source_code type);
 
@@ -156,8 +152,8 @@ bool emit_is_collection(const struct ast_class *class);
 /** Returns the type that refers to one object of @p class: "Block_element". */
 const char *emit_element_type(const struct ast_class *class);
 
-/** Returns the constructor of @p class, or NULL. */
-struct ast_entry *emit_constructor_of(const struct ast_class *class);
+/** Returns the constructor or the destructor of @p class, as @p kind says, or NULL. */
+struct ast_entry *emit_special_of(const struct ast_class *class, enum ast_entry_kind kind);
 
 /** Returns the prefix of the private names of an entry: "Block__ghost". */
 const char *emit_stem_of(const struct ast_class *class, const struct ast_entry *entry);

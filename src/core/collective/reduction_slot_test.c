@@ -8,32 +8,18 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/config.h"
 #include "core/collective/collective.h"
 #include "core/data/msg.h"
 #include "core/pe/pe.h"
+#include "tests/slot_pe.h"
 #include "tests/tap.h"
 
 enum { RECEIVER, SENDER, LATE_PE, SLOT_TEST_PES = 4 };
 
 static struct ski_pe *slot_test_pe(struct ski_job *job, int pe)
 {
-    struct ski_host *host = job->host;
-    struct ski_pe   *self = NULL;
+    struct ski_pe *self = slot_pe_create(job, pe);
 
-    if (posix_memalign((void **)&self, SKI_CACHE_LINE, sizeof *self) != 0)
-        abort();
-    memset(self, 0, sizeof *self);
-    ski_reader_init(&self->reader, ski_host_inbox(host, pe), host->cells);
-    self->pe      = pe;
-    self->pes     = SLOT_TEST_PES;
-    self->index   = pe;
-    self->first   = job->run_first;
-    self->near    = (uint32_t)job->run_pes;
-    self->inboxes = host->inboxes;
-    self->stride  = host->stride;
-    self->job     = job;
-    self->host    = host;
     ski_collectives_init(self);
     return self;
 }
@@ -42,21 +28,6 @@ static void slot_test_pe_free(struct ski_pe *self)
 {
     ski_collectives_destroy(self->collectives);
     free(self);
-}
-
-static struct ski_job *slot_test_job(void)
-{
-    static const struct ski_job_params plan = {
-        .pes = SLOT_TEST_PES, .pes_per_process = SLOT_TEST_PES, .pin = "none"};
-    struct ski_arena *arena;
-    struct ski_job   *job;
-    int               fd;
-
-    if (ski_config_load() != SKUA_OK ||
-        ski_arena_create((size_t)64 << 20, 0, 0, &arena, &fd) != SKUA_OK ||
-        ski_job_create(arena, &plan, &job) != SKUA_OK || ski_host_create(job, 16) != SKUA_OK)
-        abort();
-    return job;
 }
 
 /* Sends @p value as the contribution to a round of a call.  Returns false if there is no slot for
@@ -159,7 +130,7 @@ static void slot_test_reuse(struct ski_pe *receiver, struct ski_pe *sender)
 
 int main(void)
 {
-    struct ski_job   *job      = slot_test_job();
+    struct ski_job   *job      = slot_job_create(SLOT_TEST_PES);
     struct ski_arena *arena    = job->arena;
     struct ski_pe    *receiver = slot_test_pe(job, RECEIVER);
     struct ski_pe    *sender   = slot_test_pe(job, SENDER);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* queue_tested.c - the order in which messages leave the queue, and what putting some back does. */
+/* queue_test.c - the order in which messages leave the queue, and what putting some back does. */
 #include "core/data/queue.h"
 
 #include <stdlib.h>

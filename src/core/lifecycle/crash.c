@@ -72,16 +72,24 @@ static bool crash_wants_frames(void)
     return ski_config.backtrace || ski_config.errors == SKI_ERRORS_FATAL;
 }
 
+/* Prints the record of this process, which has no launcher that does. */
+static void crash_print(struct ski_crash *crash)
+{
+    char text[SKI_CRASH_LINE];
+
+    atomic_store_explicit(&crash->ready, 1, memory_order_release);
+    if (ski_crash_text(crash_job, crash_process, text))
+        fprintf(stderr, "skua: %s\n", text);
+}
+
 static void crash_finish_record(struct ski_crash *crash, int sig, const void *from)
 {
     crash->pe     = ski_self && !ski_pe_hidden(ski_self) ? ski_self->pe : -1;
     crash->signal = sig;
     if (crash_wants_frames())
         crash_note_frames(crash, from);
-    if (!crash_launched) {
-        atomic_store_explicit(&crash->ready, 1, memory_order_release);
-        ski_crash_print(crash_job, crash_process, "skua");
-    }
+    if (!crash_launched)
+        crash_print(crash);
     atomic_store_explicit(&crash->ready, SKI_CRASH_REPORTED, memory_order_release);
 }
 

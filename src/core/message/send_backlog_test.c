@@ -4,7 +4,6 @@
 
 #include <skua/message.h>
 
-#include "core/message/inbox_recv.h"
 #include "tests/core_pe.h"
 
 #define MESSAGES 3000

@@ -16,7 +16,8 @@ static void deferred_ack_none(struct ski_deferred_ack *ack)
     ack->oldest  = 0;
 }
 
-void ski_deferred_ack_send(struct ski_deferred_ack *ack, struct ski_pe *self)
+/* Sends the acknowledgements that wait. */
+static void deferred_ack_send(struct ski_deferred_ack *ack, struct ski_pe *self)
 {
     const struct ski_deferred_ack_calls *calls = ack->calls;
 
@@ -31,7 +32,7 @@ static void deferred_ack_settle(struct ski_deferred_ack *ack, struct ski_pe *sel
     if (!more)
         deferred_ack_none(ack);
     else if (ack->oldest && ski_ticks() - ack->oldest > ack->policy.limit)
-        ski_deferred_ack_send(ack, self);
+        deferred_ack_send(ack, self);
 }
 
 void ski_deferred_ack_taken(struct ski_deferred_ack *ack, struct ski_pe *self, bool more)
@@ -60,7 +61,7 @@ struct skua_msg *ski_deferred_ack_take(struct ski_deferred_ack *ack, struct ski_
 void ski_deferred_ack_return(struct ski_deferred_ack *ack, struct ski_pe *self)
 {
     ski_ack_policy_return(&ack->policy, ski_ticks());
-    ski_deferred_ack_send(ack, self);
+    deferred_ack_send(ack, self);
 }
 
 /* Returns whether a PE that is back at @p now, and has messages to run, keeps them for later. */
@@ -77,9 +78,9 @@ void ski_deferred_ack_consider(struct ski_deferred_ack *ack, struct ski_pe *self
         ski_ack_policy_return(&ack->policy, now);
         ack->passes = 0;
         if (idle || !deferred_ack_may_wait(ack, now))
-            ski_deferred_ack_send(ack, self);
+            deferred_ack_send(ack, self);
     } else if (ack->calls && (idle || ack->passes++ > 0))
-        ski_deferred_ack_send(ack, self);
+        deferred_ack_send(ack, self);
 }
 
 void ski_deferred_ack_depart(struct ski_deferred_ack *ack, struct ski_pe *self)
@@ -88,7 +89,7 @@ void ski_deferred_ack_depart(struct ski_deferred_ack *ack, struct ski_pe *self)
 
     ski_assert(ack->calls);
     if (ack->awaited && !ski_ack_policy_expects(&ack->policy))
-        ski_deferred_ack_send(ack, self);
+        deferred_ack_send(ack, self);
     else if (!ack->oldest)
         ack->oldest = now;
     ski_ack_policy_leave(&ack->policy, now);

@@ -47,9 +47,6 @@ struct ski_deferred_ack {
     struct ski_ack_policy policy;
 };
 
-/** Sends the acknowledgements that wait. */
-void ski_deferred_ack_send(struct ski_deferred_ack *ack, struct ski_pe *self);
-
 /** Returns the acknowledgements for @p pe, which a packet to that PE carries; NULL: there are
  *  none. */
 struct skua_msg *ski_deferred_ack_take(struct ski_deferred_ack *ack, struct ski_pe *self, int pe);

@@ -65,5 +65,5 @@ void ski_code_describe(uint64_t address, bool line, char *text, size_t size)
     if (address & IN_PROGRAM)
         at += program.base;
     ski_code_frame(&frame, (void *)at);
-    ski_frame_text(&frame, false, line, text, size);
+    ski_frame_text(&frame, line, text, size);
 }

@@ -119,7 +119,7 @@ static skua_status handler_publish(struct ski_job *job)
 
     for (uint32_t i = 0; i < ski_handlers.count; i++)
         bytes += strlen(handler_names[i]) + 1;
-    status = ski_span_alloc(job->arena, bytes, SKI_UNIT_LARGE, &memory);
+    status = ski_span_alloc(job->arena, bytes, &memory);
     if (status != SKUA_OK)
         return status;
     at = memory;

@@ -26,11 +26,6 @@ void ski_completion_tags_destroy(struct ski_pe *self)
     free(self->tags);
 }
 
-void ski_completion_tags_clear(struct ski_pe *self)
-{
-    *self->tags = (struct ski_completion_tags){0};
-}
-
 uint64_t ski_completion_tag(struct ski_pe *self, const skua_completion *done)
 {
     uint64_t               address = (uint64_t)(uintptr_t)done->what.counter;

@@ -20,9 +20,6 @@ void ski_completion_tags_init(struct ski_pe *self);
 /** Frees the cache of a PE. */
 void ski_completion_tags_destroy(struct ski_pe *self);
 
-/** Forgets all tags, since the key that they were made with has changed. */
-void ski_completion_tags_clear(struct ski_pe *self);
-
 /** Returns the tag of a completion of @p self, which is remembered or made. */
 uint64_t ski_completion_tag(struct ski_pe *self, const skua_completion *done);
 

@@ -51,7 +51,7 @@ void ski_thread_enter(struct ski_pe *self, struct skua_thread *thread)
     ski_assert(!self->thread && !ski_thread_done(thread) && thread->pe == self->pe);
     self->thread = thread;
     self->stats.switches++;
-    ski_fiber_switch(&self->threads.fiber, &thread->fiber, false);
+    ski_fiber_switch(&self->threads.fiber, &thread->fiber);
 }
 
 /* Runs the function of a thread, on the stack of the thread. */

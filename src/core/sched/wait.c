@@ -71,7 +71,8 @@ __attribute__((noinline)) bool ski_wait_on_movable(void **list, struct ski_call 
     return woken;
 }
 
-bool ski_wake_one(struct ski_pe *self, void **list)
+/* Wakes the waiter that came first. Returns false if there is none. */
+static bool wake_one(struct ski_pe *self, void **list)
 {
     struct ski_waiter *waiter = ski_wait_list_take(list);
 
@@ -86,7 +87,7 @@ bool ski_wake_one(struct ski_pe *self, void **list)
 
 void ski_wake_all(struct ski_pe *self, void **list)
 {
-    while (ski_wake_one(self, list))
+    while (wake_one(self, list))
         ;
 }
 
@@ -123,7 +124,7 @@ void skua_mutex_unlock(skua_mutex *mutex)
         !ski_pe_exiting(self)) /* at the end of the job a wait may have ended without the lock */
         ski_misuse("skua_mutex_unlock: the mutex is not locked");
     ski_thread_unpin(self);
-    if (!ski_wake_one(self, &mutex->waiters))
+    if (!wake_one(self, &mutex->waiters))
         mutex->locked = false;
 }
 
@@ -137,7 +138,7 @@ bool skua_cond_wait(skua_cond *cond, skua_mutex *mutex)
 
 void skua_cond_signal(skua_cond *cond)
 {
-    ski_wake_one(SKI_SELF(), &cond->waiters);
+    wake_one(SKI_SELF(), &cond->waiters);
 }
 
 void skua_cond_broadcast(skua_cond *cond)

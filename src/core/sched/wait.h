@@ -28,9 +28,6 @@ bool ski_wait_on_runtime(struct ski_pe *self, void **list, struct ski_call call)
  * PE, to which @p list has moved as well: the caller must not use what it knew of its PE. */
 bool ski_wait_on_movable(void **list, struct ski_call call);
 
-/** Wakes the waiter that came first. Returns false if there is none. */
-bool ski_wake_one(struct ski_pe *self, void **list);
-
 /** Wakes all waiters of @p list. */
 void ski_wake_all(struct ski_pe *self, void **list);
 

@@ -103,10 +103,10 @@ static inline void ski_fiber_arrive(struct ski_fiber *to, struct ski_fiber *from
 
 #endif
 
-/** Switches stacks; returns after a switch back.  @p for_good: there will be none. */
-static inline void ski_fiber_switch(struct ski_fiber *from, struct ski_fiber *to, bool for_good)
+/** Switches stacks; returns after a switch back. */
+static inline void ski_fiber_switch(struct ski_fiber *from, struct ski_fiber *to)
 {
-    ski_fiber_leave(from, to, for_good);
+    ski_fiber_leave(from, to, false);
     ski_context_switch(&from->context, to->context);
     ski_fiber_arrive(from, to);
 }

@@ -8,7 +8,6 @@
  */
 #include <skua/section.h>
 
-#include "core/message/message.h"
 #include "core/pe/handler.h"
 #include "objects/chare/element_lookup.h"
 #include "objects/chare/invoke.h"

@@ -4,7 +4,6 @@
 
 #include "base/assert.h"
 #include "base/memory.h"
-#include "core/message/message.h"
 #include "core/sched/thread.h"
 #include "core/sched/thread_move.h"
 #include "objects/measure/measure.h"

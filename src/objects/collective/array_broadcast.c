@@ -35,7 +35,7 @@ struct ski_early_broadcast {
     skua_msg                   *msg;
 };
 
-/* The acknowledgement of the arrival of @count elements: the last broadcast that the element and
+/* The acknowledgement of the arrival of `count` elements: the last broadcast that the element and
  * its new PE had had, and whether the element was inserted.  Several elements have missed nothing.
  */
 struct array_broadcast_arrival {

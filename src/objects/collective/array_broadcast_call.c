@@ -7,8 +7,6 @@
 #include "core/collective/collective.h"
 #include "core/net/net.h"
 #include "core/pe/handler.h"
-#include "objects/chare/creation.h"
-#include "objects/chare/entry.h"
 #include "objects/chare/invoke.h"
 #include "objects/collective/array_broadcast.h"
 #include "objects/collective/array_broadcast_msg.h"

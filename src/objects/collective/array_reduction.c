@@ -12,7 +12,6 @@
 #include "core/collective/pe_tree.h"
 #include "objects/collective/array_broadcast.h"
 #include "objects/collective/array_partial.h"
-#include "objects/location/insertion.h"
 #include "objects/model/seqnum.h"
 #include "objects/model/element.h"
 #include "objects/measure/measure.h"

@@ -5,7 +5,6 @@
 #include "base/assert.h"
 #include "base/config.h"
 #include "base/memory.h"
-#include "core/message/message.h"
 #include "core/pe/handler.h"
 #include "objects/collective/section_list.h"
 #include "objects/collective/section_multicast.h"

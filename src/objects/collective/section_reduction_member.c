@@ -3,7 +3,6 @@
 #include "objects/collective/section_reduction_member.h"
 
 #include "base/assert.h"
-#include "core/message/message.h"
 #include "core/pe/handler.h"
 #include "objects/collective/section_contributors.h"
 #include "objects/collective/section_reduction.h"

@@ -2,7 +2,6 @@
 /* section_saved.c - see section_saved.h. */
 #include "objects/collective/section_saved.h"
 
-#include "base/log.h"
 #include "objects/collective/reduction_list.h"
 
 /* The position of an element in a section. */

@@ -7,7 +7,6 @@
 #include "base/memory.h"
 #include "core/sched/scheduler.h"
 #include "core/pe/builtin.h"
-#include "objects/model/msg_target.h"
 
 /* ---- entries --------------------------------------------------------------------------- */
 

@@ -3,7 +3,6 @@
 #include "objects/model/element.h"
 
 #include "base/log.h"
-#include "base/memory.h"
 #include "core/isomalloc/isomalloc.h"
 
 static const struct ski_lifecycle_table *element_lifecycle(const struct ski_collection *all)

@@ -47,10 +47,7 @@ static bool pup_same(const struct ski_pup_field *a, const struct ski_pup_field *
 
 static void pup_note_measured(struct ski_pup_log *log, const struct ski_pup_field *field)
 {
-    if (log->count == log->room) {
-        log->room     = log->room ? 2 * log->room : 16;
-        log->measured = ski_realloc(log->measured, log->room * sizeof *log->measured);
-    }
+    log->measured = ski_grow(log->measured, log->count, &log->room, sizeof *log->measured);
     log->measured[log->count++] = *field;
 }
 

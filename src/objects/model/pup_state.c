@@ -5,7 +5,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "base/assert.h"
 #include "base/memory.h"
 #include "objects/model/collection.h"
 #include "objects/model/object.h"

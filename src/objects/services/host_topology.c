@@ -89,7 +89,9 @@ static bool host_in_order(const struct ski_job *job, int host)
     return job->host_process[to] - job->host_process[from] == to - from;
 }
 
-int ski_host_topology_row(void)
+/* Returns the number of PEs of each host, if hosts are filled in order and have equally many, the
+ * last perhaps fewer; else 0. */
+static int host_topology_row(void)
 {
     int row = ski_job_host_pes(host_job, 0);
 
@@ -163,5 +165,5 @@ skua_mesh skua_mesh_make(int dims)
 
     if (dims < 0 || dims > SKUA_MESH_DIMS)
         ski_misuse("skua_mesh_make: a mesh has 1 to %d dimensions, not %d", SKUA_MESH_DIMS, dims);
-    return ski_mesh_choose(pes, dims, ski_host_topology_row());
+    return ski_mesh_choose(pes, dims, host_topology_row());
 }

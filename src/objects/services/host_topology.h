@@ -17,8 +17,4 @@ void ski_host_topology_check_pe(const char *call, int pe);
 /** Ends the job with the name of @p call if the job has no host @p host. */
 void ski_host_topology_check(const char *call, int host);
 
-/** Returns the number of PEs of each host, if hosts are filled in order and have equally many, the
- * last perhaps fewer; else 0. */
-int ski_host_topology_row(void);
-
 #endif

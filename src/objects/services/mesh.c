@@ -130,20 +130,6 @@ int ski_mesh_slot_pe(const skua_mesh *mesh, int from, int slot)
     return (int)pe;
 }
 
-int ski_mesh_route(const skua_mesh *mesh, int from, int to)
-{
-    int slot = ski_mesh_slots(mesh);
-
-    ski_assert(to >= 0 && to < mesh->pes);
-    for (int k = mesh->dims - 1; k > 0; k--) {
-        int c = mesh_coordinate(mesh, to, k);
-        slot -= mesh->size[k];
-        if (c != mesh_coordinate(mesh, from, k))
-            return slot + c;
-    }
-    return mesh_coordinate(mesh, to, 0);
-}
-
 /* Computes the division by @p size: with 2^l >= size and m = 2^(32 + l) / size, rounded up, n * m
  * is less than n more than n * 2^(32 + l) / size.  The next integer is at least 1 / size above
  * n / size, and n / 2^(32 + l) < 1 / size, so the quotient is exact for n < 2^31. */

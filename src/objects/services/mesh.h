@@ -40,11 +40,8 @@ int ski_mesh_slot_pe(const skua_mesh *mesh, int from, int slot);
 /** Returns whether a hop to slot @p slot is the last of a route. */
 bool ski_mesh_slot_last(const skua_mesh *mesh, int slot);
 
-/** Returns the slot, on PE @p from, of the next hop of a route to PE @p to. */
-int ski_mesh_route(const skua_mesh *mesh, int from, int to);
-
-/** Fills @p dim, from which skua_stream_route() computes on PE @p from what ski_mesh_route()
- *  returns. */
+/** Fills @p dim, from which skua_stream_route() computes the slot, on PE @p from, of the next hop
+ * of a route. */
 void ski_mesh_routes(const skua_mesh *mesh, int from, skua_stream_dim dim[SKUA_MESH_DIMS - 1]);
 
 #endif

@@ -7,13 +7,29 @@
 
 #define PES_MOST 130
 
+/* Returns the slot, on PE @p from, of the next hop of a route to PE @p to: a route corrects the
+ * coordinates from the last to the first. */
+static int mesh_test_route(const skua_mesh *mesh, int from, int to)
+{
+    int slot = ski_mesh_slots(mesh), here[SKUA_MESH_DIMS], there[SKUA_MESH_DIMS];
+
+    skua_mesh_coord(mesh, from, here);
+    skua_mesh_coord(mesh, to, there);
+    for (int k = mesh->dims - 1; k > 0; k--) {
+        slot -= mesh->size[k];
+        if (there[k] != here[k])
+            return slot + there[k];
+    }
+    return there[0];
+}
+
 /* Hops from one PE to another, or 100 if the route does not end. */
 static int mesh_test_hops(const skua_mesh *mesh, int from, int to)
 {
     int n = 0;
 
     while (from != to && n < 100) {
-        int  slot = ski_mesh_route(mesh, from, to);
+        int  slot = mesh_test_route(mesh, from, to);
         bool last = ski_mesh_slot_last(mesh, slot);
         int  next = ski_mesh_slot_pe(mesh, from, slot);
 
@@ -41,7 +57,7 @@ static int mesh_test_longest_route(const skua_mesh *mesh)
 static bool mesh_test_itself_is_last(const skua_mesh *mesh)
 {
     for (int pe = 0; pe < mesh->pes; pe++) {
-        int slot = ski_mesh_route(mesh, pe, pe);
+        int slot = mesh_test_route(mesh, pe, pe);
         if (!ski_mesh_slot_last(mesh, slot) || ski_mesh_slot_pe(mesh, pe, slot) != pe)
             return false;
     }
@@ -69,7 +85,7 @@ static bool mesh_test_streams_agree(const skua_mesh *mesh)
         ski_mesh_routes(mesh, from, port.dim);
         for (int to = 0; to < mesh->pes; to++)
             same = same && skua_stream_route(&port, (uint32_t)to) ==
-                               (uint32_t)ski_mesh_route(mesh, from, to);
+                               (uint32_t)mesh_test_route(mesh, from, to);
     }
     return same;
 }
@@ -152,7 +168,7 @@ static void mesh_test_large(void)
         ski_mesh_routes(&mesh, 3 % row, port.dim);
         for (int i = 0, to = MESH_TEST_MOST - 1; i < 1000; i++, to -= i % 2 ? 1 : row - 1)
             same = same && skua_stream_route(&port, (uint32_t)to) ==
-                               (uint32_t)ski_mesh_route(&mesh, 3 % row, to);
+                               (uint32_t)mesh_test_route(&mesh, 3 % row, to);
     }
     OK(same, "routes of %d PEs", MESH_TEST_MOST);
 }

@@ -16,7 +16,6 @@
 #include "core/pe/handler.h"
 #include "core/pe/pe.h"
 #include "core/message/msg_counts.h"
-#include "objects/services/host_topology.h"
 #include "objects/services/mesh.h"
 #include "objects/services/quiescence.h"
 #include "objects/model/objects_pe.h"
@@ -195,6 +194,18 @@ static bool stream_flush_idle(void *arg)
     return sent;
 }
 
+/* Sends all items that wait on this PE, of every stream.  Returns false if there were none.
+ * Quiescence detection calls it, with @p arg NULL. */
+static bool stream_flush_all(void *arg)
+{
+    bool sent = false;
+
+    (void)arg;
+    for (struct stream_kind *kind = stream_kinds; kind; kind = kind->next)
+        sent |= stream_flush_slots(stream_at(kind->key.offset));
+    return sent;
+}
+
 /* Returns whether any stream has begun on this PE. */
 static bool stream_any_begun(void)
 {
@@ -207,7 +218,7 @@ static bool stream_any_begun(void)
 static void stream_watch(void)
 {
     skua_idle_add(stream_flush_idle, NULL);
-    ski_quiescence_hook(ski_streams_flush, NULL);
+    ski_quiescence_hook(stream_flush_all, NULL);
 }
 
 /* Begins a stream on this PE, at its first item. */
@@ -404,16 +415,6 @@ size_t skua_stream_waiting(skua_stream stream)
     const struct stream_pe *s = stream_of_call(__func__, stream);
 
     return s->port.pes ? s->bound - s->port.left : 0;
-}
-
-bool ski_streams_flush(void *arg)
-{
-    bool sent = false;
-
-    (void)arg;
-    for (struct stream_kind *kind = stream_kinds; kind; kind = kind->next)
-        sent |= stream_flush_slots(stream_at(kind->key.offset));
-    return sent;
 }
 
 static void stream_on_due(void *arg, const void *data, size_t bytes)

@@ -29,10 +29,6 @@
 
 #include "objects/model/lifecycle.h"
 
-/** Sends all items that wait on this PE, of every stream. Returns false if there were none.
- * Quiescence detection calls it, with @p arg NULL. */
-bool ski_streams_flush(void *arg);
-
 /** The observer of this module (model/lifecycle.h): the streams of a PE. */
 extern const struct ski_lifecycle ski_stream_lifecycle;
 

@@ -7,7 +7,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/assert.h"
 #include "base/memory.h"
 #include "core/message/message.h"
 #include "objects/chare/entry.h"

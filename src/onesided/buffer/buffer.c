@@ -9,7 +9,6 @@
 #include <unistd.h>
 
 #include "base/assert.h"
-#include "base/copy.h"
 #include "base/memory.h"
 #include "core/message/message.h"
 #include "core/net/net.h"

@@ -5,7 +5,6 @@
 #include <string.h>
 
 #include "base/assert.h"
-#include "base/config.h"
 #include "core/message/message.h"
 #include "core/net/zcopy_send.h"
 #include "core/pe/handler.h"

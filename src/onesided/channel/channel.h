@@ -218,15 +218,9 @@ void ski_doorbell_push(struct ski_pe *self, uint64_t key, struct ski_zcopy_desc 
  *  has counted.  May be called within the driver. */
 void ski_doorbell_push_arrived(struct ski_pe *self, uint64_t key);
 
-/** Performs a put by message. */
-void ski_channel_put_message(skua_sender *sender, const char *from);
-
 /** Chooses the path to a channel and prepares it.  SKUA_ERR_INVAL, logged for @p call. */
 skua_status ski_sender_select(struct ski_pe *self, const char *call, skua_sender *sender,
                               skua_channel channel);
-
-/** Frees what a sender has in the arena. */
-void ski_sender_drop(struct ski_pe *self, skua_sender *sender);
 
 /** Frees a sender that has nothing in the arena. */
 void ski_sender_free(skua_sender *sender);
@@ -367,10 +361,6 @@ void ski_channel_check_remove(struct ski_pe *self, skua_sender *sender);
  *  checked mode. */
 skua_status ski_channel_check_size(struct ski_pe *self, const char *call, const skua_sender *sender,
                                    const struct ski_channel *channel);
-
-/** Computes the checksum of a zcopy put from @p from. */
-void ski_channel_check_zcopy_put(struct ski_zcopy_desc *zcopy, const skua_sender *sender,
-                                 const char *from);
 
 /** Checks that the data of a zcopy put are unchanged when the receiver releases them. */
 void ski_channel_check_zcopy_release(const struct ski_channel *channel);

@@ -2,7 +2,6 @@
 /* channel_alloc.c - memory for the buffers of channels: skua_channel_alloc(). */
 #include "base/assert.h"
 #include "onesided/channel/channel.h"
-#include "onesided/channel/channel_pe.h"
 
 /* The header of a block that skua_channel_alloc() returns. */
 struct channel_block {

@@ -113,6 +113,40 @@ void ski_channel_check_arrival(struct ski_channel *channel, int source,
         check_changed_too_early(ski_channel_name(channel), source, channel->pe, head->put);
 }
 
+/* ---- zcopy -------------------------------------------------------------------------------- */
+
+static uint64_t check_sum_layout(const skua_layout *layout)
+{
+    struct ski_layout_iter iter;
+    skua_block             block;
+    uint64_t               sum = 0;
+
+    ski_layout_iter_begin(&iter, layout);
+    while (ski_layout_iter_next(&iter, &block))
+        sum = check_sum_block(sum, (const char *)layout->at + block.offset, block.bytes);
+    return sum;
+}
+
+/* Computes the checksum of a zcopy put from @p from. */
+static void check_zcopy_put(struct ski_zcopy_desc *zcopy, const skua_sender *sender,
+                            const char *from)
+{
+    zcopy->view.at = (void *)(uintptr_t)from;
+    zcopy->put     = sender->puts;
+    zcopy->sum     = check_sum_layout(&zcopy->view);
+}
+
+void ski_channel_check_zcopy_release(const struct ski_channel *channel)
+{
+    const struct ski_zcopy_desc *zcopy = channel->zcopy;
+
+    if (check_sum_layout(&zcopy->view) != zcopy->sum)
+        ski_misuse("channel %s from PE %d to PE %d: what put %llu lent was changed before the "
+                   "receiver was ready",
+                   ski_channel_name(channel), zcopy->pe, channel->pe,
+                   (unsigned long long)zcopy->put);
+}
+
 /* ---- putting ---------------------------------------------------------------------------- */
 
 void ski_channel_check_put(const skua_sender *sender, int source)
@@ -146,7 +180,7 @@ static void check_put(skua_sender *sender, const char *from)
     if (sender->channel)
         ski_channel_check_put(sender, self->pe);
     if (sender->zcopy)
-        ski_channel_check_zcopy_put(sender->zcopy, sender, from);
+        check_zcopy_put(sender->zcopy, sender, from);
     sender->unchecked(sender, from);
 }
 
@@ -171,39 +205,6 @@ void ski_channel_check_remove(struct ski_pe *self, skua_sender *sender)
     if (!*at)
         ski_misuse("skua_channel_close on PE %d: this sender is of PE %d", self->pe, sender->owner);
     *at = sender->next;
-}
-
-/* ---- zcopy -------------------------------------------------------------------------------- */
-
-static uint64_t check_sum_layout(const skua_layout *layout)
-{
-    struct ski_layout_iter iter;
-    skua_block             block;
-    uint64_t               sum = 0;
-
-    ski_layout_iter_begin(&iter, layout);
-    while (ski_layout_iter_next(&iter, &block))
-        sum = check_sum_block(sum, (const char *)layout->at + block.offset, block.bytes);
-    return sum;
-}
-
-void ski_channel_check_zcopy_put(struct ski_zcopy_desc *zcopy, const skua_sender *sender,
-                                 const char *from)
-{
-    zcopy->view.at = (void *)(uintptr_t)from;
-    zcopy->put     = sender->puts;
-    zcopy->sum     = check_sum_layout(&zcopy->view);
-}
-
-void ski_channel_check_zcopy_release(const struct ski_channel *channel)
-{
-    const struct ski_zcopy_desc *zcopy = channel->zcopy;
-
-    if (check_sum_layout(&zcopy->view) != zcopy->sum)
-        ski_misuse("channel %s from PE %d to PE %d: what put %llu lent was changed before the "
-                   "receiver was ready",
-                   ski_channel_name(channel), zcopy->pe, channel->pe,
-                   (unsigned long long)zcopy->put);
 }
 
 /* ---- memory ------------------------------------------------------------------------------- */

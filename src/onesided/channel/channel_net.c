@@ -8,7 +8,6 @@
  * nothing else.
  */
 #include "base/assert.h"
-#include "core/message/message.h"
 #include "core/pe/handler.h"
 #include "onesided/channel/channel.h"
 #include "onesided/channel/channel_pe.h"

@@ -27,7 +27,6 @@
 #include "core/pe/handler.h"
 #include "onesided/channel/channel.h"
 #include "onesided/channel/channel_pe.h"
-#include "onesided/rma/rma_pe.h"
 
 #define PACKET_UNCOPIED_LEAST                                                                      \
     8192 /* bytes from which on data are sent to other hosts from where they lie */

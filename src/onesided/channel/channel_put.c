@@ -130,6 +130,17 @@ void ski_channel_ask_help(struct ski_pe *self, skua_sender *sender, struct ski_c
 
 /* ---- paths --------------------------------------------------------------------------- */
 
+/* Performs a put by message. */
+static void channel_put_message(skua_sender *sender, const char *from)
+{
+    struct ski_pe *self = SKI_SELF();
+    skua_msg      *msg  = channel_put_new_message(self, sender, SKI_CHANNEL_DATA, sender->bytes);
+
+    ski_copy_plan_run(&sender->plan, (char *)((struct ski_channel_head *)skua_msg_data(msg) + 1),
+                      from);
+    ski_msg_post(self, sender->pe, SKI_HANDLER_CHANNEL, msg);
+}
+
 /* The data travel in the doorbell.  Inlined for one block, and for data that are packed. */
 static inline __attribute__((always_inline)) void channel_put_in_cell(skua_sender *sender,
                                                                       const char *from, bool packed)
@@ -140,7 +151,7 @@ static inline __attribute__((always_inline)) void channel_put_in_cell(skua_sende
 
     ski_assert(sender->bytes <= SKI_CELL_DATA);
     if (SKI_UNLIKELY(!cell)) {
-        ski_channel_put_message(sender, from);
+        channel_put_message(sender, from);
         return;
     }
     if (packed)
@@ -248,16 +259,6 @@ static void channel_put_staged(skua_sender *sender, const char *from)
     ski_channel_ring(self, sender, SKI_CHANNEL_STAGED, sender->to);
 }
 
-void ski_channel_put_message(skua_sender *sender, const char *from)
-{
-    struct ski_pe *self = SKI_SELF();
-    skua_msg      *msg  = channel_put_new_message(self, sender, SKI_CHANNEL_DATA, sender->bytes);
-
-    ski_copy_plan_run(&sender->plan, (char *)((struct ski_channel_head *)skua_msg_data(msg) + 1),
-                      from);
-    ski_msg_post(self, sender->pe, SKI_HANDLER_CHANNEL, msg);
-}
-
 static uint32_t sender_staging_slots(size_t bytes)
 {
     size_t slots = SLOTS_BYTES / bytes;
@@ -277,7 +278,7 @@ static ski_channel_put_fn sender_alloc_staging(struct ski_pe *self, skua_sender 
     sender->slots   = sender_staging_slots(sender->bytes);
     sender->staging = sender->once ? NULL : ski_pool_alloc(&self->pool, bytes * sender->slots);
     sender->to      = sender->staging;
-    return sender->staging ? channel_put_staged : ski_channel_put_message;
+    return sender->staging ? channel_put_staged : channel_put_message;
 }
 
 /* ---- between hosts ------------------------------------------------------------------------ */
@@ -308,7 +309,7 @@ static void channel_put_checked_uncopied(skua_sender *sender, const char *from)
 
     head->sum = ski_channel_check_sum(from, sender->bytes);
     if (!ski_channel_send_uncopied(self, sender, msg, sizeof *head, from))
-        ski_channel_put_message(sender, from);
+        channel_put_message(sender, from);
 }
 
 /* ---- choosing a path ------------------------------------------------------------------------ */
@@ -316,7 +317,7 @@ static void channel_put_checked_uncopied(skua_sender *sender, const char *from)
 static void sender_select_message(skua_sender *sender)
 {
     ski_copy_plan_make(&sender->plan, NULL, &sender->layout);
-    sender->put = ski_channel_put_message;
+    sender->put = channel_put_message;
 }
 
 /* Selects the path to another host. */
@@ -327,7 +328,7 @@ static void sender_select_packet(skua_sender *sender)
         sender->put = ski_channel_packet_path(sender);
     else
         sender->put = ski_channel_packet_uncopied(sender) ? channel_put_checked_uncopied
-                                                          : ski_channel_put_message;
+                                                          : channel_put_message;
 }
 
 /* Returns whether this process reaches the buffer of @p channel by load and store: it lies in the
@@ -392,7 +393,7 @@ static void sender_select_reduce(struct ski_pe *self, skua_sender *sender,
     }
     sender->put = ski_channel_put_reduce;
     if (sender->layout.kind != SKUA_LAYOUT_CONTIGUOUS && /* reductions need one block */
-        sender_alloc_staging(self, sender) == ski_channel_put_message)
+        sender_alloc_staging(self, sender) == channel_put_message)
         sender_select_message(sender);
 }
 
@@ -445,7 +446,8 @@ skua_status ski_sender_select(struct ski_pe *self, const char *call, skua_sender
     return SKUA_OK;
 }
 
-void ski_sender_drop(struct ski_pe *self, skua_sender *sender)
+/* Frees what a sender has in the arena. */
+static void sender_drop(struct ski_pe *self, skua_sender *sender)
 {
     if (sender->staging)
         ski_pool_free(&self->pool, sender->staging);
@@ -538,6 +540,6 @@ void skua_channel_close(skua_sender *sender)
         ski_channel_multicast_close(sender);
     if (!ski_channel_local_close(self, sender))
         return;
-    ski_sender_drop(self, sender);
+    sender_drop(self, sender);
     ski_sender_free(sender);
 }

@@ -7,7 +7,6 @@
 
 #include "core/net/net.h"
 #include "core/pe/handler.h"
-#include "onesided/channel/channel_pe.h"
 #include "tests/onesided_pe.h"
 
 #define CHANNELS 300

@@ -43,7 +43,7 @@ skua_status ski_regions_create(struct ski_job *job, struct ski_region_root **roo
 
     status = ski_span_alloc(
         job->arena, sizeof *made + (slots + 1) * sizeof *made->table + slots * sizeof *made->labels,
-        SKI_UNIT_LARGE, &span);
+        &span);
     if (status != SKUA_OK)
         return status;
     made  = span; /* a fresh arena is all zeros */
@@ -373,7 +373,8 @@ void ski_region_leave_all(struct ski_region *region)
     atomic_store_explicit(&region->freed, region_freed_by_all(region), memory_order_release);
 }
 
-bool ski_region_is_freed(const struct ski_region *region)
+/* Returns whether all members of this host have freed symmetric region @p region. */
+static bool region_is_freed(const struct ski_region *region)
 {
     /* Acquire: pairs with the release in ski_region_leave(). */
     return atomic_load_explicit(&region->freed, memory_order_acquire) ==
@@ -385,7 +386,7 @@ bool ski_region_all_freed(uint32_t id)
     const struct ski_region *region = ski_region_table_find((skua_region){id});
 
     return region && region->kind == SKI_REGION_SYMMETRIC && region->local_list &&
-           ski_region_is_freed(region);
+           region_is_freed(region);
 }
 
 bool ski_region_close(struct ski_region *region)

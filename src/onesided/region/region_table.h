@@ -261,9 +261,6 @@ int ski_region_leave(struct ski_region *region, int64_t rank);
 /** Marks a symmetric region as freed by all members of this host. */
 void ski_region_leave_all(struct ski_region *region);
 
-/** Returns whether all members of this host have freed symmetric region @p region. */
-bool ski_region_is_freed(const struct ski_region *region);
-
 /** Returns whether @p id is a symmetric region that all its members on this host have freed. */
 bool ski_region_all_freed(uint32_t id);
 

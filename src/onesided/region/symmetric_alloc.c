@@ -54,9 +54,8 @@ static skua_status symmetric_alloc_memory(size_t pieces, size_t bytes, size_t li
                         pieces, bytes);
     like->bytes  = bytes;
     like->stride = symmetric_piece_stride(bytes);
-    status =
-        ski_span_alloc(ski_onesided_job()->arena, pieces * like->stride + listed * sizeof(int32_t),
-                       SKI_UNIT_LARGE, &span);
+    status       = ski_span_alloc(ski_onesided_job()->arena,
+                                  pieces * like->stride + listed * sizeof(int32_t), &span);
     if (status == SKUA_OK)
         like->base = span;
     return status;
@@ -153,8 +152,8 @@ static skua_status symmetric_lay_out_varied(const uint64_t *sizes, struct ski_re
     if (bytes == SIZE_MAX)
         status = ski_fail(status, "the pieces of a region are larger than any memory");
     else
-        status = ski_span_alloc(job->arena, bytes + here * (sizeof *pieces + sizeof(int32_t)),
-                                SKI_UNIT_LARGE, &span);
+        status =
+            ski_span_alloc(job->arena, bytes + here * (sizeof *pieces + sizeof(int32_t)), &span);
     if (status == SKUA_OK) {
         like->base   = span;
         like->pieces = memcpy(like->base + bytes, pieces, here * sizeof *pieces);

@@ -620,8 +620,7 @@ void ski_team_slots_open(struct ski_pe *self)
     if (!self->host || ski_pe_hidden(self) || ski_job_is_distributed(self->job) || self->pes < 2 ||
         self->pes > SKI_TEAM_SLOT_MEMBERS)
         return;
-    if (ski_span_alloc(self->job->arena, sizeof(struct team_board), SKI_UNIT_LARGE, &board) !=
-        SKUA_OK)
+    if (ski_span_alloc(self->job->arena, sizeof(struct team_board), &board) != SKUA_OK)
         ski_fatal("PE %d: the arena has no room for the slots of collectives", self->pe);
     memset(board, 0, offsetof(struct team_board, longer));
     slots                              = ski_calloc(1, sizeof *slots);

@@ -8,11 +8,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/config.h"
 #include "core/pe/pe.h"
 #include "core/sched/scheduler.h"
 #include "onesided/pe/onesided_pe.h"
 #include "onesided/team/team.h"
+#include "tests/slot_pe.h"
 #include "tests/tap.h"
 
 enum { TEAM_TEST_PES = 3, TEAM_TEST_AHEAD = 40 };
@@ -31,40 +31,11 @@ static void team_test_on_done(void *arg, const void *data, size_t bytes)
 
 static struct ski_pe *team_test_create(struct ski_job *job, int pe)
 {
-    struct ski_host *host = job->host;
-    struct ski_pe   *self = NULL;
+    struct ski_pe *self = slot_pe_create(job, pe);
 
-    if (posix_memalign((void **)&self, SKI_CACHE_LINE, sizeof *self) != 0)
-        abort();
-    memset(self, 0, sizeof *self);
-    ski_reader_init(&self->reader, ski_host_inbox(host, pe), host->cells);
-    self->pe                 = pe;
-    self->pes                = TEAM_TEST_PES;
-    self->index              = pe;
-    self->first              = job->run_first;
-    self->near               = (uint32_t)job->run_pes;
-    self->inboxes            = host->inboxes;
-    self->stride             = host->stride;
-    self->job                = job;
-    self->host               = host;
     self->onesided           = &team_test_state[pe];
     team_test_state[pe].team = &team_test_team[pe];
     return self;
-}
-
-static struct ski_job *team_test_job(void)
-{
-    static const struct ski_job_params plan = {
-        .pes = TEAM_TEST_PES, .pes_per_process = TEAM_TEST_PES, .pin = "none"};
-    struct ski_arena *arena;
-    struct ski_job   *job;
-    int               fd;
-
-    if (ski_config_load() != SKUA_OK ||
-        ski_arena_create((size_t)64 << 20, 0, 0, &arena, &fd) != SKUA_OK ||
-        ski_job_create(arena, &plan, &job) != SKUA_OK || ski_host_create(job, 16) != SKUA_OK)
-        abort();
-    return job;
 }
 
 /* PE @p pe calls a collective. */
@@ -284,7 +255,7 @@ static void test_team_arm(void)
 
 int main(void)
 {
-    struct ski_job   *job   = team_test_job();
+    struct ski_job   *job   = slot_job_create(TEAM_TEST_PES);
     struct ski_arena *arena = job->arena;
 
     for (int pe = 0; pe < TEAM_TEST_PES; pe++) {

@@ -121,7 +121,7 @@ skua_status ski_host_create(struct ski_job *job, uint32_t cells)
                                    sizeof *host->board + sizeof *host->team_board +
                                    sizeof *host->domain) +
                                 sizeof *host + 4 * SKI_CACHE_LINE,
-                            SKI_UNIT_LARGE, &span);
+                            &span);
     if (status != SKUA_OK)
         return status;
     /* A new arena is all zeros, so inboxes are empty; their owners touch the pages first. */

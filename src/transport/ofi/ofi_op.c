@@ -23,8 +23,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
+#include "base/seconds.h"
 #include "transport/keepalive.h"
 #include "transport/netif.h"
 #include "transport/ofi/ofi.h"
@@ -35,10 +35,7 @@
 
 double ski_ofi_now(void)
 {
-    struct timespec now;
-
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
+    return ski_seconds(CLOCK_MONOTONIC);
 }
 
 /* ---- operations ------------------------------------------------------------------ */

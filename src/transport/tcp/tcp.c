@@ -3,8 +3,8 @@
 #include "transport/tcp/tcp.h"
 
 #include <stdio.h>
-#include <time.h>
 
+#include "base/seconds.h"
 #include "transport/netif.h"
 
 #define TCP_EAGER_MAX        ((size_t)64 << 10) /* a packet that is copied on arrival */
@@ -14,10 +14,7 @@ struct ski_tcp ski_tcp;
 
 double ski_tcp_now(void)
 {
-    struct timespec time;
-
-    clock_gettime(CLOCK_MONOTONIC_COARSE, &time);
-    return (double)time.tv_sec + 1e-9 * (double)time.tv_nsec;
+    return ski_seconds(CLOCK_MONOTONIC_COARSE);
 }
 
 /* Returns whether the selected interfaces can be used; loopback always can. */

@@ -136,9 +136,6 @@ void ski_tcp_hub_discard(struct ski_tcp_hub_port *port);
 /** Returns whether a port has no events. */
 bool ski_tcp_hub_is_quiet(struct ski_tcp_hub_port *port);
 
-/** Wakes a port if it sleeps.  Returns whether it did. */
-bool ski_tcp_hub_wake(struct ski_tcp_hub_port *port);
-
 /* ---- the watcher (tcp_hub_watch.c) ------------------------------------------------------ */
 
 /** Adds the connections to what a port sleeps on (EPOLL_CTL_ADD), or sets whether they wake it

@@ -23,10 +23,11 @@ static struct ski_tcp_hub_event *hub_event_new(size_t bytes)
 
 /* ---- waking up ------------------------------------------------------------------------ */
 
-bool ski_tcp_hub_wake(struct ski_tcp_hub_port *port)
+/* Wakes a port if it sleeps. */
+static void hub_wake(struct ski_tcp_hub_port *port)
 {
-    return atomic_load(&port->asleep) && atomic_exchange(&port->asleep, false) &&
-           eventfd_write(port->wakeup, 1) == 0;
+    if (atomic_load(&port->asleep) && atomic_exchange(&port->asleep, false))
+        (void)eventfd_write(port->wakeup, 1);
 }
 
 /* ---- posting ---------------------------------------------------------------------------- */
@@ -38,7 +39,7 @@ static void hub_wake_all(struct ski_tcp_hub *hub)
         struct ski_tcp_hub_port *port = atomic_load(&hub->port[i]);
 
         if (port)
-            ski_tcp_hub_wake(port);
+            hub_wake(port);
     }
 }
 
@@ -71,7 +72,7 @@ static void hub_event_post(struct ski_tcp_hub_port *port, struct ski_tcp_hub_eve
     event->next = atomic_load_explicit(&port->events, memory_order_relaxed);
     while (!atomic_compare_exchange_weak(&port->events, &event->next, event))
         ;
-    ski_tcp_hub_wake(port);
+    hub_wake(port);
 }
 
 static void hub_event_post_copied(struct ski_tcp_hub_port *port, struct ski_tcp_hub_event *event)
@@ -108,7 +109,7 @@ void ski_tcp_hub_on_sent(struct ski_tcp_send_req *out)
     out->next = atomic_load_explicit(&port->sent, memory_order_relaxed);
     while (!atomic_compare_exchange_weak(&port->sent, &out->next, out))
         ;
-    ski_tcp_hub_wake(port);
+    hub_wake(port);
 }
 
 /* ---- upcalls of the hub: the calling thread has the lock ------------------------------------ */

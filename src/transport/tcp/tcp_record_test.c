@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * record_test.c - streams in records: what was sealed comes out, however it is cut; and once a
+ * tcp_record_test.c - streams in records: what was sealed comes out, however it is cut; and once a
  * byte was changed, left out, repeated or moved, nothing that comes after it.
  *
  * Without the library (skua-crypto.so) there is nothing to test.

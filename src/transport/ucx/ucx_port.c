@@ -5,8 +5,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
+#include "base/seconds.h"
 #include "transport/keepalive.h"
 #include "transport/netif.h"
 #include "transport/ucx/ucx.h"
@@ -16,10 +16,7 @@
 /* Returns the time in seconds, accurate to some milliseconds; progress() calls it each time. */
 static double ucx_now(void)
 {
-    struct timespec time;
-
-    clock_gettime(CLOCK_MONOTONIC_COARSE, &time);
-    return (double)time.tv_sec + 1e-9 * (double)time.tv_nsec;
+    return ski_seconds(CLOCK_MONOTONIC_COARSE);
 }
 
 static void ucx_port_link(struct ski_port *port)

@@ -174,6 +174,9 @@ void bench_step(int round, int rounds, const char *what);
 /** Returns a / b, or 0, which means "not measured", if a or b is 0. */
 double bench_ratio(double a, double b);
 
+/** Returns the shorter of two times; the other if one is 0, "not measured". */
+double bench_shorter(double a, double b);
+
 /** Prints the heading of a list of goals. */
 void bench_print_goals_head(const char *title);
 

@@ -179,12 +179,8 @@ static void bench_balance_print_droplet_goals(const struct results *r, size_t d)
 /* Returns the better of the two MPIs. */
 static double bench_balance_mpi(const struct results *r, int pes)
 {
-    double a = scaling_value(&scaling_leanmd, r, "openmpi", pes),
-           b = scaling_value(&scaling_leanmd, r, "mpich", pes);
-
-    if (a == 0 || b == 0)
-        return a + b;
-    return a < b ? a : b;
+    return bench_shorter(scaling_value(&scaling_leanmd, r, "openmpi", pes),
+                         scaling_value(&scaling_leanmd, r, "mpich", pes));
 }
 
 /* Prints the speed relative to the same computation without communication: what the cores of this

@@ -11,9 +11,9 @@
  */
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
+#include "base/seconds.h"
 #include "bench.h"
 
 #define MEGABYTES "256"
@@ -38,14 +38,6 @@ static const struct checkpoint_app {
 
 /* ---- running ------------------------------------------------------------------------------- */
 
-static double bench_checkpoint_now(void)
-{
-    struct timespec now;
-
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
-}
-
 static void bench_checkpoint_ignore(const char *line, void *arg)
 {
     (void)line, (void)arg;
@@ -59,12 +51,12 @@ static void bench_checkpoint_run_dd(struct results *results, const char *folder)
                             "conv=fsync", "status=none",  NULL};
     struct result result = {
         .bench = "checkpoint", .series = "dd", .metric = "write_gbs", .bytes = BLOCK};
-    double begin = bench_checkpoint_now();
+    double begin = ski_seconds(CLOCK_MONOTONIC);
 
     snprintf(of, sizeof of, "of=%s/dd", folder);
     if (!program_in_path("dd", dd) || program_run(argv, false, bench_checkpoint_ignore, NULL) != 0)
         return;
-    result.value = 1e-9 * (double)STATE / (bench_checkpoint_now() - begin);
+    result.value = 1e-9 * (double)STATE / (ski_seconds(CLOCK_MONOTONIC) - begin);
     results_add(results, &result);
     unlink(of + 3);
 }

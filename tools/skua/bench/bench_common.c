@@ -302,6 +302,13 @@ double bench_ratio(double a, double b)
     return a > 0 && b > 0 ? a / b : 0;
 }
 
+double bench_shorter(double a, double b)
+{
+    if (a == 0 || b == 0)
+        return a + b;
+    return a < b ? a : b;
+}
+
 void bench_print_goals_head(const char *title)
 {
     printf("\n%-62s%8s\n", title, "ratio");

@@ -238,12 +238,10 @@ static double bench_fmm_best_mpi(const struct results *r, int particles, int pes
 
     for (size_t i = 0; i < 2; i++)
         for (size_t k = 0; k < 2; k++) {
-            char   series[64];
-            double x;
+            char series[64];
 
             snprintf(series, sizeof series, "%s-%s%s", mpis[i], variants[k], suffix);
-            x    = bench_fmm_value(r, series, particles, "step", pes);
-            best = best == 0 || (x > 0 && x < best) ? x : best;
+            best = bench_shorter(best, bench_fmm_value(r, series, particles, "step", pes));
         }
     return best;
 }

@@ -64,11 +64,7 @@ static double bench_leanmd_step(const struct results *r, const char *series, int
 
 static double bench_leanmd_better_mpi(const struct results *r, int pes)
 {
-    double a = bench_leanmd_step(r, "openmpi", pes), b = bench_leanmd_step(r, "mpich", pes);
-
-    if (a == 0 || b == 0)
-        return a + b;
-    return a < b ? a : b;
+    return bench_shorter(bench_leanmd_step(r, "openmpi", pes), bench_leanmd_step(r, "mpich", pes));
 }
 
 static void bench_leanmd_print_line(const struct results *r, const char *what, const char *series)

@@ -23,10 +23,10 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "base/config.h"
+#include "base/seconds.h"
 #include "network.h"
 #include "network_rails.h"
 #include "network_zcopy.h"
@@ -196,14 +196,6 @@ static void bench_network_run_pingpongs(const struct network *network, struct re
 
 /* ---- start-up ------------------------------------------------------------ */
 
-static double bench_network_clock(void)
-{
-    struct timespec t;
-
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
-
 static void bench_network_ignore_line(const char *line, void *arg)
 {
     (void)line, (void)arg;
@@ -217,7 +209,7 @@ static void bench_network_run_start(struct results *results, const struct bench_
     char          path[PROGRAM_PATH_BYTES], n[16];
     char         *argv[] = {(char *)host->skuarun, "-n", n,   "--pin=none", "-s", share, "-s",
                             "net_interfaces=auto", path, NULL};
-    double        start  = bench_network_clock();
+    double        start  = ski_seconds(CLOCK_MONOTONIC);
 
     if (!program_find("hello", path))
         return;
@@ -225,7 +217,7 @@ static void bench_network_run_start(struct results *results, const struct bench_
     snprintf(n, sizeof n, "%d", START);
     if (program_run(argv, false, bench_network_ignore_line, NULL) != 0)
         return;
-    result.value = bench_network_clock() - start;
+    result.value = ski_seconds(CLOCK_MONOTONIC) - start;
     results_add(results, &result);
 }
 

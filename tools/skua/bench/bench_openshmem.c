@@ -7,8 +7,8 @@
  * measured in jobs of two, so that no other process shares their cores.
  */
 #include <string.h>
-#include <time.h>
 
+#include "base/seconds.h"
 #include "bench.h"
 
 #define START   64 /* processes of the start-up measurement */
@@ -76,14 +76,6 @@ static void bench_openshmem_run_pes(struct results *results, const struct bench_
     bench_run_peer(results, host, &peer, pes);
 }
 
-static double bench_openshmem_now(void)
-{
-    struct timespec t;
-
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
-
 static void bench_openshmem_ignore(const char *line, void *arg)
 {
     (void)line, (void)arg;
@@ -96,7 +88,7 @@ static void bench_openshmem_run_start(struct results *results, const struct benc
     char         *argv[] = {(char *)host->skuarun, "-n", n,      "-t",    "1",
                             "--pin=none",          path, "skua", "start", NULL};
     struct result result = {.bench = "openshmem", .metric = "start_s"};
-    double        start  = bench_openshmem_now();
+    double        start  = ski_seconds(CLOCK_MONOTONIC);
 
     if (!program_find("bench-openshmem", path))
         return;
@@ -104,7 +96,7 @@ static void bench_openshmem_run_start(struct results *results, const struct benc
     snprintf(result.series, sizeof result.series, "skua-%d", START);
     if (program_run(argv, false, bench_openshmem_ignore, NULL) != 0)
         return;
-    result.value = bench_openshmem_now() - start;
+    result.value = ski_seconds(CLOCK_MONOTONIC) - start;
     results_add(results, &result);
 }
 

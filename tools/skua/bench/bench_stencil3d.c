@@ -76,12 +76,8 @@ static double bench_stencil3d_step(const struct results *r, const char *series, 
 
 static double bench_stencil3d_better_mpi(const struct results *r, int ratio)
 {
-    double a = bench_stencil3d_step(r, "openmpi", ratio),
-           b = bench_stencil3d_step(r, "mpich", ratio);
-
-    if (a == 0 || b == 0)
-        return a + b;
-    return a < b ? a : b;
+    return bench_shorter(bench_stencil3d_step(r, "openmpi", ratio),
+                         bench_stencil3d_step(r, "mpich", ratio));
 }
 
 /* Returns the part of the gain of channels over messages that learned messages reach; 0: not

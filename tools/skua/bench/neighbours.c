@@ -68,8 +68,9 @@ void neighbours_run_tcp(const struct neighbours *bench, struct results *results,
 
 /* ---- values -------------------------------------------------------------- */
 
-double neighbours_value(const struct results *results, const struct neighbours_row *row,
-                        const char *path, const struct neighbours_column *column, int pes)
+/* Returns the value of a row, or 0; @p path is "" or "-tcp". */
+static double neighbours_value(const struct results *results, const struct neighbours_row *row,
+                               const char *path, const struct neighbours_column *column, int pes)
 {
     char series[48], metric[32];
 
@@ -78,22 +79,15 @@ double neighbours_value(const struct results *results, const struct neighbours_r
     return 1e6 * results_get(results, series, column->bytes, metric);
 }
 
-/* Returns the least value of all MPI rows, or of those of one protocol. */
+/* Returns the least value of all MPI rows. */
 static double neighbours_best_mpi(const struct neighbours *bench, const struct results *results,
-                                  const char *protocol, const char *path,
-                                  const struct neighbours_column *column, int pes)
+                                  const char *path, const struct neighbours_column *column, int pes)
 {
     double best = 0;
 
-    for (const struct neighbours_row *row = bench->row; row->library; row++) {
-        double value;
-
-        if (strcmp(row->library, "skua") == 0 || (protocol && strcmp(row->protocol, protocol)))
-            continue;
-        value = neighbours_value(results, row, path, column, pes);
-        if (value > 0 && (best == 0 || value < best))
-            best = value;
-    }
+    for (const struct neighbours_row *row = bench->row; row->library; row++)
+        if (strcmp(row->library, "skua") != 0)
+            best = bench_shorter(best, neighbours_value(results, row, path, column, pes));
     return best;
 }
 
@@ -160,8 +154,7 @@ static void neighbours_print_goal(const struct neighbours *bench, const struct r
 
     snprintf(what, sizeof what, "better MPI / %s, %s", protocol, column->title);
     bench_print_goal(
-        what, bench_ratio(neighbours_best_mpi(bench, results, NULL, path, column, pes), mine),
-        ">=", 1);
+        what, bench_ratio(neighbours_best_mpi(bench, results, path, column, pes), mine), ">=", 1);
 }
 
 void neighbours_print_goals(const struct neighbours *bench, const struct results *results,

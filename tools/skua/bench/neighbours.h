@@ -49,10 +49,6 @@ void neighbours_run(const struct neighbours *bench, struct results *results,
 void neighbours_run_tcp(const struct neighbours *bench, struct results *results,
                         const struct bench_host *host, const char *arguments, const char *peer);
 
-/** Returns the value of a row, or 0; @p path is "" or "-tcp". */
-double neighbours_value(const struct results *results, const struct neighbours_row *row,
-                        const char *path, const struct neighbours_column *column, int pes);
-
 /** Prints the times of all rows. */
 void neighbours_print_table(const struct neighbours *bench, const struct results *results,
                             const char *title, const char *path, int pes);

@@ -24,10 +24,7 @@ static void results_add_run(struct results_runs *runs, double value)
 {
     size_t at = runs->count;
 
-    if (runs->count == runs->room) {
-        runs->room  = runs->room ? 2 * runs->room : 4;
-        runs->value = ski_realloc(runs->value, runs->room * sizeof *runs->value);
-    }
+    runs->value = ski_grow(runs->value, runs->count, &runs->room, sizeof *runs->value);
     for (; at > 0 && runs->value[at - 1] > value; at--)
         runs->value[at] = runs->value[at - 1];
     runs->value[at] = value;

@@ -18,7 +18,6 @@
 #include <unistd.h>
 
 #include "base/config.h"
-#include "base/memory.h"
 #include "processes/monitor.h"
 
 #define WORDS_MAX 64

@@ -14,8 +14,6 @@
 
 #include <skua/time.h>
 
-#include "base/assert.h"
-
 void recovery_begin(struct recovery *r, const struct run_options *options, int pes)
 {
     *r = (struct recovery){.on      = options->survive,
