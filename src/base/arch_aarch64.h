@@ -30,8 +30,7 @@ static inline uint64_t ski_ticks_rate(void)
 /* 1 MB took 147 us in an all-to-all, and 97 with two copies. */
 #define SKI_CMA_SLOW 1
 
-/* 1 MB over loopback took 125 us in calls of 256 KB, 113 of 512 KB and 119 in one. */
-#define SKI_SOCKET_WRITE_MAX ((size_t)512 << 10)
+#define SKI_BROADCAST_WHOLE ((size_t)512 << 10)
 
 /* An atomic add does not wait for earlier stores; prefetching measured the same rate. */
 #define SKI_INBOX_AHEAD 0

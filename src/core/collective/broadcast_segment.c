@@ -61,7 +61,7 @@ static size_t segment_bytes(const struct ski_pe *self, size_t bytes)
     size_t least = many ? SEGMENT_LEAST : 2 * SEGMENT_LEAST;
     size_t part  = bytes / (many ? 8 : 4) / SEGMENT_LINE * SEGMENT_LINE;
 
-    if (!many && (bytes <= SKI_SOCKET_WRITE_MAX || bytes >= SEGMENT_WHOLE_FROM) &&
+    if (!many && (bytes <= SKI_BROADCAST_WHOLE || bytes >= SEGMENT_WHOLE_FROM) &&
         ski_zcopy_send_takes(bytes + SEGMENT_LINE))
         return bytes;
     if (part < least)

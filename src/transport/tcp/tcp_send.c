@@ -14,7 +14,6 @@
 #include <sys/socket.h>
 #include <sys/uio.h>
 
-#include "base/arch.h"
 #include "transport/tcp/tcp.h"
 
 #define TCP_COPY_MAX       2048 /* bytes that are copied faster than they are gathered by the kernel */
@@ -27,6 +26,8 @@
                              senders then wait (back-pressure) */
 #define TCP_STALLS_MAX 64 /* flushes that send nothing before epoll is used */
 #define TCP_IOV_MAX    48 /* parts in one call, at most */
+#define TCP_WRITE_MAX                                                                              \
+    ((size_t)512 << 10) /* bytes written in one call: with more the flow is uneven */
 #define TCP_WRITE_REST                                                                             \
     ((size_t)64 << 10) /* bytes that are written with those before them rather than alone */
 
@@ -38,7 +39,7 @@ static size_t tcp_min(size_t a, size_t b)
 /* Returns how many of @p left bytes are written in one call. */
 static size_t tcp_write_bytes(size_t left)
 {
-    return left <= SKI_SOCKET_WRITE_MAX + TCP_WRITE_REST ? left : SKI_SOCKET_WRITE_MAX;
+    return left <= TCP_WRITE_MAX + TCP_WRITE_REST ? left : TCP_WRITE_MAX;
 }
 
 /* ---- writing ---------------------------------------------------------------------- */
