@@ -157,6 +157,8 @@ static void test_region(void)
     CHECK(skua_region_create_team(team, 8 * (size_t)size, &region) == SKUA_OK);
     mine = skua_region_local(region);
     CHECK(mine && skua_region_size(region) == 8 * (size_t)size);
+    for (int pe = 0; pe < n; pe++)
+        CHECK(skua_region_size_of(region, pe) == (pe % 2 == me % 2 ? 8 * (size_t)size : 0));
     for (int r = 0; r < size; r++)
         CHECK(skua_put(skua_at(region, skua_team_pe_of(team, r), 8 * (uint64_t)rank), &value, 8) ==
               SKUA_OK);

@@ -14,6 +14,7 @@
  *   SKI_COPY_HALVES_MIN the size in bytes from which on such a copy is done as two streams
  *   SKI_CMA_SLOW       1: one copy by the kernel between two processes takes longer than two copies
  *                      through the arena
+ *   SKI_BROADCAST_WHOLE bytes of a broadcast between two hosts up to which segments gain nothing
  *   SKI_INBOX_AHEAD    cells of an inbox that a sender prefetches ahead; 0: none
  *   ski_prefetch_polled() brings a cache line into the cache of this core, which polls another line
  *                         and will read this one afterwards

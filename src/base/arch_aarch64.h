@@ -30,6 +30,8 @@ static inline uint64_t ski_ticks_rate(void)
 /* 1 MB took 147 us in an all-to-all, and 97 with two copies. */
 #define SKI_CMA_SLOW 1
 
+#define SKI_BROADCAST_WHOLE ((size_t)512 << 10)
+
 /* An atomic add does not wait for earlier stores; prefetching measured the same rate. */
 #define SKI_INBOX_AHEAD 0
 

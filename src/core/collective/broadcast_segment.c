@@ -2,6 +2,7 @@
 /* broadcast_segment.c - large broadcasts between hosts (see broadcast.h). */
 #include <string.h>
 
+#include "base/arch.h"
 #include "base/assert.h"
 #include "base/config.h"
 #include "base/memory.h"
@@ -16,12 +17,11 @@
 #define SEGMENTED_FROM     ((size_t)256 << 10) /* bytes of the least message that has segments */
 #define SEGMENT_LEAST      ((size_t)64 << 10)  /* bytes of a segment that is not the last */
 #define SEGMENT_MOST       ((size_t)256 << 10)
-#define SEGMENT_WHOLE      ((size_t)512 << 10) /* a message of at most so many bytes is one ... */
-#define SEGMENT_WHOLE_FROM ((size_t)2 << 20)   /* ... and one of at least so many              */
-#define SEGMENT_LINE       ((size_t)4 << 10)   /* segments begin at multiples of this */
-#define FLAT_MOST          ((size_t)8 << 10)   /* bytes of a message that goes to all hosts ... */
-#define FLAT_HOSTS         8                   /* ... if there are at most so many ...         */
-#define FLAT_ARITY         4                   /* ... and the arity is at least this           */
+#define SEGMENT_WHOLE_FROM ((size_t)2 << 20) /* a message of at least so many bytes is one */
+#define SEGMENT_LINE       ((size_t)4 << 10) /* segments begin at multiples of this */
+#define FLAT_MOST          ((size_t)8 << 10) /* bytes of a message that goes to all hosts ... */
+#define FLAT_HOSTS         8                 /* ... if there are at most so many ...         */
+#define FLAT_ARITY         4                 /* ... and the arity is at least this           */
 
 _Static_assert(sizeof(struct ski_segment) < SKI_SEGMENT_LEAST, "see builtin.h");
 _Static_assert(sizeof(struct ski_segment) <= SKI_PLACE_DATA, "a driver passes the whole head");
@@ -61,7 +61,7 @@ static size_t segment_bytes(const struct ski_pe *self, size_t bytes)
     size_t least = many ? SEGMENT_LEAST : 2 * SEGMENT_LEAST;
     size_t part  = bytes / (many ? 8 : 4) / SEGMENT_LINE * SEGMENT_LINE;
 
-    if (!many && (bytes <= SEGMENT_WHOLE || bytes >= SEGMENT_WHOLE_FROM) &&
+    if (!many && (bytes <= SKI_BROADCAST_WHOLE || bytes >= SEGMENT_WHOLE_FROM) &&
         ski_zcopy_send_takes(bytes + SEGMENT_LINE))
         return bytes;
     if (part < least)

@@ -455,18 +455,19 @@ static void schedule_alltoall_direct(struct ski_schedule *s, const struct ski_pl
     s->tags = (uint32_t)plan->size; /* a block that is not expected is recognised */
 }
 
-/* Adds an exchange in pairs, for 2^k members with equal blocks: in round i a member exchanges
- * blocks with the one whose rank differs in the bits of i.  A connection carries one block at a
- * time, in both directions, so the kernel's buffers stay in the cache. */
+/* Adds an exchange in pairs, for 2^k members, more than one, with equal blocks: in round i a member
+ * exchanges blocks with the one whose rank differs in the bits of i.  A connection carries one
+ * block at a time, in both directions, so the kernel's buffers stay in the cache. */
 static void schedule_alltoall_pairs(struct ski_schedule *s, const struct ski_plan *plan,
                                     const struct ski_blocks *from, const struct ski_blocks *to)
 {
-    schedule_alltoall_own(s, plan, from, to);
     for (int i = 1; i < plan->size; i++) {
         int rank = plan->rank ^ i;
 
         ski_step_send(s, rank, (uint32_t)plan->rank,
                       ski_position(SKI_FROM, ski_blocks_offset(from, rank)), plan->bytes);
+        if (i == 1) /* while the first block is on its way */
+            schedule_alltoall_own(s, plan, from, to);
         ski_step_recv(s, rank, (uint32_t)rank, schedule_block(to, rank), plan->bytes);
     }
     s->tags = (uint32_t)plan->size; /* a block that is not expected is recognised */
@@ -525,7 +526,7 @@ void ski_schedule_alltoall(struct ski_schedule *s, const struct ski_plan *plan,
         return;
     if (!from->sizes && plan->size >= SCHEDULE_BRUCK && plan->bytes <= SCHEDULE_BRUCK_TO)
         schedule_alltoall_bruck(s, plan);
-    else if (!from->sizes && plan->paired && (plan->size & (plan->size - 1)) == 0)
+    else if (!from->sizes && plan->paired && plan->size > 1 && (plan->size & (plan->size - 1)) == 0)
         schedule_alltoall_pairs(s, plan, from, to);
     else
         schedule_alltoall_direct(s, plan, from, to);

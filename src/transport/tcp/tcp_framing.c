@@ -16,8 +16,21 @@ static size_t framing_min(size_t a, size_t b)
 static void framing_note_end(struct ski_framing *s, size_t bytes)
 {
     s->last = bytes;
-    if (bytes >= SKI_FRAMING_LARGE && s->plain > 0)
-        s->plain--;
+    if (bytes < SKI_FRAMING_LARGE)
+        return;
+    s->plain -= s->plain > 0;
+    s->exact -= s->exact > 0;
+}
+
+/* Records that the runtime has no place for a packet.  If it had one for the packet before, it was
+ * perhaps asked too early; otherwise it is likely to have none for the next ones, either. */
+static void framing_note_refusal(struct ski_framing *s)
+{
+    if (s->placed)
+        s->exact = SKI_FRAMING_PLAINS;
+    else
+        s->plain = SKI_FRAMING_PLAINS;
+    s->placed = false;
 }
 
 /* Handles the end of the beginning of a part, or of the part itself. */
@@ -87,13 +100,15 @@ static size_t framing_begin_packet(struct ski_framing *s, const char *packet, si
         n = s->up->recv_direct(s->owner, packet, bytes, &to);
     if (n == 0) {
         if (have >= SKI_DIRECT_HEAD)
-            s->plain = SKI_FRAMING_PLAINS;
+            framing_note_refusal(s);
         framing_alloc(s, bytes);
         return 0;
     }
     assert(n < bytes && bytes - n <= SKI_DIRECT_HEAD);
-    s->room  = to;
-    s->bytes = bytes;
+    s->placed = true;
+    s->plain  = 0;
+    s->room   = to;
+    s->bytes  = bytes;
     s->kept = s->got = bytes - n;
     memcpy(s->begin, packet, s->kept);
     return s->kept;

@@ -87,7 +87,9 @@ struct ski_framing {
     bool          ended, moved; /* the stream has ended; the peer continues on another one */
     bool          invalid;      /* it ended since something was wrong in it                 */
     size_t        last;         /* bytes of the last packet                                 */
+    bool          placed;       /* the runtime had a place for the last one it was asked for */
     unsigned      plain;        /* large packets to come before the runtime is asked again  */
+    unsigned      exact;        /* ... whose following bytes are not received with them     */
 
     /* Packets in parts. */
     struct ski_multiparts *multiparts; /* of the port; NULL: there are none on this stream     */
@@ -105,7 +107,7 @@ struct ski_framing {
 
 #define SKI_FRAMING_LARGE                                                                          \
     18432 /* bytes from which on a packet is large: a copy costs more than a call */
-#define SKI_FRAMING_PLAINS 64 /* large packets that are received as usual after one was */
+#define SKI_FRAMING_PLAINS 64 /* large packets after which a decision is made again */
 
 /** Returns how many bytes are to be received next, at most, if the next packet is likely to be a
  *  large one that the runtime has a place for; 0: as many as there is room for. */
@@ -114,6 +116,14 @@ static inline size_t ski_framing_lead(const struct ski_framing *s)
     return s->last >= SKI_FRAMING_LARGE && s->plain == 0 && s->bytes == 0
                ? SKI_FRAME_HEAD + sizeof(struct ski_multipart_lead)
                : 0;
+}
+
+/** Returns whether nothing behind the packet that is arriving is to be received with it.  The
+ *  runtime may have a place for the next packet only when it has handled this one: a member of a
+ *  collective that is ahead sends data of a call that this PE makes then. */
+static inline bool ski_framing_is_exact(const struct ski_framing *s)
+{
+    return s->exact > 0 && s->kept > 0;
 }
 
 /** Returns how many of the next bytes may be received straight at *@p to; 0: they are to be

@@ -339,20 +339,34 @@ static void *framing_test_no_room(void *owner, size_t bytes)
     return NULL;
 }
 
+static char framing_test_data[SKI_FRAME_HEAD + PACKET_MOST];
+
+/* Feeds the first @p first bytes of a packet of @p bytes. */
+static void framing_test_begin(struct ski_framing *s, size_t bytes, size_t first)
+{
+    uint64_t head = ski_frame_head(SKI_FRAME_PACKET, bytes);
+
+    memcpy(framing_test_data, &head, sizeof head);
+    CHECK(ski_framing_feed(s, framing_test_data, sizeof head + first));
+}
+
+/* Feeds the rest of a packet of @p bytes that was begun with SKI_DIRECT_HEAD bytes. */
+static void framing_test_end(struct ski_framing *s, size_t bytes)
+{
+    CHECK(ski_framing_feed(s, framing_test_data + SKI_FRAME_HEAD + SKI_DIRECT_HEAD,
+                           bytes - SKI_DIRECT_HEAD));
+}
+
 /* Feeds a packet of @p bytes, of which the first piece has @p first bytes. */
 static void framing_test_feed(struct ski_framing *s, size_t bytes, size_t first)
 {
-    static char data[SKI_FRAME_HEAD + PACKET_MOST];
-    uint64_t    head = ski_frame_head(SKI_FRAME_PACKET, bytes);
-
-    memcpy(data, &head, sizeof head);
-    first += sizeof head;
-    CHECK(ski_framing_feed(s, data, first) &&
-          ski_framing_feed(s, data + first, sizeof head + bytes - first));
+    framing_test_begin(s, bytes, first);
+    CHECK(ski_framing_feed(s, framing_test_data + SKI_FRAME_HEAD + first, bytes - first));
 }
 
 /* Behind a large packet the beginning of the next one is received alone, while the runtime has
- * places for such packets. */
+ * places for such packets.  It is received later than the packet if the runtime was asked too early
+ * before. */
 static void test_framing_lead(void)
 {
     bool                     places = true;
@@ -369,12 +383,27 @@ static void test_framing_lead(void)
     OK(ski_framing_lead(&s) >= SKI_FRAME_HEAD + SKI_DIRECT_HEAD, "a large one is followed by one");
     framing_test_feed(&s, large, SKI_DIRECT_HEAD);
     OK(ski_framing_lead(&s) > 0, "and by more, as long as they have places");
+    framing_test_begin(&s, large, SKI_DIRECT_HEAD);
+    OK(!ski_framing_is_exact(&s), "which may begin in the same piece");
+    framing_test_end(&s, large);
     places = false;
     framing_test_feed(&s, large, SKI_DIRECT_HEAD);
-    OK(ski_framing_lead(&s) == 0, "but not if one has none");
+    OK(ski_framing_lead(&s) > 0, "one without a place may have come too early");
+    places = true;
+    framing_test_begin(&s, large, SKI_DIRECT_HEAD);
+    OK(ski_framing_is_exact(&s), "so the next ones are asked for later");
+    framing_test_end(&s, large);
+    places = false;
+    framing_test_feed(&s, large, SKI_DIRECT_HEAD);
+    framing_test_feed(&s, large, SKI_DIRECT_HEAD);
+    OK(ski_framing_lead(&s) == 0, "after two without a place there is likely none");
     for (int i = 1; i < SKI_FRAMING_PLAINS; i++)
         framing_test_feed(&s, large, large);
     OK(ski_framing_lead(&s) > 0, "until so many have arrived");
+    places = true;
+    framing_test_begin(&s, large, SKI_DIRECT_HEAD);
+    OK(!ski_framing_is_exact(&s), "then packets may begin in the same piece again");
+    framing_test_end(&s, large);
 }
 
 /* What the runtime of the next test was told. */

@@ -25,13 +25,21 @@
     ((size_t)4 << 20)     /* ... or bytes in memory of the runtime from which on it is full:       \
                              senders then wait (back-pressure) */
 #define TCP_STALLS_MAX 64 /* flushes that send nothing before epoll is used */
-#define TCP_IOV_MAX    48 /* parts in one call ... */
+#define TCP_IOV_MAX    48 /* parts in one call, at most */
 #define TCP_WRITE_MAX                                                                              \
-    ((size_t)512 << 10) /* ... and their bytes, at most: with more the flow is uneven */
+    ((size_t)512 << 10) /* bytes written in one call: with more the flow is uneven */
+#define TCP_WRITE_REST                                                                             \
+    ((size_t)64 << 10) /* bytes that are written with those before them rather than alone */
 
 static size_t tcp_min(size_t a, size_t b)
 {
     return a < b ? a : b;
+}
+
+/* Returns how many of @p left bytes are written in one call. */
+static size_t tcp_write_bytes(size_t left)
+{
+    return left <= TCP_WRITE_MAX + TCP_WRITE_REST ? left : TCP_WRITE_MAX;
 }
 
 /* ---- writing ---------------------------------------------------------------------- */
@@ -133,14 +141,14 @@ static bool tcp_wrote_all(const struct ski_tcp_conn *conn, size_t n, size_t byte
 static void tcp_write_req(struct ski_tcp_conn *conn, struct ski_tcp_send_req *out)
 {
     struct iovec part[3];
-    size_t       room, parts, n;
+    size_t       most, room, parts, n;
 
     do {
-        room  = TCP_WRITE_MAX;
-        parts = tcp_send_req_iov(out, part, &room);
-        n     = ski_tcp_write(conn, part, parts);
+        most = room = tcp_write_bytes(tcp_send_req_bytes(out) - out->sent);
+        parts       = tcp_send_req_iov(out, part, &room);
+        n           = ski_tcp_write(conn, part, parts);
         out->sent += n;
-    } while (tcp_wrote_all(conn, n, TCP_WRITE_MAX - room) && out->sent < tcp_send_req_bytes(out));
+    } while (tcp_wrote_all(conn, n, most - room) && out->sent < tcp_send_req_bytes(out));
 }
 
 /* ---- queues ------------------------------------------------------------------------ */
@@ -247,12 +255,13 @@ static size_t tcp_sendq_iov(const struct ski_peer *peer, const struct ski_tcp_se
 static bool tcp_sendq_write(struct ski_peer *peer, bool *any)
 {
     struct iovec part[TCP_IOV_MAX];
-    size_t       room = TCP_WRITE_MAX, parts = tcp_sendq_iov(peer, peer->first, part, &room), n;
+    size_t       most = tcp_write_bytes(peer->waiting_bytes - peer->first->sent), room = most;
+    size_t       parts = tcp_sendq_iov(peer, peer->first, part, &room), n;
 
     n = ski_tcp_write(peer->conn, part, parts);
     *any |= n > 0;
     tcp_sendq_advance(peer, n);
-    return tcp_wrote_all(peer->conn, n, TCP_WRITE_MAX - room);
+    return tcp_wrote_all(peer->conn, n, most - room);
 }
 
 static bool tcp_peer_is_open(const struct ski_peer *peer)
