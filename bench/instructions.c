@@ -599,13 +599,13 @@ static void start(int argc, char **argv)
 /* Runs an operation in a process of its own.  Returns whether it succeeds. */
 static bool run_alone(char *program, char *what, long times)
 {
-    char  number[32];
-    char *args[] = {program, what, number, NULL};
+    char  count[32];
+    char *args[] = {program, what, count, NULL};
     int   status;
     pid_t child = fork();
 
     if (child == 0) {
-        snprintf(number, sizeof number, "%ld", times);
+        snprintf(count, sizeof count, "%ld", times);
         exit(skua_main(3, args, start));
     }
     return child > 0 && waitpid(child, &status, 0) == child && status == 0;

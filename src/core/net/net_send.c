@@ -474,7 +474,8 @@ bool ski_net_expect_uncopied(struct ski_pe *self, int pe, struct skua_msg *msg)
 
     if (!net_is_open(self->net, peer) || !ski_net_here.driver->receives_direct)
         return false;
-    peer->uncopied += peer->uncopied < UINT8_MAX;
+    if (peer->uncopied < UINT8_MAX)
+        peer->uncopied++;
     msg->announced = 1;
     return true;
 }
