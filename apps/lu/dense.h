@@ -15,9 +15,6 @@
  *  a.  All PEs of a process pass the same values. */
 void dense_prepare(int64_t cache, int64_t most);
 
-/** Returns the number of rows of a product that are divided no further, for a with k columns. */
-int64_t dense_update_rows(int64_t k);
-
 /** c = c - a b, where a has m x k and b k x n numbers. */
 void dense_update(int64_t m, int64_t n, int64_t k, const double *a, int64_t la, const double *b,
                   int64_t lb, double *c, int64_t lc);

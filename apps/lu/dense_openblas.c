@@ -6,33 +6,27 @@
 
 #include "dense.h"
 
-#define CACHE_BYTES ((int64_t)2 << 20) /* if the system does not tell the size of the cache */
+#define CACHE_BYTES ((int64_t)512 << 10) /* if the system does not tell the size of the cache */
 
 /* Numbers of A in one product: OpenBLAS reads its copy of them again for every few columns of C,
- * from the level-2 cache if they fill a quarter of it.  PEs that are threads store the same value,
- * in no order. */
-static _Atomic int64_t product_numbers = CACHE_BYTES / 4 / (int64_t)sizeof(double);
+ * from the level-2 cache if they fit into it.  PEs that are threads store the same value, in no
+ * order. */
+static _Atomic int64_t product_numbers = CACHE_BYTES / (int64_t)sizeof(double);
 
 void dense_prepare(int64_t cache, int64_t most)
 {
     int64_t system = sysconf(_SC_LEVEL2_CACHE_SIZE);
     int64_t bytes  = cache ? cache : system > 0 ? system : CACHE_BYTES;
-    int64_t fit    = bytes / 4 / (int64_t)sizeof(double);
+    int64_t fit    = bytes / (int64_t)sizeof(double);
 
     atomic_store_explicit(&product_numbers, fit < most ? fit : most, memory_order_relaxed);
-}
-
-int64_t dense_update_rows(int64_t k)
-{
-    int64_t numbers = atomic_load_explicit(&product_numbers, memory_order_relaxed);
-
-    return k < numbers ? numbers / k : 1;
 }
 
 void dense_update(int64_t m, int64_t n, int64_t k, const double *a, int64_t la, const double *b,
                   int64_t lb, double *c, int64_t lc)
 {
-    int64_t most = dense_update_rows(k);
+    int64_t numbers = atomic_load_explicit(&product_numbers, memory_order_relaxed);
+    int64_t most    = k < numbers ? numbers / k : 1;
 
     for (int64_t row = 0; row < m; row += most) {
         int64_t rows = m - row < most ? m - row : most;

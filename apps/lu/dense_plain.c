@@ -2,8 +2,6 @@
 /* dense_plain.c - operations on dense matrices by loops. */
 #include "dense.h"
 
-#define CACHE_NUMBERS (64 << 10)
-
 static void dense_subtract_row(int64_t n, double factor, const double *from, double *to)
 {
     for (int64_t j = 0; j < n; j++)
@@ -13,11 +11,6 @@ static void dense_subtract_row(int64_t n, double factor, const double *from, dou
 void dense_prepare(int64_t cache, int64_t most)
 {
     (void)cache, (void)most;
-}
-
-int64_t dense_update_rows(int64_t k)
-{
-    return k < CACHE_NUMBERS ? CACHE_NUMBERS / k : 1;
 }
 
 void dense_update(int64_t m, int64_t n, int64_t k, const double *a, int64_t la, const double *b,

@@ -67,7 +67,6 @@ struct lu_step {
     int64_t            left;      /* number of blocks of this PE that must still take part */
     bool               here;      /* L is complete on this PE                              */
     int                missing;   /* number of gets in flight                              */
-    int64_t            untold;    /* next column to be notified of the pivots; 0: none yet  */
     double            *memory;    /* memory for copies of blocks of L                      */
     size_t             bytes;
     struct lu_view    *lower; /* L(i, step), by block row                        */

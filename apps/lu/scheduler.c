@@ -14,7 +14,6 @@
 
 #define WORK_PRIORITY 1  /* priority after all messages of priority 0 */
 #define PANELS_KEPT   4  /* number of panels for which there is always memory */
-#define FEW_COLUMNS   2  /* of the grid: updates take longer than panels, and are not divided */
 #define WARM_UP       4  /* number of products before the start */
 #define PRODUCT_SHARE 32 /* part of the matrix of a PE that one product copies at most */
 
@@ -352,15 +351,6 @@ void factor_alone(Scheduler *s)
     s->times.panels += skua_time() - began;
 }
 
-/* Announces this PE's part of L to each PE: a broadcast would pass through PEs that compute. */
-static void scheduler_announce_panel(const Scheduler *s)
-{
-    for (int pe = 0; pe < skua_pes(); pe++)
-        Scheduler_panel(Scheduler_at(schedulers, pe), s->panel_step, skua_pe(), s->own,
-                        (uint64_t)(s->panel.row - s->data), s->panel.pitch, s->panel.width,
-                        s->panel.pivot);
-}
-
 void end_panel(Scheduler *s)
 {
     size_t diagonal = block_number(s->panel_step, s->panel_step);
@@ -371,43 +361,21 @@ void end_panel(Scheduler *s)
                             s->panel.pitch, options.block);
     s->shared     = false;
     s->next_panel = scheduler_find_panel(s, s->panel_step + 1);
-    scheduler_announce_panel(s);
+    Scheduler_panel_all(schedulers, s->panel_step, skua_pe(), s->own,
+                        (uint64_t)(s->panel.row - s->data), s->panel.pitch, s->panel.width,
+                        s->panel.pivot);
     scheduler_post(s);
     if (s->panel.diagonal)
         variant_progress(&s->shown, s->panel_step + 1, options.blocks);
 }
 
-/* Returns the next column in which this PE has blocks. */
-static int64_t scheduler_next_column(const Scheduler *s, int64_t j)
+/* Notifies the blocks of this PE that take part in a step. */
+static void scheduler_tell_pivots(Scheduler *s, int64_t step)
 {
-    do
-        j++;
-    while (j <= options.blocks && s->column[j].count == 0);
-    return j;
-}
-
-/* Notifies the blocks of a column that take part in a step of its pivots. */
-static void scheduler_tell_pivots(Scheduler *s, int64_t step, int64_t j)
-{
-    for (int p = 0; p < s->column[j].count; p++)
-        if (s->column[j].row[p] >= step)
-            Block_pivots(Block_at(matrix, (int)s->column[j].row[p], (int)j), step);
-}
-
-/* Notifies the next column of the oldest step that has columns to be notified.  Returns false if
- * there is none. */
-static bool scheduler_tell_next(Scheduler *s)
-{
-    for (int64_t k = 0; k < options.blocks; k++) {
-        struct lu_step *step = &s->step[k];
-
-        if (step->untold == 0 || step->untold > options.blocks)
-            continue;
-        scheduler_tell_pivots(s, k, step->untold);
-        step->untold = scheduler_next_column(s, step->untold);
-        return true;
-    }
-    return false;
+    for (int64_t j = step + 1; j <= options.blocks; j++)
+        for (int p = 0; p < s->column[j].count; p++)
+            if (s->column[j].row[p] >= step)
+                Block_pivots(Block_at(matrix, (int)s->column[j].row[p], (int)j), step);
 }
 
 void Scheduler_on_panel(Scheduler *s, int64_t step, int from, skua_region region, uint64_t offset,
@@ -429,14 +397,7 @@ void Scheduler_on_panel(Scheduler *s, int64_t step, int from, skua_region region
     if (!exchange_create(&at->exchange, step, pivot))
         skua_abort("PE %d has no memory for the pivots; use a smaller --size", skua_pe());
     fetch_lower(s);
-    /* The rows of the next panel move first; those of others do when no panel waits. */
-    if (step + 1 == s->next_panel)
-        scheduler_tell_pivots(s, step, step + 1);
-    at->untold = step + 1 == s->next_panel ? step + 2 : step + 1;
-    if (options.grid[1] <= FEW_COLUMNS)
-        while (scheduler_tell_next(s))
-            ;
-    scheduler_post(s);
+    scheduler_tell_pivots(s, step);
 }
 
 /* ---- updates ------------------------------------------------------------------------------ */
@@ -516,6 +477,15 @@ static bool scheduler_is_beside(const Scheduler *s, int64_t i, int64_t j, int64_
            s->column[j].count == s->column[next].count;
 }
 
+/* Returns the next column in which this PE has blocks. */
+static int64_t scheduler_next_column(const Scheduler *s, int64_t j)
+{
+    do
+        j++;
+    while (j <= options.blocks && s->column[j].count == 0);
+    return j;
+}
+
 /* Returns true if an update of a column comes first, and alone: other PEs may soon wait for the
  * panel of the column, since it is the next panel of this PE and L of the step before it is here.
  */
@@ -590,26 +560,22 @@ static void scheduler_solve(Scheduler *s, int64_t j, int p, int64_t step)
     scheduler_finish_run(s, &run);
 }
 
-/* Finds the blocks of a column that follow each other, as do their blocks of L: as many as a
- * product does not divide, since messages wait for the end of it. */
+/* Finds the blocks of a column that follow each other, as do their blocks of L. */
 static struct lu_run scheduler_find_run(const Scheduler *s, int64_t j, int first, int64_t step)
 {
     const struct lu_column *column = &s->column[j];
     const struct lu_view   *lower = s->step[step].lower, *begin = &lower[column->row[first]];
-    int                     end  = first + 1;
-    int64_t                 most = options.grid[1] <= FEW_COLUMNS
-                                       ? options.blocks
-                                       : dense_update_rows(options.block) / options.block;
+    int                     end = first + 1;
 
-    while (end < column->count && end - first < most && column->ready[end] == step &&
+    while (end < column->count && column->ready[end] == step &&
            lower[column->row[end]].pitch == begin->pitch &&
            lower[column->row[end]].at == begin->at + (end - first) * options.block * begin->pitch)
         end++;
     return (struct lu_run){step, j, j, first, end};
 }
 
-/* Updates blocks of a column from index @p first on. */
-static void scheduler_update_run(Scheduler *s, int64_t j, int first, int64_t step)
+/* Updates blocks of a column from index @p first on. Returns the index after them. */
+static int scheduler_update_run(Scheduler *s, int64_t j, int first, int64_t step)
 {
     struct lu_run  run   = scheduler_find_run(s, j, first, step);
     int64_t        row   = s->column[j].row[first];
@@ -624,6 +590,7 @@ static void scheduler_update_run(Scheduler *s, int64_t j, int first, int64_t ste
     s->times.products += skua_time() - began;
     s->times.operations += 2.0 * (double)rows * (double)width * (double)options.block;
     scheduler_finish_run(s, &run);
+    return run.end;
 }
 
 static void scheduler_update(Scheduler *s, int64_t j, int64_t step)
@@ -631,9 +598,8 @@ static void scheduler_update(Scheduler *s, int64_t j, int64_t step)
     const struct lu_column *column = &s->column[j];
     int                     p      = 0;
 
-    while (column->ready[p] != step)
-        p++;
-    scheduler_update_run(s, j, p, step);
+    while (p < column->count)
+        p = column->ready[p] == step ? scheduler_update_run(s, j, p, step) : p + 1;
 }
 
 /* Returns the earliest step that a block of a column waits for and whose data are available, or
@@ -701,20 +667,11 @@ static int64_t scheduler_choose(Scheduler *s, int64_t *step)
 
 void Scheduler_on_work(Scheduler *s)
 {
-    int64_t step = -1, j;
+    int64_t step = -1, j = s->shared || s->stopped ? -1 : scheduler_choose(s, &step);
 
     s->posted = false;
-    if (s->shared || s->stopped)
+    if (j < 0)
         return;
-    j = scheduler_choose(s, &step);
-    if (j < 0 || !scheduler_is_urgent(s, j, step)) {
-        if (scheduler_tell_next(s)) {
-            scheduler_post(s);
-            return;
-        }
-        if (j < 0)
-            return;
-    }
     scheduler_work_on(s, j, step);
     scheduler_post(s);
 }
