@@ -21,8 +21,9 @@
 #include "transport/keepalive.h"
 #include "transport/tcp/tcp.h"
 
-#define TCP_FOLLOW_BYTES ((size_t)4 << 10)  /* bytes received after a large packet, at most */
-#define TCP_FIRST_BYTES  ((size_t)32 << 10) /* bytes received where one may begin */
+#define TCP_FOLLOW_BYTES ((size_t)4 << 10) /* bytes received after a large packet, at most */
+#define TCP_FIRST_BYTES                                                                            \
+    ((size_t)33 << 10) /* bytes received where one may begin: 32 KB with its header */
 #define TCP_COLD_MIN                                                                               \
     ((size_t)2 << 20) /* bytes of a packet whose memory is likely not in the cache */
 #define TCP_DIRECT_RECV_MAX                                                                        \
