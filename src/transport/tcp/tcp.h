@@ -111,7 +111,6 @@ struct ski_tcp_conn {
     bool             end_sent;       /* the end of the outgoing stream was sent                */
     bool             outside_epoll;  /* it is hot, and epoll does not report its events        */
     bool             unwatched;      /* epoll does not report that it is readable: it is paused */
-    bool             burst;          /* many short packets have arrived at once                */
     bool             left;           /* its packets come before those of the kept one          */
     unsigned char    end_kind;       /* enum ski_frame_kind of that end; 0: it was not begun   */
     size_t           end_bytes;      /* bytes of it that were sent                             */

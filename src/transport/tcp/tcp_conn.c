@@ -22,8 +22,6 @@
 #include "transport/tcp/tcp.h"
 
 #define TCP_FOLLOW_BYTES ((size_t)4 << 10) /* bytes received after a large packet, at most */
-#define TCP_FIRST_BYTES                                                                            \
-    ((size_t)33 << 10) /* bytes received where one may begin: 32 KB with its header */
 #define TCP_COLD_MIN                                                                               \
     ((size_t)2 << 20) /* bytes of a packet whose memory is likely not in the cache */
 #define TCP_DIRECT_RECV_MAX                                                                        \
@@ -331,18 +329,6 @@ static size_t tcp_conn_direct_bytes(const struct ski_tcp_conn *conn, void **to)
                                                                      : ski_framing_target(in, to);
 }
 
-/* Returns how many bytes are received into the scratch buffer.  Those of a large packet are copied
- * from there once more, so between packets it is a part of the buffer, unless a burst of short
- * packets arrives. */
-static size_t tcp_conn_scratch_bytes(const struct ski_tcp_conn *conn)
-{
-    size_t lead = ski_framing_lead(&conn->in);
-
-    if (lead)
-        return lead;
-    return conn->in.bytes == 0 && !conn->burst ? TCP_FIRST_BYTES : SKI_TCP_SCRATCH;
-}
-
 /* Returns how many bytes are received after the packet that is arriving, together with its rest. */
 static size_t tcp_conn_follow_bytes(const struct ski_framing *in)
 {
@@ -358,14 +344,14 @@ static ssize_t tcp_conn_recv(struct ski_tcp_conn *conn, bool *sense)
 {
     struct ski_port *port    = conn->port;
     struct iovec     part[2] = {{NULL, 0}, {port->scratch, tcp_conn_follow_bytes(&conn->in)}};
-    size_t           rest, placed;
+    size_t           lead    = ski_framing_lead(&conn->in), rest, placed;
     ssize_t          n;
 
     ski_framing_check_target(&conn->in);
     rest            = tcp_conn_direct_bytes(conn, &part[0].iov_base);
     part[0].iov_len = rest;
     if (rest == 0)
-        n = recv(conn->source.fd, port->scratch, tcp_conn_scratch_bytes(conn), 0);
+        n = recv(conn->source.fd, port->scratch, lead ? lead : SKI_TCP_SCRATCH, 0);
     else if (rest > TCP_DIRECT_RECV_MAX)
         n = recv(conn->source.fd, part[0].iov_base, TCP_DIRECT_RECV_MAX, 0);
     else
@@ -375,8 +361,7 @@ static ssize_t tcp_conn_recv(struct ski_tcp_conn *conn, bool *sense)
     placed = (size_t)n < rest ? (size_t)n : rest;
     if (placed > 0)
         ski_framing_received(&conn->in, placed);
-    *sense      = ski_framing_feed(&conn->in, port->scratch, (size_t)n - placed);
-    conn->burst = (size_t)n - placed >= TCP_FIRST_BYTES && conn->in.bytes < SKI_FRAMING_LARGE;
+    *sense = ski_framing_feed(&conn->in, port->scratch, (size_t)n - placed);
     return n;
 }
 
