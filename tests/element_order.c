@@ -13,6 +13,9 @@
  * PEs know of them is outdated.  What must hold:
  *   - an element that does not migrate in a phase gets the messages of each PE in their order;
  *   - every element gets each message once.
+ *
+ * At the end, an element returns to a PE that keeps many messages for it, and leaves again after
+ * the first of them; another one is destroyed by a PE that has just sent messages to it.
  */
 #include <skua/skua.h>
 #include <string.h>
@@ -22,6 +25,8 @@
 #define ELEMENTS 24
 #define STEPS    40
 #define MOST_PES 64
+
+enum { HOME, KEEPER, OTHER, LAST }; /* PEs of the last part */
 
 struct element {
     uint64_t random;
@@ -42,15 +47,36 @@ struct phase {
     skua_completion done;
 };
 
+/* An order to an element: migrate, after some time. */
+struct hop {
+    int32_t to;
+    double  spin; /* seconds */
+};
+
+/* The order to LAST to send to an element. */
+struct nudge {
+    skua_ref element;
+    int32_t  count;
+};
+
+/* The order to KEEPER to send to an element while it learns where the element is. */
+struct chase {
+    skua_ref   element;
+    struct hop hop; /* of the element, meanwhile */
+    bool       destroy;
+};
+
 struct player {
     struct phase phase;
     uint64_t     random;
     int32_t      step, next[ELEMENTS];
+    double       chasing; /* since when; 0: not */
     int64_t      sent;
 };
 
 static skua_class element_class, player_class;
-static skua_entry item_entry, move_entry, total_entry, begin_entry, step_entry;
+static skua_entry item_entry, move_entry, hop_entry, total_entry;
+static skua_entry begin_entry, step_entry, chase_entry, nudge_entry;
 static uint64_t   seed; /* on PE 0 */
 
 static int pick(uint64_t *random, int count)
@@ -60,7 +86,7 @@ static int pick(uint64_t *random, int count)
 
 static bool drifts(int index, int phase)
 {
-    return phase == 1 && index % 4 == 3;
+    return phase > 2 || (phase == 1 && index % 4 == 3);
 }
 
 /* ---- elements ------------------------------------------------------------------------ */
@@ -86,8 +112,21 @@ static void on_item(void *self, const void *data, size_t bytes)
     CHECK(loose || i->number == e->next[i->source]);
     e->next[i->source]++;
     e->got++;
-    if (loose && pick(&e->random, 3) == 0)
+    if (i->phase == 3 && skua_pe() == KEEPER)
+        skua_migrate(self, OTHER);
+    else if (i->phase == 1 && loose && pick(&e->random, 3) == 0)
         skua_migrate(self, pick(&e->random, skua_pes()));
+}
+
+static void on_hop(void *self, const void *data, size_t bytes)
+{
+    const struct hop *hop   = data;
+    double            begin = skua_time();
+
+    CHECK(bytes == sizeof *hop);
+    while (skua_time() - begin < hop->spin)
+        ;
+    skua_migrate(self, hop->to);
 }
 
 static void on_move(void *self, const void *data, size_t bytes)
@@ -165,6 +204,49 @@ static void on_begin(void *self, const void *data, size_t bytes)
     skua_invoke_copy(skua_ref_of(self), step_entry, NULL, 0);
 }
 
+static void send_items(skua_ref to, int phase, int count)
+{
+    struct item item = {.phase = phase, .source = skua_pe()};
+
+    for (; item.number < count; item.number++)
+        skua_invoke_copy(to, item_entry, &item, offsetof(struct item, fill));
+}
+
+/* On KEEPER, which believes the element on OTHER.  The element is on LAST, and runs an order that
+ * takes some time: the marker of this PE waits behind it, and so do the messages that this PE sends
+ * when it has heard of LAST. */
+static void on_chase(void *self, const void *data, size_t bytes)
+{
+    struct player *p = self;
+    struct chase   chase;
+
+    CHECK(bytes == sizeof chase);
+    memcpy(&chase, data, sizeof chase);
+    if (p->chasing == 0) {
+        p->chasing = skua_time();
+        skua_invoke_copy(chase.element, hop_entry, &chase.hop, sizeof chase.hop);
+    }
+    if (skua_location(chase.element) == OTHER && skua_time() - p->chasing < 1) {
+        skua_invoke_copy(skua_ref_of(self), chase_entry, data, bytes);
+        return;
+    }
+    p->chasing = 0;
+    send_items(chase.element, 3, 100);
+    if (chase.destroy)
+        skua_object_destroy_ref(chase.element);
+}
+
+/* On LAST: sends messages to the element, wherever this PE believes it to be. */
+static void on_nudge(void *self, const void *data, size_t bytes)
+{
+    struct nudge nudge;
+
+    (void)self;
+    CHECK(bytes == sizeof nudge);
+    memcpy(&nudge, data, sizeof nudge);
+    send_items(nudge.element, 4, nudge.count);
+}
+
 /* ---- PE 0 ---------------------------------------------------------------------------------- */
 
 static void wait_quiet(void)
@@ -219,6 +301,51 @@ static void play(skua_collection players)
     skua_collection_destroy(all);
 }
 
+static void order_hop(skua_ref element, int to)
+{
+    skua_invoke_copy(element, hop_entry, &(struct hop){to, 0}, sizeof(struct hop));
+    wait_quiet();
+}
+
+static void order_nudge(skua_collection players, skua_ref element, int count)
+{
+    struct nudge nudge = {element, count};
+
+    skua_invoke_copy(skua_member(players, LAST), nudge_entry, &nudge, sizeof nudge);
+    wait_quiet();
+}
+
+/* Makes KEEPER forward messages, since LAST believes the element there, and then keep its own until
+ * it knows that the element is on LAST.  The home notifies KEEPER since many messages to the
+ * element have arrived. */
+static void play_chase(skua_collection players, bool destroy)
+{
+    skua_array_def  def   = {.dims = 1, .flags = SKUA_ARRAY_OPEN};
+    skua_collection all   = skua_array_create(element_class, &def, NULL, 0);
+    skua_future     total = SKUA_FUTURE_INIT;
+    skua_completion to    = skua_done_future(&total);
+    uint64_t        birth = 1;
+    struct chase    chase = {.hop = {destroy ? LAST : KEEPER, 0.02}, .destroy = destroy};
+    int             i     = 0;
+
+    while (skua_location(skua_element1(all, i)) != HOME)
+        i++;
+    chase.element = skua_element1(all, i);
+    skua_array_insert(chase.element, KEEPER, &birth, sizeof birth);
+    wait_quiet();
+    order_nudge(players, chase.element, 1);
+    order_hop(chase.element, OTHER);
+    order_nudge(players, chase.element, 100);
+    order_hop(chase.element, LAST);
+    skua_invoke_copy(skua_member(players, KEEPER), chase_entry, &chase, sizeof chase);
+    wait_quiet();
+    if (!destroy) {
+        skua_invoke_all(all, total_entry, &to, sizeof to);
+        CHECK(wait_sum(&total) == 201);
+    }
+    skua_collection_destroy(all);
+}
+
 static void start(int argc, char **argv)
 {
     int             games = argc > 1 ? atoi(argv[1]) : 40;
@@ -231,6 +358,8 @@ static void start(int argc, char **argv)
     players = skua_group_create(player_class, NULL, 0);
     for (int i = 0; i < games; i++)
         play(players);
+    for (int destroy = 0; skua_pes() > LAST && destroy < 2; destroy++)
+        play_chase(players, destroy);
     skua_exit(0);
 }
 
@@ -244,8 +373,11 @@ int main(int argc, char **argv)
         skua_class_register(&(skua_class_def){.name = "player", .bytes = sizeof(struct player)});
     item_entry  = skua_method_register(element_class, "item", on_item, 0);
     move_entry  = skua_method_register(element_class, "move", on_move, 0);
+    hop_entry   = skua_method_register(element_class, "hop", on_hop, 0);
     total_entry = skua_method_register(element_class, "total", on_total, 0);
     begin_entry = skua_method_register(player_class, "begin", on_begin, 0);
     step_entry  = skua_method_register(player_class, "step", on_step, 0);
+    chase_entry = skua_method_register(player_class, "chase", on_chase, 0);
+    nudge_entry = skua_method_register(player_class, "nudge", on_nudge, 0);
     return skua_main(argc, argv, start);
 }

@@ -107,16 +107,33 @@ void ski_on_delete(skua_msg *msg)
     skua_msg_free(msg);
 }
 
+/* Sends the request to delete an element that is not here.  It is kept behind messages to the
+ * element that this PE keeps. */
+static void forward_post_delete(struct ski_collection *all, const skua_index *index)
+{
+    int       pe = ski_lookup_pe(all, index);
+    skua_msg *msg;
+
+    if (pe != all->self->pe) {
+        ski_element_post(all->self, pe, SKI_HANDLER_DELETE, all->id, index, NULL, 0);
+        return;
+    }
+    msg = ski_msg_set_target(ski_msg_copy(all->self, SKI_HANDLER_DELETE, NULL, 0), all->id, index);
+    if (!ski_claim_hold(all, index, msg))
+        ski_msg_post(all->self, pe, SKI_HANDLER_DELETE, msg);
+}
+
 void skua_object_destroy_ref(skua_ref ref)
 {
     struct ski_pe         *self = SKI_SELF();
     struct ski_collection *all  = ski_collection_get(self->objects, __func__, ref.of.id);
-    int                    pe   = self->pe;
 
     if (all->state != SKI_EXPECTED) {
         ski_check_index(__func__, all, &ref.index);
-        if (!ski_element_here(all, &ref.index))
-            pe = ski_lookup_pe(all, &ref.index);
+        if (!ski_element_here(all, &ref.index)) {
+            forward_post_delete(all, &ref.index);
+            return;
+        }
     }
-    ski_element_post(self, pe, SKI_HANDLER_DELETE, ref.of.id, &ref.index, NULL, 0);
+    ski_element_post(self, self->pe, SKI_HANDLER_DELETE, ref.of.id, &ref.index, NULL, 0);
 }

@@ -172,14 +172,6 @@ void ski_forward_window_moved(struct ski_collection *all, struct ski_absent *abs
     forward_pump(all, absent);
 }
 
-/* Returns whether messages for an element wait here for its creation (route.h). */
-static bool forward_arriving(const struct ski_collection *all, const skua_index *index)
-{
-    const struct ski_absent *absent = ski_absent_find(all, index);
-
-    return absent && absent->pe == SKI_ABSENT_ARRIVING;
-}
-
 void ski_on_probe(skua_msg *msg)
 {
     struct ski_collection *all;
@@ -189,7 +181,7 @@ void ski_on_probe(skua_msg *msg)
     if (!ski_element_msg(msg, sizeof probed.moves, &all, &index))
         return;
     memcpy(&probed.moves, skua_msg_data(msg), sizeof probed.moves);
-    probed.here = ski_element_here(all, &index) || forward_arriving(all, &index);
+    probed.here = ski_element_here(all, &index) || ski_absent_arriving(all, &index);
     ski_element_post(all->self, ski_home(all, &index), SKI_HANDLER_FORWARD_PROBED, all->id, &index,
                      &probed, sizeof probed);
     skua_msg_free(msg);
@@ -253,6 +245,8 @@ void ski_forward_window_arrived(struct ski_collection *all, struct ski_absent *a
     skua_msg                           *msg;
     struct forward_backlog             *backlog;
 
+    ski_assert(!absent->forward || ski_home(all, &absent->index) == self->pe ||
+               !absent->held.first);
     if (!absent->forward || !absent->held.first) {
         ski_msg_unhold(self, &absent->held);
         return;

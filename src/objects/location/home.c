@@ -76,6 +76,13 @@ void ski_absent_hold(struct ski_collection *all, const skua_index *index, skua_m
     ski_msg_hold(all->self, &ski_absent_get(all, index)->held, msg);
 }
 
+bool ski_absent_arriving(const struct ski_collection *all, const skua_index *index)
+{
+    const struct ski_absent *absent = ski_absent_find(all, index);
+
+    return absent && absent->pe == SKI_ABSENT_ARRIVING;
+}
+
 /* Returns the bit of `sent_home` that stands for an index. */
 static uint32_t home_bit(const struct ski_collection *all, const skua_index *index)
 {

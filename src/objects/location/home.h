@@ -22,6 +22,9 @@ int ski_lookup_pe(struct ski_collection *all, const skua_index *index);
 /** Returns the PE where an element that is not here most likely is, as far as this PE knows. */
 int ski_lookup_believed(struct ski_collection *all, const skua_index *index);
 
+/** Returns whether an order to create an element on this PE has arrived, and waits (route.h). */
+bool ski_absent_arriving(const struct ski_collection *all, const skua_index *index);
+
 /** Records that this PE sends messages for an element to its home and knows nothing of the element
  * (route.h). */
 void ski_route_note(struct ski_collection *all, const skua_index *index);

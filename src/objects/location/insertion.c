@@ -164,7 +164,8 @@ void ski_on_insert(skua_msg *msg)
         ski_net_drop(all->self, msg);
         return;
     }
-    if (ski_element_here(all, &index) || (absent && absent->pe >= 0))
+    if (ski_element_here(all, &index) || (absent && absent->pe >= 0) ||
+        (!home && ski_absent_arriving(all, &index)))
         insertion_twice(all, &index, order->account.pe >= 0 ? order->account.pe : msg->source);
     if (home && order->pe >= 0 && order->pe != all->self->pe) {
         ski_insertion_forward(all, &index, msg);

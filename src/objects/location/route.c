@@ -5,6 +5,7 @@
 #include "base/assert.h"
 #include "core/message/msg_counts.h"
 #include "core/pe/handler.h"
+#include "objects/location/forward_window.h"
 #include "objects/location/location.h"
 #include "objects/model/seqnum.h"
 
@@ -50,7 +51,8 @@ void ski_route_update(struct ski_collection *all, const skua_index *index,
     int                self   = all->self->pe, former;
 
     if (absent && absent->pe == SKI_ABSENT_CHANGING) {
-        if (update->pe >= 0 && ski_seqnum_before(absent->told.moves, update->moves))
+        if (update->pe >= 0 && update->pe != self &&
+            ski_seqnum_before(absent->told.moves, update->moves))
             absent->told = *update; /* for the time when the marker is answered */
         return;
     }
@@ -63,6 +65,7 @@ void ski_route_update(struct ski_collection *all, const skua_index *index,
     all->hints += !absent;
     absent = ski_absent_get(all, index);
     all->tombstones -= (uint32_t)(absent->pe == SKI_ABSENT_DELETED);
+    ski_forward_window_free(absent); /* windows are for messages that wait at the home */
     absent->pe    = SKI_ABSENT_CHANGING;
     absent->moves = update->moves;
     absent->told  = *update;
@@ -121,6 +124,7 @@ bool ski_route_await(struct ski_collection *all, const skua_index *index, uint32
         return false;
     absent = ski_absent_get(all, index);
     all->tombstones -= (uint32_t)(absent->pe == SKI_ABSENT_DELETED);
+    ski_forward_window_free(absent); /* as above */
     absent->pe    = SKI_ABSENT_ARRIVING;
     absent->moves = moves;
     ski_list_init(&absent->arrived);
