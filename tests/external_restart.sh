@@ -53,7 +53,8 @@ killed()
     ls "$SKUA_CHECKPOINT_DIR"/gen-*/manifest >/dev/null 2>&1 && break
     sleep 0.05
   done
-  kill -9 "$(pgrep -x "$name" | shuf -n 1)"
+  # Not a zombie, which the job of the launcher before may have left.
+  kill -9 "$(ps -C "$name" -o pid=,stat= | awk '$2 !~ /^Z/ { print $1 }' | shuf -n 1)"
   code=0
   wait $job || code=$?
   rm -f "$STAY"

@@ -142,7 +142,8 @@ bool ski_net_send_split(struct ski_pe *self, int pe, struct skua_msg *msg, const
 
 /* Sends @p msg to @p pe by ski_net_send_split(), with data that lie elsewhere, if it is a message
  * of the layer above that has such data.  Returns NULL if it has been sent, else the message that
- * is to be sent: @p msg, or another one that replaces it. */
+ * is to be sent: @p msg, or another one that replaces it, whose `announced` is 0.  That of a
+ * message which was not announced is left as it is. */
 typedef struct skua_msg *ski_net_uncopied_fn(struct ski_pe *self, int pe, struct skua_msg *msg);
 
 /** Sets the function that sends messages with data elsewhere.  Before PEs begin. */

@@ -487,7 +487,8 @@ static struct skua_msg *net_send_uncopied(struct ski_pe *self, struct ski_net_pe
 {
     struct skua_msg *left = net_uncopied(self, peer->pe, msg);
 
-    peer->uncopied = (uint8_t)(peer->uncopied - (left != msg));
+    if (left != msg || !msg->announced)
+        peer->uncopied--;
     return left;
 }
 

@@ -50,17 +50,18 @@ enum {
 
 /* Loops of the scheduler around what runs now (scheduler.c). */
 struct ski_loop {
-    uint32_t depth;    /* 0 in start()                                           */
-    uint32_t polling;  /* calls of skua_poll() among them                        */
-    uint64_t doorbell; /* queue.popped after the last doorbell, at least         */
-    uint64_t polled;   /* queue.popped when memory was last polled               */
-    uint32_t slow;     /* SKI_LOOP_...                                           */
-    uint64_t hold;     /* the inbox is not polled while queue.popped is less     */
-    uint64_t held;     /* queue.popped when that was last decided, and ...       */
-    uint64_t since;    /* ... the ticks at that moment                           */
-    uint64_t drained;  /* queue.popped when the inbox was last drained           */
-    uint64_t quick;    /* ticks of a quick message                               */
-    bool     stop;     /* skua_stop() was called                                 */
+    uint32_t depth;     /* 0 in start()                                           */
+    uint32_t polling;   /* calls of skua_poll() among them                        */
+    uint64_t doorbell;  /* queue.popped after the last doorbell, at least         */
+    uint64_t polled;    /* queue.popped when memory was last polled, and ...      */
+    uint64_t polled_at; /* ... the ticks at that moment                          */
+    uint32_t slow;      /* SKI_LOOP_...                                           */
+    uint64_t hold;      /* the inbox is not polled while queue.popped is less     */
+    uint64_t held;      /* queue.popped when that was last decided, and ...       */
+    uint64_t since;     /* ... the ticks at that moment                           */
+    uint64_t drained;   /* queue.popped when the inbox was last drained            */
+    uint64_t quick;     /* ticks of a quick message                               */
+    bool     stop;      /* skua_stop() was called                                 */
 };
 
 /* Sends that wait for room in an inbox (send_backlog.c). */

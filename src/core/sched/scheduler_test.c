@@ -227,6 +227,14 @@ static void sched_test_hold(struct ski_pe *self)
     sched_test_send_urgent(100);
     OK(sched_test_run_urgent() > 3 && sched_test_count == 101,
        "else some quick messages run between two polls");
+    for (uint64_t i = 0; i < 8; i++) /* in a group of which one has run */
+        core_send(0, 0, i, false);
+    self->queue.special = 0;
+    sched_test_send_urgent(100);
+    skua_poll(1);
+    self->loop.quick = 0; /* they take longer than expected */
+    OK(sched_test_run_urgent() <= 4 + 4 && sched_test_count == 108,
+       "slow ones end that after four messages");
     self->loop.quick = quick;
 }
 
@@ -244,8 +252,10 @@ static void sched_test_polled(struct ski_pe *self)
 {
     static const struct ski_polled hook   = {sched_test_poll_memory, NULL};
     const struct ski_polled       *before = self->polled[1];
+    uint64_t                       quick  = self->loop.quick;
 
     sched_test_polls = 0;
+    self->loop.quick = UINT64_C(1) << 40; /* every message is quick */
     self->polled[1]  = &hook;
     self->queue.events |= SKI_EVENT_POLLED_1;
     for (uint64_t i = 0; i < 80; i++)
@@ -254,6 +264,13 @@ static void sched_test_polled(struct ski_pe *self)
        "memory is polled after every eighth message: %d polls for 80", sched_test_polls);
     sched_test_polls = 0;
     OK(skua_poll(1) == 0 && sched_test_polls == 1, "and if there is no message");
+    sched_test_polls = 0;
+    self->loop.quick = 0; /* no message is */
+    for (uint64_t i = 0; i < 80; i++)
+        core_send(0, 0, i, false);
+    OK(skua_poll(80) == 80 && sched_test_polls >= 40, "more often if messages are slow: %d",
+       sched_test_polls);
+    self->loop.quick = quick;
     self->queue.events &= ~(uint32_t)SKI_EVENT_POLLED_1;
     self->polled[1] = before;
 }

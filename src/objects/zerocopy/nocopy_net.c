@@ -75,8 +75,10 @@ static skua_msg *nocopy_net_packet(struct ski_pe *self, const skua_msg *msg, siz
     packet->first = first;
     if (first > 0)
         memcpy(packet + 1, msg + 1, first);
-    made->handler = SKI_HANDLER_NOCOPY_NET;
-    made->source  = self->pe;
+    made->handler  = SKI_HANDLER_NOCOPY_NET;
+    made->source   = self->pe;
+    made->flags    = msg->flags & (SKI_MSG_INT | SKI_MSG_EXPEDITED); /* it may be queued itself */
+    made->priority = msg->priority;
     return made;
 }
 
