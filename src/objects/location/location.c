@@ -238,8 +238,10 @@ bool ski_element_died_here(const struct ski_collection *all, const skua_index *i
     return absent && absent->pe == SKI_ABSENT_DELETED;
 }
 
-/* Appends how many messages are held for elements that do not exist. */
-static void location_report(struct ski_collection *all, struct ski_text *text)
+/* Appends how many messages are held for elements, which this PE keeps its messages to, or not:
+ * @p why. */
+static void location_report_held(struct ski_collection *all, struct ski_text *text, bool keeps,
+                                 const char *why)
 {
     const struct ski_absent *first    = NULL;
     size_t                   elements = 0, messages = 0;
@@ -247,7 +249,7 @@ static void location_report(struct ski_collection *all, struct ski_text *text)
     for (uint64_t i = 0; all->directory.slot && i <= all->directory.mask; i++) {
         const struct ski_absent *absent = ski_directory_absent(all->directory.slot[i].value);
 
-        if (!absent || !absent->held.first)
+        if (!absent || !absent->held.first || ski_absent_keeps(absent) != keeps)
             continue;
         first = first ? first : absent;
         elements++;
@@ -255,8 +257,14 @@ static void location_report(struct ski_collection *all, struct ski_text *text)
             messages++;
     }
     if (elements)
-        ski_text_item(text, "%zu messages are held for %zu objects that do not exist, such as %s",
-                      messages, elements, ski_element_text(all, &first->index));
+        ski_text_item(text, "%zu messages are held for %zu objects %s, such as %s", messages,
+                      elements, why, ski_element_text(all, &first->index));
+}
+
+static void location_report(struct ski_collection *all, struct ski_text *text)
+{
+    location_report_held(all, text, false, "that do not exist");
+    location_report_held(all, text, true, "until their PE is known");
 }
 
 const struct ski_lifecycle ski_location_lifecycle = {
