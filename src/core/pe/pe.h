@@ -32,7 +32,6 @@ struct ski_idle;
 struct ski_net_port;
 struct ski_objects;
 struct ski_pe;
-struct ski_polled;
 
 #define SKI_INBOX_CREDITS 32 /* inboxes whose credits a PE caches */
 
@@ -120,7 +119,7 @@ struct ski_pe {
     /* State of modules of core, each owned by the file that its type names. */
     struct ski_loop             loop;
     struct ski_idle            *idle;      /* scheduler.c */
-    const struct ski_polled    *polled[2]; /* scheduler.h */
+    const struct ski_polled    *polled[2]; /* progress.h */
     struct ski_send_backlog     backlog;
     struct ski_backpressure     backpressure;
     struct ski_timer_heap       timers;

@@ -67,6 +67,12 @@ static inline void ski_progress_init(struct ski_progress *progress)
     *progress = (struct ski_progress){.due = UINT64_MAX};
 }
 
+/** Returns whether the PE has a progress source. */
+static inline bool ski_progress_has_source(const struct ski_progress *progress)
+{
+    return progress->due != UINT64_MAX;
+}
+
 /** Registers the progress source of a PE; @p base is SKI_PROGRESS_NS in ticks. */
 static inline void ski_progress_register(struct ski_progress              *progress,
                                          const struct ski_progress_source *source, uint64_t base)
@@ -130,5 +136,16 @@ static inline void ski_progress_polled(struct ski_progress *progress, uint64_t p
     progress->settled = pushed;
     progress->at      = ski_ticks();
 }
+
+/* Hooks for memory that other PEs write without sending a message: polled[i] of a PE is used while
+ * SKI_EVENT_POLLED_i is set. */
+struct ski_polled {
+    /** Handles what has arrived.  Returns whether anything had. */
+    bool (*poll)(struct ski_pe *self);
+
+    /** Requests a wakeup (ski_inbox_wakeup()) for the next arrival.  Returns false if something has
+     * arrived: the PE must not sleep. */
+    bool (*arm)(struct ski_pe *self);
+};
 
 #endif

@@ -5,17 +5,10 @@
  * The fast paths: if exactly one message has arrived, sched_pass() runs it without queueing it;
  * otherwise it pops a message of priority 0.  Anything else sets a bit of the event mask
  * (core/data/queue.h) and takes the slow path.  After empty passes the PE spins, yields or sleeps
- * (docs/decisions/0004-waiting.md).
+ * (idle.h).
  */
 #include "core/sched/scheduler.h"
 
-#include <limits.h>
-#include <sched.h>
-#include <string.h>
-#include <sys/resource.h>
-
-#include "base/config.h"
-#include "base/memory.h"
 #include "base/params_check.h"
 #include "core/message/backpressure.h"
 #include "core/message/inbox_recv.h"
@@ -24,57 +17,17 @@
 #include "core/pe/layer.h"
 #include "core/pe/pe.h"
 #include "core/sched/blocked.h"
-#include "core/sched/foreign.h"
-#include "core/sched/patience.h"
+#include "core/sched/idle.h"
 #include "core/sched/timer.h"
 
-#define ARRIVALS         32        /* inbox cells queued per pass: a later one may be more urgent */
-#define IDLE_PASSES      64        /* empty passes between two reads of the clock            */
-#define IDLE_SHARED      4         /* ... where PEs share a CPU                              */
-#define QUICK_NS         1000      /* of a yield during which no other thread has run        */
-#define SWITCH_NS        4000      /* of a yield during which another thread may have run    */
-#define IMPATIENT_NS     100000000 /* during which a PE learns no patience after that    */
-#define ALONE_NS         100000    /* after which such a yield is repeated                  */
-#define LONG_NS          50000     /* of a yield after which a PE sleeps: the other computes */
-#define LOOK_NS          500   /* polling before each yield but the first: a quarter of its cost */
-#define PRESSED_MESSAGES 1024  /* messages between two polls while memory is short       */
-#define POLLED_MESSAGES  8     /* messages between two polls of memory that others write */
-#define HELD_MESSAGES    8     /* quick messages that run between two polls of the inbox   */
-#define HELD_QUEUE       64    /* messages in a long queue: as many run as arrived, at most  */
-#define HELD_SPECIAL     1024  /* messages since the last one that had a priority          */
-#define QUICK_MSG_NS     250   /* of a quick message, on average                           */
-#define YIELDS           3     /* of a PE on a crowded CPU before it sleeps            */
-#define SPINS            4000  /* empty passes while a call waits for a notification     */
-#define RETRY_NS         50000 /* a PE with deferred sends sleeps no longer            */
-
-/* A callback of skua_idle_add(). */
-struct ski_idle_callback {
-    skua_idle_fn              fn; /* NULL: removed */
-    void                     *arg;
-    struct ski_idle_callback *next;
-};
-
-/* What a PE does while there is nothing to run. */
-struct ski_idle {
-    uint64_t since;       /* ticks; 0: not known                                    */
-    uint64_t delivered;   /* queue.popped at that moment                            */
-    uint64_t counted;     /* ticks until which `total` is counted                   */
-    uint64_t total;       /* ticks that the PE was idle so far                      */
-    uint64_t spin_ticks;  /* spin until idle for this long ...                      */
-    uint64_t yield_ticks; /* ... spin and yield until idle for this long; then sleep */
-    uint64_t look_ticks;  /* of polling between two yields                          */
-    uint64_t rests;       /* times that all callbacks had nothing to do             */
-    uint64_t impatient_ticks;
-    uint64_t switch_ticks;   /* a yield that took longer: another thread may have run  */
-    long     switches;       /* to other threads, when that was last looked at         */
-    uint32_t yields;         /* since `since`                                          */
-    uint32_t depth;          /* nested walks of the list of callbacks                  */
-    bool     callbacks_done; /* they ran, and had nothing more to do                */
-
-    struct ski_foreign        foreign;
-    struct ski_patience       patience;
-    struct ski_idle_callback *callbacks;
-};
+#define ARRIVALS         32   /* inbox cells queued per pass: a later one may be more urgent */
+#define PRESSED_MESSAGES 1024 /* messages between two polls while memory is short       */
+#define POLLED_MESSAGES  8    /* messages between two polls of memory that others write */
+#define HELD_MESSAGES    8    /* quick messages that run between two polls of the inbox   */
+#define HELD_QUEUE       64   /* messages in a long queue: as many run as arrived, at most  */
+#define HELD_SPECIAL     1024 /* messages since the last one that had a priority          */
+#define QUICK_MSG_NS     250  /* of a quick message, on average                           */
+#define SPINS            4000 /* empty passes while a call waits for a notification     */
 
 /* ---- a pass -------------------------------------------------------------- */
 
@@ -115,11 +68,6 @@ static void sched_progress(struct ski_pe *self)
         sched_poll_source(self);
 }
 
-static inline bool sched_has_source(const struct ski_pe *self)
-{
-    return self->progress.due != UINT64_MAX;
-}
-
 /* Gives the progress source its turn after so many messages. */
 static inline void sched_count_delivery(struct ski_pe *self)
 {
@@ -141,14 +89,6 @@ static bool sched_poll_memory(struct ski_pe *self)
     return came;
 }
 
-/* Requests a wakeup for when memory that is polled changes.  Returns false if it has changed. */
-static bool sched_arm_polled(struct ski_pe *self)
-{
-    if (self->queue.events & SKI_EVENT_POLLED_0 && !self->polled[0]->arm(self))
-        return false;
-    return !(self->queue.events & SKI_EVENT_POLLED_1) || self->polled[1]->arm(self);
-}
-
 /* The slow path of a pass: handles the events of the mask (backlogs, timers, the network, polled
  * memory). Returns the next message, or NULL. */
 static struct skua_msg *sched_attend(struct ski_pe *self)
@@ -159,7 +99,7 @@ static struct skua_msg *sched_attend(struct ski_pe *self)
         ski_send_backlog_flush(self);
     if (SKI_UNLIKELY(self->queue.events & SKI_EVENT_TIMERS))
         ski_timers_fire(self);
-    if (SKI_UNLIKELY(sched_has_source(self)))
+    if (SKI_UNLIKELY(ski_progress_has_source(&self->progress)))
         sched_progress(self);
     if (self->queue.events & SKI_EVENT_POLLED)
         sched_poll_memory(self);
@@ -291,7 +231,8 @@ static __attribute__((noinline)) bool sched_run_empty(struct ski_pe *self)
 static __attribute__((noinline)) bool sched_run_attended(struct ski_pe *self)
 {
     if (!(self->queue.events & ~(uint32_t)SKI_EVENT_POLLED) && !self->queue.plain.first)
-        return sched_poll_memory(self) || (sched_has_source(self) && sched_run_empty(self));
+        return sched_poll_memory(self) ||
+               (ski_progress_has_source(&self->progress) && sched_run_empty(self));
     if (self->queue.events != SKI_EVENT_DOORBELLS || self->queue.plain.first)
         return sched_run_either(self);
     sched_answer(self, self->ring_own);
@@ -307,7 +248,7 @@ static inline bool sched_run_queued(struct ski_pe *self)
         return sched_run_attended(self);
     msg = sched_pop_plain(self);
     if (!msg)
-        return sched_has_source(self) && sched_run_empty(self);
+        return ski_progress_has_source(&self->progress) && sched_run_empty(self);
     sched_deliver(self, msg, msg->handler);
     return true;
 }
@@ -318,7 +259,7 @@ static inline bool sched_pass(struct ski_pe *self);
 static bool sched_run_wakeup(struct ski_pe *self)
 {
     if (!self->reader.next->handler) {
-        self->idle->since = 0; /* more is to come from the PE that woke this one */
+        ski_idle_begin(self); /* more is to come from the PE that woke this one */
         ski_inbox_answer(self);
         return sched_pass(self); /* what follows the wake-up counts: it is nothing to run itself */
     }
@@ -439,183 +380,6 @@ static inline bool sched_pass(struct ski_pe *self)
 
 /* ---- idle ---------------------------------------------------------------- */
 
-/* Frees the removed callbacks: they stay in the list, with fn NULL, while it is walked. */
-static void sched_drop_removed(struct ski_idle *idle)
-{
-    struct ski_idle_callback **at = &idle->callbacks;
-
-    while (*at) {
-        struct ski_idle_callback *callback = *at;
-        if (callback->fn) {
-            at = &callback->next;
-        } else {
-            *at = callback->next;
-            free(callback);
-        }
-    }
-}
-
-/* Runs the idle callbacks; true if one of them has more to do. */
-static bool sched_idle_work(struct ski_idle *idle)
-{
-    bool more = false;
-
-    idle->depth++;
-    for (struct ski_idle_callback *callback = idle->callbacks; callback; callback = callback->next)
-        more |= callback->fn && callback->fn(callback->arg);
-    if (--idle->depth == 0)
-        sched_drop_removed(idle);
-    return more;
-}
-
-/* Sleeps until something arrives, or until a timer, a layer or a deferred send needs the PE. */
-static void sched_sleep(struct ski_pe *self)
-{
-    uint64_t ns = ski_timers_wait(self), most = ski_layers_before_sleep(self), begun, now;
-
-    if (most == 0)
-        return;
-    if (!sched_arm_polled(self))
-        return;
-    if (self->queue.events & SKI_EVENT_BACKLOG && ns > RETRY_NS)
-        ns = RETRY_NS;
-    ns = ns < most ? ns : most;
-    ns = ski_backpressure_rest(self, ns);
-    self->stats.sleeps++;
-    begun = ski_ticks();
-    if (sched_has_source(self)) {
-        self->progress.source->sleep(self, ns);
-        ski_progress_expect(&self->progress); /* it may have ended the sleep */
-    } else {
-        ski_host_sleep(self->host, self->job, self->index, &self->reader, ns);
-    }
-    now = ski_ticks();
-    ski_patience_slept(&self->idle->patience, begun, now, ski_ticks_to_ns(now - begun) >= ns);
-    self->idle->since = 0;
-}
-
-/* Polls the inbox for a moment. Returns true if something has arrived. */
-static bool sched_poll_inbox(struct ski_pe *self)
-{
-    uint64_t until = ski_ticks() + self->idle->look_ticks;
-
-    do
-        if (ski_reader_poll_sc(&self->reader))
-            return true;
-    while (ski_ticks() < until);
-    return false;
-}
-
-/* Returns whether other PEs want the CPU of this one. */
-static bool sched_is_crowded(const struct ski_pe *self, uint64_t now)
-{
-    return ski_host_crowded_without(self->host, self->index,
-                                    ski_foreign_asleep(&self->idle->foreign, now));
-}
-
-/* Yields the CPU, and finds out whether foreign PEs wanted it. */
-static void sched_yield_to_others(struct ski_pe *self)
-{
-    struct ski_idle       *idle  = self->idle;
-    uint64_t               begun = ski_ticks();
-    enum ski_foreign_yield told;
-
-    sched_yield();
-    if (idle->foreign.pes == 0)
-        return;
-    told = ski_foreign_yielded(&idle->foreign, begun, ski_ticks() - begun);
-
-    self->idle_limit = told == SKI_YIELD_ALONE ? IDLE_PASSES : IDLE_SHARED;
-    if (told == SKI_YIELD_ALONE)
-        idle->yields = 0;
-    else if (told == SKI_YIELD_COMPUTES)
-        idle->yields = YIELDS;
-}
-
-/* An idle PE whose CPU other PEs share.  Yielding costs half of sleeping and being woken, so a few
- * yields come first: the first immediately, because this PE has probably given the others work, the
- * next ones after polling again, because the others may be idle as well
- * (docs/decisions/0004-waiting.md). */
-static void sched_step_aside(struct ski_pe *self)
-{
-    if (self->idle->yields > 0 && sched_poll_inbox(self))
-        return;
-    if (self->idle->yields++ < YIELDS)
-        sched_yield_to_others(self);
-    else
-        sched_sleep(self);
-}
-
-/* Returns whether another thread has run on the CPU of this one, without its consent, since the
- * last call. */
-static bool sched_was_switched(struct ski_idle *idle)
-{
-    struct rusage usage;
-    long          before = idle->switches;
-
-    if (getrusage(RUSAGE_THREAD, &usage) < 0)
-        return true;
-    idle->switches = usage.ru_nivcsw; /* includes yields that had an effect */
-    return idle->switches != before;
-}
-
-/* Yields the CPU at @p now.  If another thread, which is no PE of this arena, has run meanwhile,
- * the PE soon sleeps.  A long yield alone does not tell: an interrupt or the hypervisor delays one,
- * too. */
-static void sched_yield_alone(struct ski_idle *idle, uint64_t now)
-{
-    sched_yield();
-    if (idle->patience.ticks > 0 && ski_ticks() - now > idle->switch_ticks &&
-        sched_was_switched(idle))
-        ski_patience_lose(&idle->patience, now + idle->impatient_ticks);
-}
-
-/* Spins, yields or sleeps, by how long the PE has been idle at @p now. */
-static void sched_rest(struct ski_pe *self, uint64_t now)
-{
-    struct ski_idle *idle = self->idle;
-
-    if (sched_is_crowded(self, now))
-        sched_step_aside(self);
-    else if (now - idle->since >= idle->yield_ticks + idle->patience.ticks)
-        sched_sleep(self);
-    else if (now - idle->since >= idle->spin_ticks)
-        sched_yield_alone(idle, now);
-}
-
-/* Decides, every so many empty passes, whether to spin, yield or sleep. */
-static SKI_COLD void sched_consider_sleep(struct ski_pe *self)
-{
-    uint64_t now = ski_ticks();
-
-    ski_pe_check_exit(self);
-    if (ski_pe_exiting(self))
-        return; /* a sleep that begins after the exit was noted is not woken by it */
-    self->idle_passes = 0;
-    if (self->idle->delivered != self->queue.popped)
-        ski_patience_learn(&self->idle->patience);
-    if (!self->idle->since || self->idle->delivered != self->queue.popped) {
-        self->idle->since     = now; /* the PE was busy in between */
-        self->idle->counted   = now;
-        self->idle->delivered = self->queue.popped;
-        self->idle->yields    = 0;
-
-        self->idle->callbacks_done = false;
-    }
-    if (self->idle->callbacks && !self->idle->callbacks_done) {
-        self->idle->callbacks_done = true; /* unless one is added meanwhile */
-        if (sched_idle_work(self->idle))
-            self->idle->callbacks_done = false;
-        return; /* they may have changed what the loop waits for: poll before sleeping */
-    }
-    self->idle->callbacks_done = false;
-    self->idle->rests++;
-    sched_rest(self, now);
-    now = ski_ticks();
-    self->idle->total += now - self->idle->counted;
-    self->idle->counted = now;
-}
-
 /* The job ends, and the program is about to learn it.  Returns false. */
 static SKI_COLD bool sched_give_up(struct ski_pe *self)
 {
@@ -629,42 +393,8 @@ static inline bool sched_idle(struct ski_pe *self)
     if (SKI_UNLIKELY(ski_pe_exiting(self)))
         return sched_give_up(self);
     if (SKI_UNLIKELY(++self->idle_passes >= self->idle_limit))
-        sched_consider_sleep(self);
+        ski_idle_consider(self);
     return true;
-}
-
-void skua_idle_add(skua_idle_fn fn, void *arg)
-{
-    struct ski_idle          *idle     = SKI_SELF()->idle;
-    struct ski_idle_callback *callback = ski_malloc(sizeof *callback);
-
-    *callback       = (struct ski_idle_callback){fn, arg, idle->callbacks};
-    idle->callbacks = callback;
-
-    idle->callbacks_done = false; /* this one may have something to do */
-}
-
-void skua_idle_remove(skua_idle_fn fn, void *arg)
-{
-    struct ski_idle          *idle     = SKI_SELF()->idle;
-    struct ski_idle_callback *callback = idle->callbacks;
-
-    while (callback && (callback->fn != fn || callback->arg != arg))
-        callback = callback->next;
-    if (callback)
-        callback->fn = NULL;
-    if (idle->depth == 0)
-        sched_drop_removed(idle);
-}
-
-const uint64_t *ski_scheduler_idle_ticks(const struct ski_pe *self)
-{
-    return &self->idle->total;
-}
-
-uint64_t ski_scheduler_rests(const struct ski_pe *self)
-{
-    return self->idle->rests;
 }
 
 /* Leaves a loop.  The caller may compute for a long time, so packets that wait are sent now. */
@@ -672,7 +402,7 @@ static inline void sched_leave(struct ski_pe *self)
 {
     ski_assert(self->loop.depth > 0);
     self->loop.depth--;
-    if (SKI_UNLIKELY(sched_has_source(self))) {
+    if (SKI_UNLIKELY(ski_progress_has_source(&self->progress))) {
         self->progress.source->leave(self);
         self->progress.passes = 0; /* the next loop looks at the clock: it may begin much later */
     }
@@ -792,49 +522,17 @@ size_t skua_poll(size_t n)
 
 /* ---- life ---------------------------------------------------------------- */
 
-/* Sets how long a PE that is idle polls before it sleeps.  A progress thread without a CPU of its
- * own sleeps immediately: it would delay the PE for which it has just served a request, and a yield
- * would leave the CPU to a PE that computes for the rest of its time slice, while the kernel
- * preempts that PE for a thread that wakes up. */
-static void sched_set_idle_times(const struct ski_pe *self, struct ski_idle *idle)
-{
-    if (self->pe == ski_job_progress_pe(self->job, self->process) &&
-        ski_host_shared(self->host, self->index))
-        return;
-    idle->spin_ticks  = ski_ns_to_ticks((uint64_t)(ski_config.idle_spin * 1e3));
-    idle->yield_ticks = idle->spin_ticks + ski_ns_to_ticks((uint64_t)(ski_config.idle_yield * 1e3));
-}
-
 void ski_scheduler_init(struct ski_pe *self)
 {
-    struct ski_idle *idle = ski_calloc(1, sizeof *idle);
-
-    sched_set_idle_times(self, idle);
-    idle->look_ticks      = ski_ns_to_ticks(LOOK_NS);
-    idle->switch_ticks    = ski_ns_to_ticks(SWITCH_NS);
-    idle->impatient_ticks = ski_ns_to_ticks(IMPATIENT_NS);
-    idle->foreign = (struct ski_foreign){.pes      = ski_host_foreign_pes(self->job, self->index),
-                                         .quick    = ski_ns_to_ticks(QUICK_NS),
-                                         .computes = ski_ns_to_ticks(LONG_NS),
-                                         .alone    = ski_ns_to_ticks(ALONE_NS)};
-    if (idle->foreign.pes == 0 && !ski_pe_hidden(self)) /* others would have to wait */
-        idle->patience.most = ski_ns_to_ticks((uint64_t)(ski_config.idle_patience * 1e3));
-    idle->patience.first = idle->yield_ticks;
-    self->idle           = idle;
-    self->loop.quick     = ski_ns_to_ticks(QUICK_MSG_NS);
+    ski_idle_init(self);
+    self->loop.quick = ski_ns_to_ticks(QUICK_MSG_NS);
     ski_progress_init(&self->progress);
-    self->idle_limit = ski_host_shared(self->host, self->index) ? IDLE_SHARED : IDLE_PASSES;
     ski_queue_init(&self->queue);
 }
 
 void ski_scheduler_destroy(struct ski_pe *self)
 {
-    while (self->idle->callbacks) {
-        struct ski_idle_callback *callback = self->idle->callbacks;
-        self->idle->callbacks              = callback->next;
-        free(callback);
-    }
-    free(self->idle);
+    ski_idle_destroy(self);
     ski_queue_destroy(&self->queue);
 }
 

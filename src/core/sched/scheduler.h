@@ -14,17 +14,6 @@
 
 struct ski_pe;
 
-/* Hooks for memory that other PEs write without sending a message: polled[i] of a PE is used while
- * SKI_EVENT_POLLED_i is set. */
-struct ski_polled {
-    /** Handles what has arrived.  Returns whether anything had. */
-    bool (*poll)(struct ski_pe *self);
-
-    /** Requests a wakeup (ski_inbox_wakeup()) for the next arrival.  Returns false if something has
-     * arrived: the PE must not sleep. */
-    bool (*arm)(struct ski_pe *self);
-};
-
 /** Runs messages until @p condition holds.  Returns false if the job ends first.  Called on the
  *  PE's own stack only. */
 bool ski_scheduler_until(struct ski_pe *self, bool (*condition)(void *arg), void *arg);
@@ -35,12 +24,6 @@ bool ski_scheduler_spin(struct ski_pe *self, bool (*condition)(void *arg), void 
 
 /** Runs messages until the job ends. */
 void ski_scheduler_run(struct ski_pe *self);
-
-/** Returns how many times neither the loop of @p self nor one of its idle callbacks had work. */
-uint64_t ski_scheduler_rests(const struct ski_pe *self);
-
-/** Returns where the ticks are counted for which @p self was idle so far. */
-const uint64_t *ski_scheduler_idle_ticks(const struct ski_pe *self);
 
 /** Prepares the queue and the idle state of a new PE. */
 void ski_scheduler_init(struct ski_pe *self);

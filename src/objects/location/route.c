@@ -42,6 +42,16 @@ void ski_route_answer(struct ski_collection *all, const skua_index *index, skua_
     skua_msg_free(msg);
 }
 
+/* Ends the job if @p msg says that an element is on @p pe, which is no PE, and less than @p least
+ * of SKI_ABSENT_... */
+static void route_check(struct ski_collection *all, const skua_index *index, const skua_msg *msg,
+                        int32_t pe, int32_t least)
+{
+    if (pe >= all->self->pes || pe < least)
+        ski_fatal("PE %d says that %s is on PE %d, which does not exist", msg->source,
+                  ski_element_text(all, index), pe);
+}
+
 /* ---- a PE that hears of another location -------------------------------------------- */
 
 void ski_route_update(struct ski_collection *all, const skua_index *index,
@@ -81,9 +91,7 @@ void ski_on_located(skua_msg *msg)
 
     if (!ski_element_msg(msg, sizeof *update, &all, &index))
         return;
-    if (update->pe >= all->self->pes || update->pe < SKI_ABSENT_DELETED)
-        ski_fatal("PE %d says that %s is on PE %d, which does not exist", msg->source,
-                  ski_element_text(all, &index), update->pe);
+    route_check(all, &index, msg, update->pe, SKI_ABSENT_DELETED);
     ski_route_update(all, &index, update);
     skua_msg_free(msg);
 }
@@ -100,9 +108,7 @@ void ski_on_route_clear(skua_msg *msg)
         return;
     memcpy(&clear, skua_msg_data(msg), sizeof clear);
     absent = ski_absent_find(all, &index);
-    if (clear.at.pe >= all->self->pes || clear.at.pe < SKI_ABSENT_UNKNOWN)
-        ski_fatal("PE %d says that %s is on PE %d, which does not exist", msg->source,
-                  ski_element_text(all, &index), clear.at.pe);
+    route_check(all, &index, msg, clear.at.pe, SKI_ABSENT_UNKNOWN);
     skua_msg_free(msg);
     if (!absent || absent->pe != SKI_ABSENT_CHANGING || absent->moves != clear.moves)
         return; /* the element has been here since */

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 
 #include "base/memory.h"
-#include "core/sched/scheduler.h"
+#include "core/sched/idle.h"
 #include "core/pe/builtin.h"
 
 /* ---- entries --------------------------------------------------------------------------- */
@@ -132,7 +132,7 @@ static struct ski_measure *measure_make(struct ski_pe *self)
 {
     struct ski_measure *measure = ski_calloc(1, sizeof *measure);
 
-    measure->idle = ski_scheduler_idle_ticks(self);
+    measure->idle = ski_idle_ticks(self);
     ski_cpu_share_open(&measure->cpu);
     self->objects->slot[SKI_SLOT_MEASURE] = measure;
     ski_measure_clear(self, NULL);

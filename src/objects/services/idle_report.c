@@ -13,7 +13,7 @@
 #include "base/memory.h"
 #include "base/tasks.h"
 #include "core/collective/collective.h"
-#include "core/sched/scheduler.h"
+#include "core/sched/idle.h"
 #include "core/sched/wait_report.h"
 #include "core/net/net.h"
 #include "core/pe/handler.h"
@@ -85,11 +85,11 @@ static struct ski_termination_counts idle_visit(struct ski_pe               *sel
 {
     struct idle_report   *report = idle_report_of(self);
     bool                  leads  = self->pe == ski_job_first_pe(self->job, self->process);
-    bool                  rested = report->rests != ski_scheduler_rests(self);
+    bool                  rested = report->rests != ski_idle_rests(self);
     struct ski_msg_counts counts = idle_program_counts(self);
 
     (void)topic;
-    report->rests = ski_scheduler_rests(self);
+    report->rests = ski_idle_rests(self);
     if (leads)
         counts = idle_add_counts(counts, ski_external_msg_counts());
     return (struct ski_termination_counts){counts.sent, counts.received,

@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * idle.h - a PE that has nothing to run.
+ *
+ * After some empty passes of its loop (scheduler.c) a PE runs the idle callbacks of the program. If
+ * these have nothing to do either, it spins, then yields its CPU, then sleeps until something
+ * arrives, depending on how long it has been idle and on what else wants the CPU (foreign.h,
+ * patience.h, docs/decisions/0004-waiting.md).
+ */
+#ifndef SKI_IDLE_H
+#define SKI_IDLE_H
+
+#include <stdint.h>
+
+struct ski_pe;
+
+/** Decides, every so many empty passes, whether to spin, yield or sleep, and does so. */
+void ski_idle_consider(struct ski_pe *self);
+
+/** Lets the time for which @p self has been idle begin anew. */
+void ski_idle_begin(struct ski_pe *self);
+
+/** Returns how many times neither the loop of @p self nor one of its idle callbacks had work. */
+uint64_t ski_idle_rests(const struct ski_pe *self);
+
+/** Returns where the ticks are counted for which @p self was idle so far. */
+const uint64_t *ski_idle_ticks(const struct ski_pe *self);
+
+/** Prepares the idle state of a new PE. */
+void ski_idle_init(struct ski_pe *self);
+
+/** Frees the idle state of a PE. */
+void ski_idle_destroy(struct ski_pe *self);
+
+#endif
