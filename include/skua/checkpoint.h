@@ -64,8 +64,9 @@ typedef void (*skua_checkpoint_fn)(void *arg);
  * NULL, in memory alone, where it serves a job of `skuarun --survive`. The runtime waits for
  * quiescence and saves the state of all PEs. Then @p done happens, with a skua_checkpoint_result;
  * the files may still be written while the program continues. If a checkpoint fails, an error is
- * logged, earlier checkpoints remain, the program continues, and the result of @p done has the
- * status.
+ * logged, earlier checkpoints remain, and the program continues. The result of @p done has the
+ * status if the state could not be saved; if its files cannot be written afterwards, the result of
+ * skua_checkpoint_flush() has it.
  *
  * @p done is part of the checkpoint, so it must be a value: it invokes an entry
  * (skua_done_invoke(), skua_done_invoke_all()), sends to a handler (skua_done_send()), or does
@@ -89,7 +90,8 @@ SKUA_API void skua_checkpoint(const char *dir, skua_completion done);
 SKUA_API void skua_checkpoint_if_due(skua_completion done);
 
 /** Performs @p done, with a skua_checkpoint_result, when all checkpoints have been written to their
- *  directories: a program calls it before skua_exit() if its last checkpoint matters. A job that
+ *  directories, or could not be: its status is that of the last one. A program calls this function
+ *  before skua_exit() if its last checkpoint matters. A job that
  *  exits while files are written completes them only if that takes less than the setting
  *  exit_grace.
  *  @p done must be a value, as for skua_checkpoint(). May be called on any PE. */
