@@ -413,6 +413,27 @@ static void test_insert(void)
     }
 }
 
+/* A PE finds its members of several groups, also after another was deleted. */
+static void test_members(void)
+{
+    int does = NOTHING;
+
+    for (int round = 0; round < 3; round++) {
+        skua_collection one   = skua_group_create(guest_class, &does, sizeof does);
+        skua_collection other = skua_group_create(guest_class, &does, sizeof does);
+
+        wait_quiet();
+        for (int i = 0; i < 3; i++) {
+            CHECK(skua_group_local(one) == skua_object_local(skua_member(one, skua_pe())));
+            CHECK(skua_group_local(one) != skua_group_local(other));
+        }
+        skua_group_local(one);
+        skua_collection_destroy(one);
+        wait_quiet();
+        CHECK(skua_group_local(other) == skua_object_local(skua_member(other, skua_pe())));
+    } /* the others are destroyed at the end of the job */
+}
+
 /* ---- the end ----------------------------------------------------------------------- */
 
 static void on_friends(skua_msg *msg)
@@ -468,6 +489,7 @@ static const struct {
              {"nested", test_nested},
              {"long", test_long},
              {"insert", test_insert},
+             {"members", test_members},
              {"end", test_end}};
 
 static void start(int argc, char **argv)

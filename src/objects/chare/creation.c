@@ -266,6 +266,13 @@ static void creation_end_object(struct ski_object *object, void *arg)
         ski_element_end(object);
 }
 
+/* Lets skua_group_local() look again: the member of @p all on this PE ends. */
+static void creation_forget_member(const struct ski_collection *all)
+{
+    if (all->self->objects->local_group == all->id)
+        all->self->objects->local_group = SKI_NO_GROUP;
+}
+
 void ski_collection_end(struct ski_collection *all)
 {
     const struct ski_lifecycle_table *lifecycle = &all->self->objects->lifecycle;
@@ -274,6 +281,7 @@ void ski_collection_end(struct ski_collection *all)
     all->state       = SKI_ENDED;
     all->quick_bytes = SKI_NO_INDEX;
     all->pair_bytes  = SKI_NO_INDEX;
+    creation_forget_member(all);
     ski_notify_collection_ending(lifecycle, all);
     ski_elements_each(all, creation_end_object, NULL);
     ski_notify_collection_ended(lifecycle, all);
@@ -298,6 +306,7 @@ static void creation_destroy_object(struct ski_object *object, void *arg)
     if (object->state >= SKI_DEAD)
         return;
     ski_object_change(object, SKI_DEAD);
+    creation_forget_member(object->of);
     ski_element_destroy(object);
 }
 

@@ -60,7 +60,7 @@ void *skua_object_local(skua_ref ref)
     return query_local(objects, &ref);
 }
 
-/* Finds the member of a group that is not the collection used last. */
+/* Finds the member of a group other than the one that was looked up last. */
 static SKI_COLD void *query_member(struct ski_objects *objects, uint64_t id)
 {
     struct ski_collection *all = ski_collection_look(objects, "skua_group_local", id);
@@ -73,18 +73,23 @@ static SKI_COLD void *query_member(struct ski_objects *objects, uint64_t id)
         ski_fatal("skua_group_local: PE %d passed a collection of %s that is no group; use "
                   "skua_object_local()",
                   objects->self->pe, all->class->def.name);
-    return all->live == 1 && all->object[0]->state == SKI_ALIVE ? all->object[0] + 1 : NULL;
+    /* A member of a group is not destroyed alone, so the list of those here has no holes. */
+    if (all->live != 1 || all->object[0]->state != SKI_ALIVE)
+        return NULL;
+    if (all->state == SKI_EXISTS) { /* else its end has forgotten the member already */
+        objects->local_group  = id;
+        objects->local_member = all->object[0] + 1;
+    }
+    return all->object[0] + 1;
 }
 
 void *skua_group_local(skua_collection group)
 {
-    struct ski_objects          *objects = SKI_SELF()->objects;
-    const struct ski_collection *all     = objects->last;
+    struct ski_objects *objects = SKI_SELF()->objects;
 
-    /* A member of a group is not destroyed alone, so the list of those here has no holes. */
-    if (SKI_LIKELY(all->id == group.id && all->kind == SKI_GROUP && all->live == 1 &&
-                   all->object[0]->state == SKI_ALIVE))
-        return all->object[0] + 1;
+    /* A member lives as long as its group, and the end of the group forgets it (creation.c). */
+    if (SKI_LIKELY(objects->local_group == group.id))
+        return objects->local_member;
     return query_member(objects, group.id);
 }
 

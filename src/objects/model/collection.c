@@ -361,7 +361,8 @@ skua_ref skua_ref_of(const void *self)
 
 void ski_collections_begin(struct ski_objects *objects)
 {
-    objects->last = &collection_none;
+    objects->last        = &collection_none;
+    objects->local_group = SKI_NO_GROUP;
     collection_table_grow(objects);
 }
 

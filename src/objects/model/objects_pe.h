@@ -39,6 +39,8 @@ enum ski_objects_slot {
     SKI_SLOTS
 };
 
+#define SKI_NO_GROUP (UINT64_MAX << 32) /* no id: the count of an id is not 0 */
+
 /* The state of this layer on a PE. */
 struct ski_objects {
     /* What every message to an object uses. */
@@ -53,6 +55,9 @@ struct ski_objects {
                                  (core/message/msg_share.h); NULL: none */
 
     const skua_handler_fn *handlers; /* self->handler, unless a module lets messages wait */
+
+    uint64_t local_group;  /* the group whose member was looked up last, or SKI_NO_GROUP */
+    void    *local_member; /* its member on this PE                                      */
 
     struct ski_pe          *self;
     struct ski_collection **table; /* collection.c: open addressing by id */

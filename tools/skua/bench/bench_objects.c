@@ -12,7 +12,23 @@ static const size_t sizes[] = {8, 32, 128, 1024, 4096, 16384};
 #define ROUNDTRIP     "roundtrip_us"
 #define NET_ROUNDTRIP "net_roundtrip_us"
 
+#define CHARM "charm++" /* the series of Charm++ */
+
 /* ---- running ------------------------------------------------------------- */
+
+/* Runs the programs of bench/charm.c that are written for Charm++, if they were built, on @p pes
+ * threads of one process, each bound to the CPU of a PE. */
+static void bench_objects_run_charm(struct results *results, const struct bench_host *host, int pes)
+{
+    char  path[PROGRAM_PATH_BYTES], threads[16];
+    char *cpus   = bench_cpus(host, pes, pes);
+    char *argv[] = {path, threads, "++quiet", cpus ? "+pemap" : NULL, cpus, NULL};
+
+    snprintf(threads, sizeof threads, "+p%d", pes);
+    if (program_find("peer-charm++-objects", path))
+        bench_run(results, argv);
+    free(cpus);
+}
 
 static void bench_objects_run(struct results *results, const struct bench_host *host, int round,
                               int rounds)
@@ -28,6 +44,8 @@ static void bench_objects_run(struct results *results, const struct bench_host *
     bench_run_app(results, host, "bench-charm", "-n 1 --pin=auto", "skua");
     bench_run_app(results, host, "bench-charm", "-n 2 --pin=auto", "skua");
     bench_run_app(results, host, "bench-charm", "-n 2 -t 2 --pin=auto", "skua-threads");
+    bench_objects_run_charm(results, host, 1);
+    bench_objects_run_charm(results, host, 2);
 }
 
 /* ---- tables -------------------------------------------------------------- */
@@ -83,29 +101,50 @@ static double bench_objects_program(const struct results *r, const char *series,
     return results_get(r, series, 0, metric);
 }
 
-/* The programs of bench/charm.c.  The figures of Charm++ are in docs/guide/performance.md. */
+/* The programs of bench/charm.c. */
+static const struct charm_program {
+    const char *name, *unit, *what;
+} charm_programs[] = {{"queens-13-3", "ms", "13 queens, seeds of 3 rows, ms"},
+                      {"queens-14-4", "ms", "14 queens, seeds of 4 rows, ms"},
+                      {"fib", "ms", "92735 seeds without work, ms"},
+                      {"futures", "ms", "3193 threaded entries with futures, ms"},
+                      {"create", "ms", "creation of 10^6 elements, ms"},
+                      {"walk", "ns", "hop of a walk over 10^6 elements, ns"},
+                      {"local", "ns", "call of the local member of a group, ns"}};
+
+#define CHARM_PROGRAMS (sizeof charm_programs / sizeof *charm_programs)
+
 static void bench_objects_print_programs(const struct results *r)
 {
     static const struct {
-        const char *program, *unit, *what;
-    } row[] = {{"queens-13-3", "ms", "13 queens, seeds of 3 rows, ms"},
-               {"queens-14-4", "ms", "14 queens, seeds of 4 rows, ms"},
-               {"fib", "ms", "92735 seeds without work, ms"},
-               {"futures", "ms", "3193 threaded entries with futures, ms"},
-               {"create", "ms", "creation of 10^6 elements, ms"},
-               {"walk", "ns", "hop of a walk over 10^6 elements, ns"},
-               {"local", "ns", "call of the local member of a group, ns"}};
+        const char *series;
+        int         pes;
+    } column[] = {{"skua", 1}, {"skua", 2}, {"skua-threads", 2}, {CHARM, 1}, {CHARM, 2}};
 
-    printf("\n%-44s%12s%12s%12s\n", "Programs that are compared with Charm++", "1 PE",
-           "2 processes", "2 threads");
-    for (size_t i = 0; i < sizeof row / sizeof *row; i++) {
-        printf("%-44s", row[i].what);
-        bench_print_value(bench_objects_program(r, "skua", row[i].program, 1, row[i].unit), 12);
-        bench_print_value(bench_objects_program(r, "skua", row[i].program, 2, row[i].unit), 12);
-        bench_print_value(bench_objects_program(r, "skua-threads", row[i].program, 2, row[i].unit),
-                          12);
+    printf("\n%-44s%12s%12s%12s%12s%12s\n", "Programs that are compared with Charm++", "1 PE",
+           "2 processes", "2 threads", "Charm++ 1", "Charm++ 2");
+    for (const struct charm_program *p = charm_programs; p < charm_programs + CHARM_PROGRAMS; p++) {
+        printf("%-44s", p->what);
+        for (size_t c = 0; c < sizeof column / sizeof *column; c++)
+            bench_print_value(
+                bench_objects_program(r, column[c].series, p->name, column[c].pes, p->unit), 12);
         printf("\n");
     }
+}
+
+/* The goals of the programs: two processes, and one PE, against as many threads of Charm++. */
+static void bench_objects_print_charm_goals(const struct results *r)
+{
+    for (const struct charm_program *p = charm_programs; p < charm_programs + CHARM_PROGRAMS; p++)
+        for (int pes = 1; pes <= 2; pes++) {
+            char what[80];
+
+            snprintf(what, sizeof what, "%s / Charm++, %d PE%s", p->name, pes, pes > 1 ? "s" : "");
+            bench_print_goal(what,
+                             bench_ratio(bench_objects_program(r, "skua", p->name, pes, p->unit),
+                                         bench_objects_program(r, CHARM, p->name, pes, p->unit)),
+                             "<=", 1);
+        }
 }
 
 static void bench_objects_print_goals(const struct results *r)
@@ -134,6 +173,7 @@ static void bench_objects_print_goals(const struct results *r)
                      bench_ratio(bench_objects_program(r, "skua", "queens-14-4", 2, "ms"),
                                  bench_objects_program(r, "skua", "queens-14-4", 1, "ms")),
                      "<=", 0.6);
+    bench_objects_print_charm_goals(r);
 }
 
 static void bench_objects_print(const struct results *r)
