@@ -182,8 +182,96 @@ static void test_balance(void)
                    "work that is balanced at least as well as by blocks in turn");
 }
 
+/* ---- kernels ------------------------------------------------------------------------------ */
+
+#define KERNEL_ROWS    13 /* not a multiple of the rows of a tile */
+#define KERNEL_COLUMNS 43 /* not a multiple of the columns of a tile */
+
+static void fill_random(double *at, int n)
+{
+    for (int i = 0; i < n; i++)
+        at[i] = random_number();
+}
+
+static bool is_near(const double *a, const double *b, int n)
+{
+    for (int i = 0; i < n; i++)
+        if (!(fabs(a[i] - b[i]) < 1e-12))
+            return false;
+    return true;
+}
+
+static void test_subtract(const struct lu_kernels *kernels, int at)
+{
+    double  strip[KERNEL_ROWS * KERNEL_STRIP], plain[KERNEL_ROWS * KERNEL_STRIP];
+    double  pivot[KERNEL_STRIP];
+    int64_t best = -1;
+
+    fill_random(strip, KERNEL_ROWS * KERNEL_STRIP);
+    fill_random(pivot, KERNEL_STRIP);
+    pivot[at] = 0.75;
+    memcpy(plain, strip, sizeof plain);
+    for (int r = 0; r < KERNEL_ROWS; r++) {
+        double *row = plain + r * KERNEL_STRIP;
+
+        row[at] /= pivot[at];
+        for (int x = at + 1; x < KERNEL_STRIP; x++)
+            row[x] -= row[at] * pivot[x];
+        if (at + 1 < KERNEL_STRIP &&
+            (best < 0 || fabs(row[at + 1]) > fabs(plain[best * KERNEL_STRIP + at + 1])))
+            best = r;
+    }
+    expect(kernels->subtract(strip, KERNEL_ROWS, pivot, at) == best, "the next pivot of a strip");
+    expect(is_near(strip, plain, KERNEL_ROWS * KERNEL_STRIP), "a strip");
+    expect(kernels->subtract(strip, 0, pivot, at) == -1, "no pivot in a strip without rows");
+}
+
+static void test_update(const struct lu_kernels *kernels, int n, int k)
+{
+    double a[KERNEL_ROWS * KERNEL_COLUMNS], b[KERNEL_COLUMNS * KERNEL_COLUMNS];
+    double c[KERNEL_ROWS * KERNEL_COLUMNS], plain[KERNEL_ROWS * KERNEL_COLUMNS];
+
+    fill_random(a, KERNEL_ROWS * KERNEL_COLUMNS);
+    fill_random(b, KERNEL_COLUMNS * KERNEL_COLUMNS);
+    fill_random(c, KERNEL_ROWS * KERNEL_COLUMNS);
+    memcpy(plain, c, sizeof plain);
+    for (int r = 0; r < KERNEL_ROWS; r++)
+        for (int x = 0; x < n; x++)
+            for (int i = 0; i < k; i++)
+                plain[r * KERNEL_COLUMNS + x] -=
+                    a[r * KERNEL_COLUMNS + i] * b[i * KERNEL_COLUMNS + x];
+    kernels->update(KERNEL_ROWS, n, k, a, KERNEL_COLUMNS, b, KERNEL_COLUMNS, c, KERNEL_COLUMNS);
+    expect(is_near(c, plain, KERNEL_ROWS * KERNEL_COLUMNS), "a product of few columns");
+}
+
+/* Tests every set of kernels that this CPU can execute. */
+static void test_kernels(void)
+{
+    for (const struct lu_kernels *const *set = kernels_usable(); *set; set++) {
+        for (int at = 0; at < KERNEL_STRIP; at++)
+            test_subtract(*set, at);
+        for (int n = 1; n <= KERNEL_COLUMNS && (*set)->update; n++)
+            test_update(*set, n, n % 11 + 1);
+    }
+}
+
+static void test_grid(void)
+{
+    static const int best[][3] = {{1, 1, 1}, {2, 1, 2},  {4, 1, 4},
+                                  {8, 1, 8}, {16, 4, 4}, {24, 4, 6}};
+
+    for (size_t b = 0; b < sizeof best / sizeof *best; b++) {
+        int64_t grid[2];
+
+        map_choose_grid(best[b][0], grid);
+        expect(grid[0] == best[b][1] && grid[1] == best[b][2], "the grid of a number of PEs");
+    }
+}
+
 int main(void)
 {
+    test_kernels();
+    test_grid();
     test_panel();
     test_singular();
     test_map("balanced", 2, 3, 1);

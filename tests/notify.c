@@ -8,11 +8,13 @@
  *
  * usage: notify [rounds [syncs]]
  */
+#include <fcntl.h>
 #include <pthread.h>
 #include <sched.h>
 #include <skua/skua.h>
 #include <stddef.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "future_value.h"
 #include "tap.h"
@@ -40,6 +42,7 @@ struct shared { /* the symmetric memory of each PE */
     skua_notify  outside;
     struct block from_outside[PES]; /* by process */
     skua_notify  twice;
+    int64_t      job;        /* the process of PE 0 */
     skua_region  registered; /* a struct lane, where malloc put it */
 };
 
@@ -236,6 +239,58 @@ static void test_sync(void)
 {
     for (int i = 0; i < syncs; i++)
         skua_sync();
+}
+
+/* Returns the name of a file by which a PE tells that it has left the barrier.  The processes of a
+ * job have the same parent. */
+static const char *left_name(char name[64], int pe)
+{
+    snprintf(name, 64, "/tmp/skua-notify.%ld.%d", (long)self()->mine->job, pe);
+    return name;
+}
+
+/* PE 0 is the last in the barrier and does not return to the runtime before all others have left
+ * it: what PE 0 has sent in its user thread must not wait for that. */
+static void leave_first(void *arg)
+{
+    char name[64];
+    int  here = 0;
+
+    (void)arg;
+    if (skua_pe() == 0)
+        pause_for(0.02);
+    skua_sync();
+    if (skua_pe() > 0) {
+        int file = open(left_name(name, skua_pe()), O_CREAT | O_WRONLY | O_CLOEXEC, 0600);
+
+        CHECK(file >= 0);
+        close(file);
+        return;
+    }
+    for (int i = 0; i < 20000 && here < skua_pes() - 1; i++) { /* 20 s are too long for any load */
+        here = 0;
+        for (int pe = 1; pe < skua_pes(); pe++)
+            here += access(left_name(name, pe), F_OK) == 0;
+        usleep(1000);
+    }
+    CHECK(here == skua_pes() - 1);
+    for (int pe = 1; pe < skua_pes(); pe++)
+        unlink(left_name(name, pe));
+}
+
+/* Other drivers may need calls to send a packet. */
+static void test_sync_in_thread(void)
+{
+    const char *driver = getenv("SKUA_DRIVER");
+    int64_t     job    = getpid();
+
+    for (int pe = 0; pe < skua_pes() && skua_pe() == 0; pe++)
+        CHECK(skua_put(AT(pe, job), &job, sizeof job) == SKUA_OK);
+    skua_sync();
+    for (int i = 0; i < 3 && (!driver || strcmp(driver, "tcp") == 0); i++) {
+        skua_thread_join(skua_thread_create(leave_first, NULL, 0));
+        skua_sync();
+    }
 }
 
 /* ---- exchanges ------------------------------------------------------------------- */
@@ -841,6 +896,7 @@ static void start(int argc, char **argv)
     test_asleep();
     test_all_to_all();
     test_sync();
+    test_sync_in_thread();
     test_exchange();
     test_registered();
     test_signalling_put();

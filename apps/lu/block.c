@@ -154,7 +154,7 @@ static void send_outside(const Block *b, const struct lu_exchange *x)
     Block_rows(block_of_column(b, b->step), rows);
 }
 
-void send_rows(Block *b)
+static void rows_send(Block *b)
 {
     const struct lu_exchange *x = block_exchange(b);
 
@@ -215,7 +215,7 @@ static void store_rows(Block *b, const struct lu_exchange *x, const Rows *rows)
     }
 }
 
-void receive_rows(Block *b, const Rows *rows)
+static void rows_receive(Block *b, const Rows *rows)
 {
     const struct lu_exchange *x   = block_exchange(b);
     bool                      top = b->i == b->step;
@@ -226,6 +226,22 @@ void receive_rows(Block *b, const Rows *rows)
         exchange_all_here(b, x);
     else if (top)
         exchange_here(b, x, rows->from);
+}
+
+void send_rows(Block *b)
+{
+    double began = skua_time();
+
+    rows_send(b);
+    scheduler_here()->times.rows += skua_time() - began;
+}
+
+void receive_rows(Block *b, const Rows *rows)
+{
+    double began = skua_time();
+
+    rows_receive(b, rows);
+    scheduler_here()->times.rows += skua_time() - began;
 }
 
 void end_exchange(Block *b)

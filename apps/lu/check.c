@@ -85,12 +85,12 @@ static double check_memory(void)
 
 void Scheduler_on_check(Scheduler *s, int n, const double *x)
 {
-    double *sum    = calloc(2 * (size_t)n, sizeof *sum);
-    double  used[] = {check_memory(),  s->times.products, s->times.operations,
-                      s->times.solves, s->times.panels,   s->times.pivots};
+    double *sum                                        = calloc(2 * (size_t)n, sizeof *sum);
+    double  used[1 + sizeof s->times / sizeof(double)] = {check_memory()};
 
     if (!sum)
         skua_abort("no memory for the check");
+    memcpy(used + 1, &s->times, sizeof s->times);
     skua_contribute(s, SKUA_SUM, SKUA_DOUBLE, used, sizeof used / sizeof *used,
                     Main_used_done(main_proxy));
     for (int64_t j = 0; j <= options.blocks; j++)
@@ -166,6 +166,12 @@ static void report_dgemm(const Main *m, double rate)
     report_json("dgemm", "rate", m->dgemm);
 }
 
+/* Returns GF/s. */
+static double report_rate(double operations, double seconds)
+{
+    return seconds > 0 ? operations / seconds * 1e-9 : 0;
+}
+
 /* Prints what the PEs have spent their time on, as a mean of all. */
 static void report_times(const Main *m)
 {
@@ -173,11 +179,15 @@ static void report_times(const Main *m)
     double                 pes = skua_pes();
 
     if (options.times)
-        printf("seconds of a PE: products %.4f (%.3f GF/s on all PEs), solves %.4f, panels %.4f, "
-               "waiting for pivots %.4f, rows and waiting for messages %.4f\n",
-               t->products / pes, t->operations / larger(t->products, 1e-9) * pes * 1e-9,
-               t->solves / pes, t->panels / pes, t->pivots / pes,
-               m->seconds - (t->products + t->solves + t->panels + t->pivots) / pes);
+        printf(
+            "seconds of a PE: products %.4f (%.3f GF/s on all PEs), of single columns %.4f (%.3f), "
+            "solves %.4f, panels %.4f, waiting for pivots %.4f, rows %.4f, waiting for messages "
+            "%.4f\n",
+            t->products / pes, report_rate(t->operations, t->products / pes), t->alone / pes,
+            report_rate(t->operations_alone, t->alone / pes), t->solves / pes, t->panels / pes,
+            t->pivots / pes, t->rows / pes,
+            m->seconds -
+                (t->products + t->alone + t->solves + t->panels + t->pivots + t->rows) / pes);
 }
 
 void report(Main *m, const double *sum)

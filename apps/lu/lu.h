@@ -93,11 +93,13 @@ struct lu_slot {
     int     readers; /* number of PEs that still need the panel; 0: the slot is free */
 };
 
-/* What a PE spends its time on, in seconds, and the operations of its products. */
+/* What a PE spends its time on, in seconds, and the operations of its products: of several columns,
+ * and of columns alone. */
 struct lu_times {
-    double products, operations;
+    double products, operations, alone, operations_alone;
     double solves;
     double panels, pivots; /* work on panels; waiting for pivots of panels that are shared */
+    double rows;           /* exchange of rows */
 };
 
 struct Scheduler {

@@ -7,6 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#define MAP_MANY 16
+
 typedef int64_t (*map_fn)(const struct lu_options *o, int pes, int64_t i, int64_t j);
 
 static int64_t map_cyclic(const struct lu_options *o, int pes, int64_t i, int64_t j)
@@ -117,8 +119,10 @@ bool map_read(const char *path, const struct lu_options *o, int pes, int32_t *ta
 
 void map_choose_grid(int pes, int64_t grid[2])
 {
+    int64_t shape = pes < MAP_MANY ? 4 : 1; /* columns for each row, at least */
+
     grid[0] = 1;
-    for (int64_t rows = 1; rows * rows * 4 <= pes; rows++)
+    for (int64_t rows = 1; rows * rows * shape <= pes; rows++)
         if (pes % rows == 0)
             grid[0] = rows;
     grid[1] = pes / grid[0];

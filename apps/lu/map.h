@@ -30,8 +30,9 @@ const char *map_fill(const struct lu_options *options, int pes, int32_t *table);
 bool map_read(const char *path, const struct lu_options *options, int pes, int32_t *table,
               char error[160]);
 
-/** Chooses the rows and columns of a grid of all PEs: few rows, since a panel that is on few PEs is
- *  factored with little communication. */
+/** Chooses the rows and columns of a grid of all PEs.  Fewer than 16 PEs have few rows, since a
+ *  panel that is on few PEs is factored with little communication.  The grid of more PEs is about
+ *  square: they would wait for the panels of few. */
 void map_choose_grid(int pes, int64_t grid[2]);
 
 #endif

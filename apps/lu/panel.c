@@ -7,18 +7,19 @@
 #include <string.h>
 
 #include "dense.h"
-#include "narrow.h"
+#include "kernels.h"
 
 bool panel_create(struct panel *p, int width, int64_t rows)
 {
     size_t side = (size_t)width, tall = (size_t)(rows > 0 ? rows : 1);
 
-    p->width  = width;
-    p->number = malloc(tall * sizeof *p->number);
-    p->strip  = aligned_alloc(64, tall * PANEL_STRIP * sizeof *p->strip);
-    p->top    = malloc(side * side * sizeof *p->top);
-    p->offer  = malloc((size_t)panel_offer_count(width) * sizeof *p->offer);
-    p->pivot  = malloc(side * sizeof *p->pivot);
+    p->width   = width;
+    p->kernels = kernels_usable()[0];
+    p->number  = malloc(tall * sizeof *p->number);
+    p->strip   = aligned_alloc(64, tall * PANEL_STRIP * sizeof *p->strip);
+    p->top     = malloc(side * side * sizeof *p->top);
+    p->offer   = malloc((size_t)panel_offer_count(width) * sizeof *p->offer);
+    p->pivot   = malloc(side * sizeof *p->pivot);
     return p->number && p->strip && p->top && p->offer && p->pivot;
 }
 
@@ -65,7 +66,7 @@ static void panel_update(struct panel *p)
     dense_solve_lower(from, to, p->top + panel_at(p, end - from, end - from), p->width, upper,
                       p->width);
     if (rows > 0)
-        (from <= NARROW_MOST ? narrow_update : dense_update)(
+        (from <= KERNEL_MOST && p->kernels->update ? p->kernels->update : dense_update)(
             rows, to, from, panel_own(p, p->active, end - from), p->pitch, upper, p->width,
             panel_own(p, p->active, end), p->pitch);
 }
@@ -172,51 +173,15 @@ void panel_choose(double *into, const double *from, int width)
     }
 }
 
-/* Subtracts multiples of the pivot row from the active rows, in the current strip after column
- * @p at, and finds the largest number in the next column.  `at` is a constant where this is called,
- * so that a row is in registers. */
-static inline int64_t panel_subtract_from(const struct panel *p, const double *pivot, int at)
-{
-    double  inverse = 1 / pivot[at], most = -1, *strip = p->strip + p->active * PANEL_STRIP;
-    int64_t best = -1;
-
-    for (int64_t r = p->active; r < p->count; r++, strip += PANEL_STRIP) {
-        double l = strip[at] * inverse;
-
-        strip[at] = l;
-        for (int x = at + 1; x < PANEL_STRIP; x++)
-            strip[x] -= l * pivot[x];
-        if (at + 1 < PANEL_STRIP && fabs(strip[at + 1]) > most) {
-            most = fabs(strip[at + 1]);
-            best = r;
-        }
-    }
-    return best;
-}
-
-_Static_assert(PANEL_STRIP == 8, "panel_subtract_at() has a case for each column of a strip");
-
-static int64_t panel_subtract_at(const struct panel *p, const double *pivot, int at)
-{
-    switch (at) {
-    case 0: return panel_subtract_from(p, pivot, 0);
-    case 1: return panel_subtract_from(p, pivot, 1);
-    case 2: return panel_subtract_from(p, pivot, 2);
-    case 3: return panel_subtract_from(p, pivot, 3);
-    case 4: return panel_subtract_from(p, pivot, 4);
-    case 5: return panel_subtract_from(p, pivot, 5);
-    case 6: return panel_subtract_from(p, pivot, 6);
-    default: return panel_subtract_from(p, pivot, PANEL_STRIP - 1);
-    }
-}
-
 /* Eliminates column @p at of the current strip; the pivot row may have fewer numbers than that. */
 static void panel_subtract(struct panel *p, const double *top, int at)
 {
     double pivot[PANEL_STRIP] = {0};
 
     panel_copy_strip(pivot, top, panel_strip_width(p));
-    p->best = panel_subtract_at(p, pivot, at);
+    p->best =
+        p->kernels->subtract(p->strip + p->active * PANEL_STRIP, p->count - p->active, pivot, at);
+    p->best += p->best < 0 ? 0 : p->active;
 }
 
 /* The diagonal row takes the place of the pivot row, if that is a row of this PE. */

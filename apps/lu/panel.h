@@ -24,7 +24,9 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#define PANEL_STRIP 8
+#include "kernels.h"
+
+#define PANEL_STRIP KERNEL_STRIP
 
 /** The parts of an offer, an array of doubles: the number that may become the pivot, its row in the
  *  matrix, whether there is a diagonal row, then the row of the number and the diagonal row. */
@@ -46,6 +48,8 @@ struct panel {
     double  *top;      /* the pivot rows, width x width                                     */
     double  *offer;    /* memory of the result of panel_offer()                             */
     int64_t *pivot;    /* row of the matrix that became each row of `top`                   */
+
+    const struct lu_kernels *kernels; /* the best ones of this CPU */
 };
 
 /** Returns the number of doubles in an offer. */

@@ -587,8 +587,9 @@ static int scheduler_update_run(Scheduler *s, int64_t j, int first, int64_t step
     width = scheduler_run_width(s, &run);
     dense_update(rows, width, options.block, lower.at, lower.pitch, upper.at, upper.pitch,
                  s->data + s->offset[block_number(row, j)], s->pitch[block_number(row, j)]);
-    s->times.products += skua_time() - began;
-    s->times.operations += 2.0 * (double)rows * (double)width * (double)options.block;
+    *(width > options.block ? &s->times.products : &s->times.alone) += skua_time() - began;
+    *(width > options.block ? &s->times.operations : &s->times.operations_alone) +=
+        2.0 * (double)rows * (double)width * (double)options.block;
     scheduler_finish_run(s, &run);
     return run.end;
 }

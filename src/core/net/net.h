@@ -134,6 +134,10 @@ bool ski_net_joins_burst(struct ski_pe *self, int pe);
  *  grows with each that leaves. */
 bool ski_net_waits(struct ski_pe *self, int pe, uint64_t *moved);
 
+/** Makes the next pass of the scheduler send the packets that wait: all if @p now, otherwise those
+ * of user threads, unless the PE is expected to send more soon.  Returns whether there are any. */
+bool ski_net_urge(struct ski_pe *self, bool now);
+
 /** Sends @p msg, whose last @p bytes of data are at @p rest instead of after the others.
  *  done->fn() says when both are free again, perhaps before this returns.  Returns false if that is
  * not possible now: nothing has happened.  Only if the driver has send_split(). */

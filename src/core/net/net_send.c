@@ -432,9 +432,10 @@ static inline __attribute__((always_inline)) bool net_send_to(struct ski_pe     
     self->stats.sent_net++;
     if (net->sends.since)
         ski_ack_policy_return(&net->sends, now);
-    if (self->thread)
+    if (self->thread) {
         net_keep(net, peer, msg);
-    else if (!acks || !(took = net_send_with_acks(net, peer, msg)))
+        net->from_thread = true;
+    } else if (!acks || !(took = net_send_with_acks(net, peer, msg)))
         net_send_or_keep(net, peer, msg, now);
     if (room > 0) {
         peer->patient = false;
@@ -655,6 +656,31 @@ bool ski_net_all_sent(const struct ski_pe *self)
 
 /* ---- the progress source ------------------------------------------------------------ */
 
+/* Returns whether packets of a user thread wait only for a pass of the scheduler, since the PE is
+ * not expected to send more soon. */
+static bool net_thread_waits(const struct ski_net_port *net)
+{
+    return net->from_thread && !ski_ack_policy_expects(&net->sends);
+}
+
+bool ski_net_urge(struct ski_pe *self, bool now)
+{
+    struct ski_net_port *net = self->net;
+
+    if (!net || !net->waiting || !(now || net_thread_waits(net)))
+        return false;
+    net->urgent = true;
+    net_ask_for_pass(self);
+    return true;
+}
+
+/* Returns whether a pass sends what waits. */
+static bool net_pass_flushes(const struct ski_net_port *net)
+{
+    return net->urgent || net_thread_waits(net) ||
+           ski_ticks() - net->waiting_since > ski_net_here.hold;
+}
+
 /* Sends what has waited long enough for others.  Returns whether something still waits. */
 static bool net_pass(struct ski_pe *self, bool idle)
 {
@@ -663,9 +689,10 @@ static bool net_pass(struct ski_pe *self, bool idle)
     ski_deferred_ack_pass(&net->acks, self, idle);
     if (net->sends.since)
         ski_ack_policy_return(&net->sends, ski_ticks());
-    if (SKI_UNLIKELY(net->waiting && ski_ticks() - net->waiting_since > ski_net_here.hold)) {
+    if (SKI_UNLIKELY(net->waiting && net_pass_flushes(net))) {
         net_flush_all(net);
         net->waiting_since = ski_ticks(); /* what is left waits for room */
+        net->from_thread = net->urgent = false;
     }
     return net->waiting || net->acks.calls;
 }

@@ -64,6 +64,8 @@ struct ski_net_port {
     struct ski_net_peer    *last_source;   /* of the last plain packet received, or NULL    */
     struct ski_net_peer    *waiting;       /* peers with a backlog                          */
     uint64_t                waiting_since; /* ticks                                         */
+    bool                    from_thread;   /* a user thread has sent some of the backlogs   */
+    bool                    urgent;        /* the next pass flushes all backlogs            */
     struct ski_ack_policy   sends;         /* whether the next send or pass comes soon      */
     struct ski_deferred_ack acks;
     uint32_t                progressing; /* calls of the driver's progress() around what runs */

@@ -418,5 +418,6 @@ bool skua_counter_wait(skua_counter *counter, int64_t target)
     while (counter->value < target)
         if (!ski_wait_on_movable(&counter->waiters, SKI_CALL))
             return false;
+    ski_thread_send_packets(false);
     return true;
 }

@@ -77,6 +77,11 @@ static inline bool ski_thread_done(const struct skua_thread *thread)
     return thread->flags & SKI_THREAD_DONE;
 }
 
+/** Lets the packets leave that the running thread, if there is one, has sent to other hosts: they
+ * wait for the scheduler, and would do so while the thread computes.  Unless @p now, they may wait
+ * for others if the PE usually sends those soon. */
+void ski_thread_send_packets(bool now);
+
 /** Keeps the running thread, if there is one, on this PE until ski_thread_unpin(). */
 static inline void ski_thread_pin(const struct ski_pe *self)
 {

@@ -155,6 +155,16 @@ void skua_thread_yield(void)
     thread->wait = SKI_THREAD_STAYS;
 }
 
+void ski_thread_send_packets(bool now)
+{
+    struct ski_pe *self = ski_self; /* of the PE to which the thread may have moved */
+
+    if (!self || !self->thread || !(self->queue.events & SKI_EVENT_NET) || !ski_net_urge(self, now))
+        return;
+    self->threads.stays = true; /* the caller continues with what it knows of this PE */
+    skua_thread_yield();
+}
+
 void skua_thread_suspend(void)
 {
     struct ski_pe      *self   = SKI_SELF();

@@ -4,6 +4,7 @@
 
 #include "base/assert.h"
 #include "core/pe/handler.h"
+#include "core/sched/thread.h"
 #include "onesided/sync/notify.h"
 #include "onesided/sync/sync_pe.h"
 
@@ -115,6 +116,7 @@ void skua_sync(void)
         barrier_of_hosts(self, call);
     else
         barrier_disseminate(self, call);
+    ski_thread_send_packets(true);
 }
 
 void ski_on_barrier_round(skua_msg *msg)
