@@ -31,23 +31,23 @@
 struct ski_reduction_partial;
 
 /* The position of a member in a section: on the PE where it is; at its delegate and at the root
- * also while it is elsewhere. */
+ * also while it is elsewhere.  Deliveries and contributions use what precedes the index. */
 struct ski_section_member {
-    struct ski_hash_link link; /* first */
-    skua_index           index;
+    struct ski_hash_link link;   /* first */
     struct ski_object   *object; /* NULL: the member is not on this PE */
-    int32_t              delegate;
+    struct skua_msg     *early;  /* multicasts before their turn, by number */
     uint32_t             seen;   /* the last multicast that it had, or SKI_SECTION_UNSEEN */
     uint32_t             next;   /* its next reduction */
+    int32_t              delegate;
     bool                 listed; /* it is in the list that created the section here */
-    bool                 gone;   /* at its delegate: the member was deleted, ... */
-    uint32_t             until;  /* ... and contributes to no reduction from this one on */
+    bool                 gone;   /* at its delegate: the member was deleted */
     bool                 came;   /* at its delegate: a contribution came from another PE, or the
                                     member has contributed in the former job */
     bool joined;                 /* at its delegate in a later generation: it has named the first
                                     reduction that it contributes to */
-    int32_t          successor;  /* at its delegate: its delegate in the next generation, or -1 */
-    struct skua_msg *early;      /* multicasts before their turn, by number */
+    uint32_t   until;            /* if it is gone: the first reduction without it */
+    int32_t    successor;        /* at its delegate: its delegate in the next generation, or -1 */
+    skua_index index;
 };
 
 #define SKI_SECTION_UNSEEN UINT32_MAX /* the order that enrolls a member is number 0 */

@@ -402,8 +402,8 @@ static inline void section_multicast_fetch_object(const struct ski_object *objec
 static inline void section_multicast_fetch(const struct ski_section *section, size_t i)
 {
     if (i + 4 < section->own_count) {
-        ski_prefetch_write(&section->own[i + 4]->object);
         ski_prefetch_write(section->own[i + 4]);
+        ski_prefetch_write(&section->own[i + 4]->index);
     }
     if (i + 2 < section->own_count)
         section_multicast_fetch_lines(section->own[i + 2]->object);

@@ -320,42 +320,56 @@ static SKI_COLD struct ski_section *section_reduction_section_of(const struct sk
     return ski_section_get(objects, id, 0);
 }
 
-/* Returns the record of @p object in the generation @p section, if it contributes to that; or
- * NULL. */
+/* Returns the record of @p object, whose index has the hash @p hash, in the generation @p section,
+ * if it contributes to that; or NULL. */
 static inline struct ski_section_member *section_reduction_active(const struct ski_section *section,
                                                                   const struct ski_object  *object,
-                                                                  const skua_index         *index)
+                                                                  uint64_t                  hash)
 {
-    struct ski_section_member *member = ski_section_member_find(section, index);
+    struct ski_hash_link      *link = ski_hash_first(&section->members, hash);
+    struct ski_section_member *member;
 
-    if (SKI_UNLIKELY(!member || member->object != object) ||
+    while (link && (link->hash != hash || ((struct ski_section_member *)link)->object != object))
+        link = link->next;
+    member = (struct ski_section_member *)link;
+    if (SKI_UNLIKELY(!member) ||
         (SKI_UNLIKELY(section->generation > 0) && member->seen == SKI_SECTION_UNSEEN))
         return NULL;
     return member;
 }
 
+/* Searches for the generation of section @p id that @p object contributes to. */
+static struct ski_section *section_reduction_search(struct ski_sections     *sections,
+                                                    const struct ski_object *object, uint64_t id,
+                                                    struct ski_section_member **member)
+{
+    skua_index          index   = ski_object_index_get(object);
+    uint64_t            hash    = ski_index_hash(&index);
+    struct ski_section *section = sections->last;
+
+    if (SKI_LIKELY(section && section->id == id) &&
+        SKI_LIKELY((*member = section_reduction_active(section, object, hash)) != NULL))
+        return section;
+    section = ski_section_first(object->of->self->objects, id);
+    while (section && !(*member = section_reduction_active(section, object, hash)))
+        section = ski_section_sibling(section);
+    if (section)
+        sections->last = section;
+    return section;
+}
+
 /* Finds the generation of section @p id that @p object contributes to. */
-static inline struct ski_section *section_reduction_find(const struct ski_objects *objects,
-                                                         const struct ski_object  *object,
-                                                         uint64_t id, const skua_index *index,
+static inline struct ski_section *section_reduction_find(const struct ski_object    *object,
+                                                         uint64_t                    id,
                                                          struct ski_section_member **member)
 {
-    struct ski_sections *sections = ski_sections_of(objects);
-    struct ski_section  *section  = sections->last;
+    struct ski_sections *sections = ski_sections_of(object->of->self->objects);
 
     if (sections->receiver && sections->receiver->object == object && sections->running->id == id) {
         *member = sections->receiver;
         return sections->running;
     }
-    if (SKI_LIKELY(section && section->id == id) &&
-        SKI_LIKELY((*member = section_reduction_active(section, object, index)) != NULL))
-        return section;
-    section = ski_section_first(objects, id);
-    while (section && !(*member = section_reduction_active(section, object, index)))
-        section = ski_section_sibling(section);
-    if (section)
-        sections->last = section;
-    return section;
+    return section_reduction_search(sections, object, id, member);
 }
 
 /* Returns the record of @p object, which has none yet, in the first generation of a section; ends
@@ -375,17 +389,38 @@ static SKI_COLD struct ski_section_member *section_reduction_member(struct ski_s
     return member;
 }
 
-/* Sends a contribution to the delegate, or to the root, which knows the delegate. */
-static void section_reduction_send_to_delegate(struct ski_section              *section,
-                                               const struct ski_section_member *member,
-                                               struct section_reduction_report *report,
-                                               const void *data, size_t bytes)
-{
-    struct ski_reduction_buffer buffer = {0};
-    skua_msg                   *msg;
+/* A contribution of a member that is on this PE. */
+struct section_reduction_given {
+    struct ski_reduction_spec spec;
+    const void               *data;
+    size_t                    bytes;
+    uint32_t                  number;
+};
 
-    ski_reduction_buffer_contribute(&buffer, &report->spec, data, bytes, &report->to);
-    msg          = ski_msg_with_header(report, sizeof *report, buffer.data, buffer.bytes);
+/* Ends the job if the operator of a contribution does not take its type.  A contribution that fits
+ * those before it needs no check: the first one was checked. */
+static inline void section_reduction_check_spec(const struct ski_section_member *member,
+                                                const struct ski_reduction_spec *spec)
+{
+    if (SKI_UNLIKELY(!ski_reduction_spec_known((skua_op)spec->op, (skua_type)spec->type)))
+        ski_reduction_spec_check("skua_section_contribute", spec, ski_object_text(member->object),
+                                 ski_self->pe);
+}
+
+/* Sends a contribution to the delegate, or to the root, which knows the delegate. */
+static void section_reduction_send_to_delegate(struct ski_section                   *section,
+                                               const struct ski_section_member      *member,
+                                               const struct section_reduction_given *given,
+                                               const skua_completion                *done)
+{
+    struct ski_reduction_buffer     buffer = {0};
+    struct section_reduction_report report = {section->id, given->number, section->generation,
+                                              given->spec, *done};
+    skua_msg                       *msg;
+
+    section_reduction_check_spec(member, &given->spec);
+    ski_reduction_buffer_contribute(&buffer, &given->spec, given->data, given->bytes, done);
+    msg          = ski_msg_with_header(&report, sizeof report, buffer.data, buffer.bytes);
     msg->handler = SKI_HANDLER_SECTION_REDUCTION_REPORT;
     msg->source  = section->self->pe;
     ski_msg_post(section->self, member->delegate, SKI_HANDLER_SECTION_REDUCTION_REPORT,
@@ -393,21 +428,24 @@ static void section_reduction_send_to_delegate(struct ski_section              *
     free(buffer.data);
 }
 
-static inline void section_reduction_contribute_here(struct ski_section                    *section,
-                                                     const struct ski_section_member       *member,
-                                                     const struct section_reduction_report *report,
-                                                     const void *data, size_t bytes)
+static inline void section_reduction_contribute_here(struct ski_section                   *section,
+                                                     const struct ski_section_member      *member,
+                                                     const struct section_reduction_given *given,
+                                                     const skua_completion                *done)
 {
     struct ski_reduction_partial *partial;
 
-    if (SKI_UNLIKELY(report->number - section->reduction.first >= SKI_REDUCTIONS_AHEAD))
-        section_reduction_check_number(section, report->number, ski_object_text(member->object),
+    if (SKI_UNLIKELY(given->number - section->reduction.first >= SKI_REDUCTIONS_AHEAD))
+        section_reduction_check_number(section, given->number, ski_object_text(member->object),
                                        section->self->pe);
-    partial = section_reduction_partial(&section->reduction, report->number);
-    if (SKI_UNLIKELY(!ski_reduction_buffer_fits(&partial->buffer, &report->spec)))
-        section_reduction_mismatch(section, partial, &report->spec, &member->index,
+    partial = section_reduction_partial(&section->reduction, given->number);
+    if (!partial->buffer.filled)
+        section_reduction_check_spec(member, &given->spec);
+    else if (SKI_UNLIKELY(!ski_reduction_buffer_fits(&partial->buffer, &given->spec)))
+        section_reduction_mismatch(section, partial, &given->spec, &member->index,
                                    section->self->pe);
-    ski_reduction_buffer_contribute(&partial->buffer, &report->spec, data, bytes, &report->to);
+    ski_reduction_buffer_contribute(&partial->buffer, &given->spec, given->data, given->bytes,
+                                    done);
     if (++partial->contributions + section->reduction.left + section->reduction.late >=
         section->reduction.contributors)
         ski_section_reduction_advance(section);
@@ -416,31 +454,26 @@ static inline void section_reduction_contribute_here(struct ski_section         
 void skua_section_contribute(skua_section target, void *self, skua_contribution give,
                              skua_completion done)
 {
-    struct ski_object         *object = ski_object_of(self);
-    struct ski_pe             *pe     = object->of->self;
-    skua_index                 index  = ski_object_index_get(object);
-    struct ski_section_member *member = NULL;
-    struct ski_section        *section =
-        section_reduction_find(pe->objects, object, target.id, &index, &member);
-    struct section_reduction_report report = {
-        target.id, 0, 0, {give.op, (uint32_t)give.type, give.count}, done};
-    size_t bytes = give.count * ski_type_size(give.type);
+    struct ski_object             *object  = ski_object_of(self);
+    struct ski_pe                 *pe      = object->of->self;
+    struct ski_section_member     *member  = NULL;
+    struct ski_section            *section = section_reduction_find(object, target.id, &member);
+    struct section_reduction_given given   = {{give.op, (uint32_t)give.type, give.count},
+                                              give.data,
+                                              give.count * ski_type_size(give.type),
+                                              0};
 
     if (SKI_UNLIKELY(!section)) {
         section = section_reduction_section_of(object, target.id);
         member  = section_reduction_member(section, object);
     }
-    report.number     = member->next;
-    report.generation = section->generation;
-    if (SKI_UNLIKELY(!ski_reduction_spec_known(give.op, give.type)))
-        ski_reduction_spec_check(__func__, &report.spec, ski_object_text(object), pe->pe);
-    member->next++;
+    given.number = member->next++;
     if (SKI_UNLIKELY(ski_measure_counts(pe)))
-        ski_measure_count_contribution(object, &done, bytes);
+        ski_measure_count_contribution(object, &done, given.bytes);
     if (SKI_LIKELY(section->state == SKI_SECTION_JOINED && member->delegate == pe->pe))
-        section_reduction_contribute_here(section, member, &report, give.data, bytes);
+        section_reduction_contribute_here(section, member, &given, &done);
     else
-        section_reduction_send_to_delegate(section, member, &report, give.data, bytes);
+        section_reduction_send_to_delegate(section, member, &given, &done);
 }
 
 /* ---- idle report ----------------------------------------------------------------------------- */
