@@ -60,6 +60,7 @@ struct ski_loop {
     uint64_t since;     /* ... the ticks at that moment                           */
     uint64_t drained;   /* queue.popped when the inbox was last drained            */
     uint64_t quick;     /* ticks of a quick message                               */
+    bool     brief;     /* messages were quick when that was last decided         */
     bool     stop;      /* skua_stop() was called                                 */
 };
 

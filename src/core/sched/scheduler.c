@@ -275,16 +275,15 @@ static bool sched_run_wakeup(struct ski_pe *self)
  *
  * To move all that has arrived into the queue after each message makes the queue outgrow the cache,
  * and takes lines of cells away from senders that fill them.  So while messages are quick and none
- * has a priority, several run between two polls of the inbox, and more of them while the queue is
- * long.  That ends where the inbox fills up: a sender that finds it full keeps its messages, and
- * may compute before it is back in the runtime.
+ * has a priority, several run between two polls of the inbox, as many are moved then, and more run
+ * while the queue is long.  That ends where the inbox fills up: a sender that finds it full keeps
+ * its messages, and may compute before it is back in the runtime.
  *
  * What an urgent message waits for.  Its sender marks the ring (base/inbox.h), and the mark is read
- * where the inbox is about to be left alone for longer than HELD_MESSAGES.  From then on the inbox
- * is polled after each message.  So the first urgent message after a long time waits for
- * HELD_MESSAGES quick ones, or for four messages if these are slow, and for one for each ARRIVALS
- * cells before it.  To look at the flags of the cells before they are moved (every 8 us) took a
- * quarter of the rate of pairs. */
+ * after each HELD_MESSAGES.  From then on the inbox is polled after each message.  So the first
+ * urgent message after a long time waits for HELD_MESSAGES quick ones, or for four messages if
+ * these are slow, and for one for each ARRIVALS cells before it.  To look at the flags of the cells
+ * before they are moved (every 8 us) took a quarter of the rate of pairs. */
 
 /* Lets the inbox be polled. */
 static inline void sched_release(struct ski_pe *self)
@@ -299,6 +298,7 @@ static inline void sched_hold(struct ski_pe *self, uint64_t moved)
     uint64_t now = ski_ticks(), ran = self->queue.popped - self->loop.held;
     bool     quick = now - self->loop.since < (ran + moved / 8) * self->loop.quick;
 
+    self->loop.brief = quick;
     self->loop.held  = self->queue.popped;
     self->loop.since = now;
     self->loop.hold  = self->queue.popped + HELD_MESSAGES;
@@ -314,18 +314,6 @@ static inline bool sched_has_urgent(const struct ski_queue *queue)
     return queue->special && queue->pushed - queue->special < HELD_SPECIAL;
 }
 
-/* Moves what has arrived into the queue. */
-static void sched_drain(struct ski_pe *self)
-{
-    uint64_t pushed   = self->queue.pushed;
-    bool     doorbell = ski_inbox_drain(self, ski_backpressure_receiver(self) ? 0 : ARRIVALS);
-
-    self->loop.drained = self->queue.popped;
-    sched_hold(self, self->queue.pushed - pushed);
-    if (doorbell || sched_has_urgent(&self->queue))
-        sched_release(self);
-}
-
 /* Returns whether the inbox is not to be left alone for longer.  An urgent message that is marked
  * there counts as if it were in the queue. */
 static inline bool sched_is_pressed(struct ski_pe *self)
@@ -335,6 +323,28 @@ static inline bool sched_is_pressed(struct ski_pe *self)
     if (ski_reader_take_urgent_sc(&self->reader))
         self->queue.special = self->queue.pushed;
     return true;
+}
+
+/* Returns how many cells are to be moved into the queue. */
+static inline unsigned sched_arrivals(struct ski_pe *self)
+{
+    if (ski_backpressure_receiver(self))
+        return 0;
+    return self->loop.brief && !sched_has_urgent(&self->queue) && !sched_is_pressed(self)
+               ? HELD_MESSAGES
+               : ARRIVALS;
+}
+
+/* Moves what has arrived into the queue. */
+static void sched_drain(struct ski_pe *self)
+{
+    uint64_t pushed   = self->queue.pushed;
+    bool     doorbell = ski_inbox_drain(self, sched_arrivals(self));
+
+    self->loop.drained = self->queue.popped;
+    sched_hold(self, self->queue.pushed - pushed);
+    if (doorbell || sched_has_urgent(&self->queue))
+        sched_release(self);
 }
 
 /* Returns whether a message of the queue runs before the inbox is polled. */

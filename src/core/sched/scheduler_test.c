@@ -223,21 +223,21 @@ static void sched_test_forget_urgent(struct ski_pe *self)
     ski_reader_take_urgent_sc(&self->reader);
 }
 
-/* While messages are quick and the queue is long, the inbox is left alone for up to 32 of them: an
- * expedited message behind 72 cells would wait for 96 messages.  It is marked: it waits until the
+/* While messages are quick, eight run and as many cells are moved between two polls: an expedited
+ * message behind 92 cells would wait for as many messages.  It is marked: it waits until the
  * eighth, and for the drains of these cells. */
 static void sched_test_mark(struct ski_pe *self)
 {
     size_t ran;
 
     sched_test_forget_urgent(self);
-    sched_test_send_numbers(200);
-    skua_poll(26);
-    OK(self->queue.pushed - self->queue.popped > 64 && self->loop.slow & SKI_LOOP_HOLDS,
-       "quick messages of a long queue run between two polls");
+    sched_test_send_numbers(100);
+    skua_poll(4);
+    OK(self->queue.pushed - self->queue.popped == 8 - 4 && self->loop.slow & SKI_LOOP_HOLDS,
+       "quick messages run between two polls");
     sched_test_send_urgent(0);
     ran = sched_test_run_urgent();
-    OK(ran <= 8 + 3 && sched_test_count == 200 - 26 + 1,
+    OK(ran <= 8 + 3 && sched_test_count == 100 - 4 + 1,
        "a first urgent message ends that, after %zu of them", ran);
     OK(!ski_reader_is_urgent_sc(&self->reader), "the mark of the ring is cleared");
 }
