@@ -280,8 +280,8 @@ static bool sched_run_wakeup(struct ski_pe *self)
  * its messages, and may compute before it is back in the runtime.
  *
  * What an urgent message waits for.  Its sender marks the ring (base/inbox.h), and the mark is read
- * after each HELD_MESSAGES.  From then on the inbox is polled after each message.  So the first
- * urgent message after a long time waits for HELD_MESSAGES quick ones, or for four messages if
+ * once for ARRIVALS quick messages.  From then on the inbox is polled after each message.  So the
+ * first urgent message after a long time waits for ARRIVALS quick ones, or for four messages if
  * these are slow, and for one for each ARRIVALS cells before it.  To look at the flags of the cells
  * before they are moved (every 8 us) took a quarter of the rate of pairs. */
 
@@ -314,15 +314,21 @@ static inline bool sched_has_urgent(const struct ski_queue *queue)
     return queue->special && queue->pushed - queue->special < HELD_SPECIAL;
 }
 
-/* Returns whether the inbox is not to be left alone for longer.  An urgent message that is marked
- * there counts as if it were in the queue. */
+/* Returns whether the inbox is not to be left alone for longer.  To find that out may take a line
+ * of the inbox from a sender that is about to fill it, so it is done once for ARRIVALS messages, or
+ * after the time of HELD_MESSAGES: a sender needs longer to fill the second half of a ring.  An
+ * urgent message that is marked counts as if it were in the queue. */
 static inline bool sched_is_pressed(struct ski_pe *self)
 {
-    if (SKI_LIKELY(!ski_inbox_is_pressing(self)))
-        return false;
-    if (ski_reader_take_urgent_sc(&self->reader))
+    if (self->queue.popped - self->loop.looked < ARRIVALS &&
+        self->loop.since - self->loop.looked_at < HELD_MESSAGES * self->loop.quick)
+        return self->loop.pressed;
+    self->loop.looked    = self->queue.popped;
+    self->loop.looked_at = self->loop.since;
+    self->loop.pressed   = ski_inbox_is_pressing(self);
+    if (SKI_UNLIKELY(self->loop.pressed) && ski_reader_take_urgent_sc(&self->reader))
         self->queue.special = self->queue.pushed;
-    return true;
+    return self->loop.pressed;
 }
 
 /* Returns how many cells are to be moved into the queue. */
