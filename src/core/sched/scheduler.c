@@ -331,14 +331,14 @@ static inline bool sched_is_pressed(struct ski_pe *self)
     return self->loop.pressed;
 }
 
-/* Returns how many cells are to be moved into the queue. */
+/* Returns how many cells are to be moved into the queue.  Several rings have quotas. */
 static inline unsigned sched_arrivals(struct ski_pe *self)
 {
     if (ski_backpressure_receiver(self))
         return 0;
-    return self->loop.brief && !sched_has_urgent(&self->queue) && !sched_is_pressed(self)
-               ? HELD_MESSAGES
-               : ARRIVALS;
+    if (self->reader.rings || !self->loop.brief)
+        return ARRIVALS;
+    return sched_has_urgent(&self->queue) || sched_is_pressed(self) ? ARRIVALS : HELD_MESSAGES;
 }
 
 /* Moves what has arrived into the queue. */
