@@ -114,6 +114,21 @@ bool ski_rings_turn_sc(struct ski_reader *reader)
     return ski_reader_ready_sc(reader);
 }
 
+bool ski_reader_take_urgent_sc(struct ski_reader *reader)
+{
+    uint32_t others = reader->rings ? reader->rings->others : 0;
+    bool     urgent = false;
+
+    for (uint32_t i = 0; i <= others; i++) {
+        struct ski_reader *of = rings_reader(reader, i);
+
+        /* Pairs with the release in ski_inbox_set_urgent_mp(). */
+        if (ski_reader_is_urgent_sc(of))
+            urgent |= atomic_exchange_explicit(&of->inbox->urgent, 0, memory_order_acquire);
+    }
+    return urgent;
+}
+
 /* Sets the sleep bit of a ring.  Returns whether no ticket of it is outstanding. */
 static bool reader_set_sleep(struct ski_reader *reader)
 {

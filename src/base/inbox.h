@@ -46,6 +46,12 @@
  * of the previous cell has arrived from the consumer's core, for every message.  A producer that
  * sends several in a row fetches the lines of cells ahead of their use (SKI_INBOX_AHEAD).
  *
+ * Urgent cells.  A consumer that has enough to do leaves its inbox alone for a while.  A producer
+ * of a cell that is not to wait for that sets `urgent` of its ring, which the consumer reads now
+ * and then: the line of the head is in its cache, as producers read it once per quarter of a ring.
+ * It is a hint: a producer that finds it set leaves it, though the consumer may be about to clear
+ * it for an earlier cell; the consumer then empties the ring in any case.
+ *
  * Ordering.
  *   cell contents   stamp release (publish) -> stamp acquire (peek)
  *   reuse of cells  head release (tell) -> head acquire (refresh, await)
@@ -85,6 +91,7 @@ _Static_assert(sizeof(struct ski_cell) == SKI_CACHE_LINE, "a cell is one cache l
 struct ski_inbox {
     _Alignas(SKI_CACHE_LINE) _Atomic uint64_t tail; /* next ticket * 2 + SKI_INBOX_ASLEEP */
     _Alignas(SKI_CACHE_LINE) _Atomic uint64_t head; /* cells consumed, as last published  */
+    _Atomic uint32_t urgent;                        /* 1: a cell is not to wait           */
     _Alignas(SKI_CACHE_LINE) struct ski_cell cell[];
 };
 
@@ -159,6 +166,15 @@ static inline bool ski_inbox_publish_mp(struct ski_cell *cell, uint64_t tail)
     /* Publishes the cell: pairs with the acquire in ski_reader_ready_sc(). */
     atomic_store_explicit(&cell->stamp, (uint32_t)(tail >> 1) + 1, memory_order_release);
     return SKI_UNLIKELY(tail & SKI_INBOX_ASLEEP);
+}
+
+/** Tells the consumer that a cell which was published is not to wait. */
+static inline void ski_inbox_set_urgent_mp(struct ski_inbox *inbox)
+{
+    /* The release pairs with the acquire in ski_reader_take_urgent_sc(), after which the consumer
+     * finds the cell. */
+    if (!atomic_load_explicit(&inbox->urgent, memory_order_relaxed))
+        atomic_store_explicit(&inbox->urgent, 1, memory_order_release);
 }
 
 /** Clears the sleep bit.  Returns true to the one caller that cleared it; if that is a producer, it
@@ -277,6 +293,15 @@ static inline void ski_reader_tell_sc(struct ski_reader *reader)
     /* Pairs with the acquires in ski_inbox_refresh_mp() and ski_inbox_await_mp(). */
     atomic_store_explicit(&reader->inbox->head, reader->stamp - 1, memory_order_release);
 }
+
+/** Returns whether a producer of the ring has published a cell that is not to wait. */
+static inline bool ski_reader_is_urgent_sc(const struct ski_reader *reader)
+{
+    return atomic_load_explicit(&reader->inbox->urgent, memory_order_relaxed);
+}
+
+/** Returns ski_reader_is_urgent_sc() of any ring of the inbox, and clears it. */
+bool ski_reader_take_urgent_sc(struct ski_reader *reader);
 
 /** Sets the sleep bits.  Returns whether no ticket is outstanding, so that the caller may sleep. In
  *  either case it calls ski_inbox_clear_sleep(), of the first ring, and ski_reader_end_sleep_sc()

@@ -93,20 +93,22 @@ bool ski_inbox_doorbell_next(struct ski_pe *self)
     return false;
 }
 
-/* Returns whether a quarter of a ring is filled, which is half of what senders use. */
-static inline bool inbox_ring_fills(const struct ski_reader *reader)
+/* Returns whether a quarter of a ring is filled, which is half of what senders use, or an urgent
+ * cell is in it. */
+static inline bool inbox_ring_presses(const struct ski_reader *reader)
 {
-    return ski_reader_ahead_sc(reader, reader->cells / 4) != NULL;
+    return ski_reader_is_urgent_sc(reader) ||
+           ski_reader_ahead_sc(reader, reader->cells / 4) != NULL;
 }
 
-bool ski_inbox_is_filling(const struct ski_pe *self)
+bool ski_inbox_is_pressing(const struct ski_pe *self)
 {
     const struct ski_rings *rings = self->reader.rings;
 
     for (uint32_t i = 0; rings && i < rings->others; i++)
-        if (inbox_ring_fills(&rings->other[i]))
+        if (inbox_ring_presses(&rings->other[i]))
             return true;
-    return inbox_ring_fills(&self->reader);
+    return inbox_ring_presses(&self->reader);
 }
 
 bool ski_inbox_drain(struct ski_pe *self, unsigned limit)

@@ -17,9 +17,9 @@ struct ski_pe;
  *  poll has found.  Returns whether a doorbell is next. */
 bool ski_inbox_drain(struct ski_pe *self, unsigned limit);
 
-/** Returns whether half of the cells that senders use, of the inbox or of a ring of it, are filled.
- */
-bool ski_inbox_is_filling(const struct ski_pe *self);
+/** Returns whether the inbox is not to be left alone: half of the cells that senders use, of the
+ *  inbox or of a ring of it, are filled, or a message with a priority has arrived. */
+bool ski_inbox_is_pressing(const struct ski_pe *self);
 
 /** Returns the one message that has arrived, past the queue and without reading its memory.  What
  *  has arrived is neither a wake-up nor a doorbell. */

@@ -8,6 +8,11 @@ void ski_inbox_wake(struct ski_pe *self, int pe)
     ski_host_wake(self->host, ski_job_index(self->job, pe));
 }
 
+void ski_inbox_set_urgent(struct ski_pe *self, int pe)
+{
+    ski_inbox_set_urgent_mp(ski_inbox_of(self, pe));
+}
+
 void ski_inbox_wakeup(struct ski_pe *self, int pe)
 {
     uint64_t         tail;

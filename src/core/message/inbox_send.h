@@ -40,15 +40,21 @@ static inline struct ski_inbox *ski_inbox_at(const struct ski_pe *self, size_t i
     return (struct ski_inbox *)(void *)(self->inboxes + index * self->stride);
 }
 
+/** Returns the ring of the inbox of @p pe, another PE of this host, that @p self sends to. */
+static inline struct ski_inbox *ski_inbox_of(const struct ski_pe *self, int pe)
+{
+    size_t index = ski_inbox_is_near(self, pe) ? (uint32_t)pe - (uint32_t)self->first
+                                               : (size_t)ski_job_index(self->job, pe);
+
+    ski_assert(pe != self->pe && index < (size_t)self->host->all);
+    return ski_inbox_at(self, index);
+}
+
 /** Reserves a cell in the inbox of @p pe, another PE of this host, to be filled and published;
  *  NULL: the inbox is full. */
 static inline struct ski_cell *ski_inbox_reserve(struct ski_pe *self, int pe, uint64_t *tail)
 {
-    size_t            index = ski_inbox_is_near(self, pe) ? (uint32_t)pe - (uint32_t)self->first
-                                                          : (size_t)ski_job_index(self->job, pe);
-    struct ski_inbox *inbox = ski_inbox_at(self, index);
-
-    ski_assert(pe != self->pe && index < (size_t)self->host->all);
+    struct ski_inbox *inbox = ski_inbox_of(self, pe);
 
     if (SKI_UNLIKELY(
             !ski_inbox_reserve_mp(inbox, self->reader.cells, ski_inbox_credit(self, pe), tail)))
@@ -63,6 +69,9 @@ static inline void ski_inbox_publish(struct ski_pe *self, int pe, struct ski_cel
     if (ski_inbox_publish_mp(cell, tail))
         ski_inbox_wake(self, pe);
 }
+
+/** Tells @p pe that a message with a priority is in its inbox. */
+SKI_COLD void ski_inbox_set_urgent(struct ski_pe *self, int pe);
 
 /** Puts the address of @p msg into the inbox of @p pe.  Returns false if the inbox is full.
  *  @p handler is the one in the header of @p msg; it is passed because the header may still be on
@@ -86,6 +95,8 @@ static inline bool ski_inbox_push(struct ski_pe *self, int pe, uint32_t handler,
     cell->message = msg;
     self->stats.sent_pointer++;
     ski_inbox_publish(self, pe, cell, tail);
+    if (SKI_UNLIKELY(flags & SKI_MSG_SPECIAL))
+        ski_inbox_set_urgent(self, pe);
     return true;
 }
 
@@ -110,6 +121,8 @@ static inline bool ski_inbox_push_inline(struct ski_pe *self, int pe, uint32_t h
     ski_copy_small(cell->data, data, bytes);
     self->stats.sent_inline++;
     ski_inbox_publish(self, pe, cell, tail);
+    if (SKI_UNLIKELY(flags & SKI_MSG_SPECIAL))
+        ski_inbox_set_urgent(self, pe);
     return true;
 }
 

@@ -2,9 +2,13 @@
 /* send_backlog.c - see send_backlog.h. */
 #include "core/message/send_backlog.h"
 
+#include <string.h>
+
 #include "base/memory.h"
 #include "core/message/backpressure.h"
 #include "core/message/inbox_send.h"
+#include "core/message/ownership.h"
+#include "core/pe/handler.h"
 #include "core/pe/pe.h"
 
 /* Messages that wait for one PE. */
@@ -34,9 +38,52 @@ static struct ski_backlog *backlog_add(struct ski_send_backlog *all, int pe)
     return all->first = backlog;
 }
 
+/* Returns whether @p msg may travel inside a cell: a message of a program, of this PE, that a cell
+ * describes completely.  Checked messages keep their blocks, which have the records. */
+static bool backlog_fits_cell(const struct ski_pe *self, const struct skua_msg *msg)
+{
+    const unsigned flags = SKI_MSG_INT | SKI_MSG_EXPEDITED | SKI_MSG_OBJECT;
+
+    return msg->bytes <= SKI_CELL_DATA && !(msg->flags & ~flags) && !msg->bit_room &&
+           msg->handler >= SKI_HANDLERS && msg->source == self->pe && !ski_ownership_checked(self);
+}
+
+/* Writes what a cell has of @p msg, a message to an object: its target, its index in whole words
+ * and its data.  Returns the number of bytes, or 0 if a cell has no room for them. */
+static size_t backlog_pack_object(unsigned char to[SKI_CELL_DATA], const struct skua_msg *msg)
+{
+    size_t index = (ski_target_bytes(msg->target) + 7) & ~(size_t)7;
+    size_t head  = sizeof msg->target + index;
+
+    if (ski_target_long(msg->target) || head + msg->bytes > SKI_CELL_DATA)
+        return 0;
+    memcpy(to, &msg->target, sizeof msg->target);
+    memcpy(to + sizeof msg->target, msg->index, index);
+    memcpy(to + head, msg + 1, msg->bytes);
+    return head + msg->bytes;
+}
+
+/* Sends @p msg, whose receiver had no room.  A small message is copied into a cell and its block
+ * stays here: the receiver would fetch the lines of the block from this core, one after the other,
+ * while all senders wait for it. */
 static bool backlog_push(struct ski_pe *self, int pe, struct skua_msg *msg)
 {
-    return ski_inbox_push(self, pe, msg->handler, msg);
+    unsigned char packed[SKI_CELL_DATA];
+    const void   *data  = msg + 1;
+    size_t        bytes = msg->bytes;
+
+    if (!backlog_fits_cell(self, msg))
+        return ski_inbox_push(self, pe, msg->handler, msg);
+    if (msg->flags & SKI_MSG_OBJECT) {
+        data  = packed;
+        bytes = backlog_pack_object(packed, msg);
+        if (bytes == 0)
+            return ski_inbox_push(self, pe, msg->handler, msg);
+    }
+    if (!ski_inbox_push_inline(self, pe, msg->handler, msg->flags, data, bytes, msg->priority))
+        return false;
+    skua_msg_free(msg);
+    return true;
 }
 
 /* Sends as many as there is room for. Returns true if none is left. */
@@ -58,7 +105,7 @@ static bool backlog_flush(struct ski_pe *self, struct ski_backlog *backlog)
 static bool backlog_waits(struct ski_pe *self, int pe, uint64_t *moved)
 {
     ski_send_backlog_flush(self);
-    *moved = self->stats.sent_pointer;
+    *moved = self->stats.sent_pointer + self->stats.sent_inline;
     return backlog_find(&self->backlog, pe) != NULL;
 }
 

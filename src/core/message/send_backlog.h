@@ -5,7 +5,7 @@
  * A message that finds no room is kept after earlier ones for the same PE, so that their order
  * holds, and is tried again in every pass of the scheduler and at every further send to that PE.
  * The sender continues, unless memory is short (backpressure.h).  Only PEs whose inboxes are full
- * have a list.
+ * have a list.  A small message of a program travels inside a cell even if it has waited.
  */
 #ifndef SKI_SEND_BACKLOG_H
 #define SKI_SEND_BACKLOG_H

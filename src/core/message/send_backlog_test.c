@@ -78,11 +78,58 @@ static void backlog_test_separate(struct ski_pe *self)
     self->queue.events &= ~(uint32_t)SKI_EVENT_BACKLOG;
 }
 
+/* The parts of a message that backlog_test_on_kept() compares. */
+struct backlog_test_kept {
+    uint64_t number;
+    int32_t  priority;
+    unsigned flags;
+};
+
+static struct backlog_test_kept backlog_test_got[200];
+static size_t                   backlog_test_gots;
+
+static void backlog_test_on_kept(skua_msg *msg)
+{
+    backlog_test_got[backlog_test_gots++] = (struct backlog_test_kept){
+        *(uint64_t *)skua_msg_data(msg), msg->priority, msg->flags & SKI_MSG_SPECIAL};
+    skua_msg_free(msg);
+}
+
+/* Small messages that waited travel in cells, with their priorities; their blocks stay with the
+ * sender. */
+static void backlog_test_small(struct ski_pe *self)
+{
+    skua_handler handler = {CORE_HANDLER + 1};
+    uint64_t     inlined, pointers;
+    bool         kept = true;
+
+    core_handler[CORE_HANDLER + 1] = backlog_test_on_kept;
+    for (uint64_t i = 0; i < 100; i++)
+        skua_send_copy_prio(2, handler, &i, sizeof i, (int32_t)(i % 3));
+    OK(backlog_test_waiting(self) > 50, "an inbox is full");
+    inlined  = self->stats.sent_inline;
+    pointers = self->stats.sent_pointer;
+    for (int turn = 0; backlog_test_gots < 100 && turn < 1000; turn++) {
+        backlog_test_run(2, 100);
+        ski_send_backlog_flush(self);
+    }
+    for (size_t i = 0; i < backlog_test_gots; i++) {
+        const struct backlog_test_kept *got = &backlog_test_got[i];
+
+        kept &= got->priority == (int32_t)(got->number % 3) &&
+                got->flags == (got->priority ? SKI_MSG_INT : 0);
+    }
+    OK(kept && backlog_test_gots == 100, "messages that waited keep their priorities");
+    OK(self->stats.sent_inline > inlined + 50 && self->stats.sent_pointer == pointers,
+       "small ones travel inside cells");
+}
+
 int main(void)
 {
     core_handler[CORE_HANDLER] = backlog_test_on_number;
     core_pes_begin(8);
     OK(backlog_test_random(core_pe[0]), "messages to full inboxes arrive once and in order");
+    backlog_test_small(core_pe_as(0));
     backlog_test_separate(core_pe_as(0));
     core_pes_end();
     return tap_end();

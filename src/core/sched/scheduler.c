@@ -275,15 +275,15 @@ static bool sched_run_wakeup(struct ski_pe *self)
  *
  * To move all that has arrived into the queue after each message makes the queue outgrow the cache,
  * and takes lines of cells away from senders that fill them.  So while messages are quick and none
- * has a priority, several run between two polls of the inbox, and more of them while the queue is
- * long.  That ends where the inbox fills up: a sender that finds it full keeps its messages, and
- * may compute before it is back in the runtime.
+ * has a priority, several run between two polls of the inbox, as many are moved then, and more run
+ * while the queue is long.  That ends where the inbox fills up: a sender that finds it full keeps
+ * its messages, and may compute before it is back in the runtime.
  *
- * What an urgent message waits for.  Cells are moved in order, ARRIVALS of them for at most
- * ARRIVALS messages, and a group ends early if the inbox is half full.  So the first urgent message
- * after a long time waits for at most as many quick messages as there were cells before it, or for
- * four messages if these are slow.  To look at the flags of the cells before they are moved (every
- * 8 us) took a quarter of the rate of pairs. */
+ * What an urgent message waits for.  Its sender marks the ring (base/inbox.h), and the mark is read
+ * once for ARRIVALS quick messages.  From then on the inbox is polled after each message.  So the
+ * first urgent message after a long time waits for ARRIVALS quick ones, or for four messages if
+ * these are slow, and for one for each ARRIVALS cells before it.  To look at the flags of the cells
+ * before they are moved (every 8 us) took a quarter of the rate of pairs. */
 
 /* Lets the inbox be polled. */
 static inline void sched_release(struct ski_pe *self)
@@ -298,6 +298,7 @@ static inline void sched_hold(struct ski_pe *self, uint64_t moved)
     uint64_t now = ski_ticks(), ran = self->queue.popped - self->loop.held;
     bool     quick = now - self->loop.since < (ran + moved / 8) * self->loop.quick;
 
+    self->loop.brief = quick;
     self->loop.held  = self->queue.popped;
     self->loop.since = now;
     self->loop.hold  = self->queue.popped + HELD_MESSAGES;
@@ -313,11 +314,38 @@ static inline bool sched_has_urgent(const struct ski_queue *queue)
     return queue->special && queue->pushed - queue->special < HELD_SPECIAL;
 }
 
+/* Returns whether the inbox is not to be left alone for longer.  To find that out may take a line
+ * of the inbox from a sender that is about to fill it, so it is done once for ARRIVALS messages, or
+ * after the time of HELD_MESSAGES: a sender needs longer to fill the second half of a ring.  An
+ * urgent message that is marked counts as if it were in the queue. */
+static inline bool sched_is_pressed(struct ski_pe *self)
+{
+    if (self->queue.popped - self->loop.looked < ARRIVALS &&
+        self->loop.since - self->loop.looked_at < HELD_MESSAGES * self->loop.quick)
+        return self->loop.pressed;
+    self->loop.looked    = self->queue.popped;
+    self->loop.looked_at = self->loop.since;
+    self->loop.pressed   = ski_inbox_is_pressing(self);
+    if (SKI_UNLIKELY(self->loop.pressed) && ski_reader_take_urgent_sc(&self->reader))
+        self->queue.special = self->queue.pushed;
+    return self->loop.pressed;
+}
+
+/* Returns how many cells are to be moved into the queue.  Several rings have quotas. */
+static inline unsigned sched_arrivals(struct ski_pe *self)
+{
+    if (ski_backpressure_receiver(self))
+        return 0;
+    if (self->reader.rings || !self->loop.brief)
+        return ARRIVALS;
+    return sched_has_urgent(&self->queue) || sched_is_pressed(self) ? ARRIVALS : HELD_MESSAGES;
+}
+
 /* Moves what has arrived into the queue. */
 static void sched_drain(struct ski_pe *self)
 {
     uint64_t pushed   = self->queue.pushed;
-    bool     doorbell = ski_inbox_drain(self, ski_backpressure_receiver(self) ? 0 : ARRIVALS);
+    bool     doorbell = ski_inbox_drain(self, sched_arrivals(self));
 
     self->loop.drained = self->queue.popped;
     sched_hold(self, self->queue.pushed - pushed);
@@ -335,7 +363,7 @@ static bool sched_holds(struct ski_pe *self)
             !sched_is_late(self, queue->popped - self->loop.held, self->loop.since))
             return true;
         if (queue->popped >= self->loop.hold && queue->pushed - queue->popped >= HELD_QUEUE &&
-            queue->popped - self->loop.drained < ARRIVALS && !ski_inbox_is_filling(self)) {
+            queue->popped - self->loop.drained < ARRIVALS && !sched_is_pressed(self)) {
             sched_hold(self, 0);
             return self->loop.slow & SKI_LOOP_HOLDS;
         }

@@ -181,14 +181,22 @@ static void sched_test_timer(struct ski_pe *self)
 /* ---- quick messages ---------------------------------------------------------------------------
  */
 
+/* Sends messages 0 to @p count - 1 from PE 1 to PE 0. */
+static void sched_test_send_numbers(uint64_t count)
+{
+    core_pe_as(1);
+    for (uint64_t i = 0; i < count; i++)
+        core_send(0, 0, i, false);
+    core_pe_as(0);
+}
+
 /* Sends messages 0 to @p count - 1 from PE 1 to PE 0, and then number 1000, expedited. */
 static void sched_test_send_urgent(uint64_t count)
 {
     skua_msg *urgent;
 
+    sched_test_send_numbers(count);
     core_pe_as(1);
-    for (uint64_t i = 0; i < count; i++)
-        core_send(0, 0, i, false);
     urgent                             = skua_msg_alloc(sizeof(uint64_t));
     *(uint64_t *)skua_msg_data(urgent) = 1000;
     skua_msg_set_expedited(urgent, true);
@@ -208,6 +216,32 @@ static size_t sched_test_run_urgent(void)
     return at;
 }
 
+/* Makes urgent messages that came before have no effect. */
+static void sched_test_forget_urgent(struct ski_pe *self)
+{
+    self->queue.special = 0;
+    ski_reader_take_urgent_sc(&self->reader);
+}
+
+/* While messages are quick, eight run and as many cells are moved between two polls: an expedited
+ * message behind 92 cells would wait for as many messages.  It is marked, and the mark is read once
+ * for 32 messages; then it waits for the drains of the cells before it. */
+static void sched_test_mark(struct ski_pe *self)
+{
+    size_t ran;
+
+    sched_test_forget_urgent(self);
+    sched_test_send_numbers(100);
+    skua_poll(4);
+    OK(self->queue.pushed - self->queue.popped == 8 - 4 && self->loop.slow & SKI_LOOP_HOLDS,
+       "quick messages run between two polls");
+    sched_test_send_urgent(0);
+    ran = sched_test_run_urgent();
+    OK(ran <= 32 + 8 + 3 && sched_test_count == 100 - 4 + 1,
+       "a first urgent message ends that, after %zu of them", ran);
+    OK(!ski_reader_is_urgent_sc(&self->reader), "the mark of the ring is cleared");
+}
+
 /* A PE polls its inbox after each message, or after each eighth one if they are quick: 100 messages
  * and an expedited one are in the queue after the third drain, of 32 cells each and one that ran.
  */
@@ -223,13 +257,10 @@ static void sched_test_hold(struct ski_pe *self)
     sched_test_send_urgent(100);
     OK(sched_test_run_urgent() == 3 && sched_test_count == 101,
        "behind quick ones likewise, if urgent messages came lately");
-    self->queue.special = 0;
-    sched_test_send_urgent(100);
-    OK(sched_test_run_urgent() > 3 && sched_test_count == 101,
-       "else some quick messages run between two polls");
+    sched_test_mark(self);
     for (uint64_t i = 0; i < 8; i++) /* in a group of which one has run */
         core_send(0, 0, i, false);
-    self->queue.special = 0;
+    sched_test_forget_urgent(self);
     sched_test_send_urgent(100);
     skua_poll(1);
     self->loop.quick = 0; /* they take longer than expected */
