@@ -219,16 +219,25 @@ enum reduction_progress {
     REDUCTION_SENT_UP    /* another PE has the partial result from now on  */
 };
 
-/* Returns the PE that holds the partial result of the block of @p pe after the round @p level. */
-static int reduction_parent(const struct ski_pe *self, int pe, int level, int root)
+/* Returns the PE that holds the partial result of the block of this PE after the round @p level of
+ * a reduction to @p root. */
+static int reduction_parent(const struct ski_pe *self, int level, int root)
 {
-    return ski_block_delegate(ski_block_of(pe, level + 1), level + 1, root, self->pes);
+    return ski_block_root_delegate(ski_block_of(self->pe, level + 1), level + 1, root, self->pes);
 }
 
-/* Returns the PE that sends the partial result of the sibling block in the round @p level. */
+/* Returns the PE that sends the partial result of the sibling block in the round @p level of a
+ * reduction to @p root. */
 static int reduction_child(const struct ski_pe *self, int level, int root)
 {
-    return ski_block_delegate(ski_block_sibling(self->pe, level), level, root, self->pes);
+    return ski_block_root_delegate(ski_block_sibling(self->pe, level), level, root, self->pes);
+}
+
+/* Returns the PE that sends the partial result of the sibling block in the round @p level of an
+ * exchange. */
+static int reduction_exchange_child(const struct ski_pe *self, int level)
+{
+    return ski_block_delegate(ski_block_sibling(self->pe, level), level, self->pe, self->pes);
 }
 
 /* Returns whether the PE that combines a contribution to @p r, which was sent as a message, grants
@@ -278,7 +287,7 @@ static enum reduction_progress reduction_step_exchange(struct ski_pe *self, stru
 {
     if (!r->sent)
         reduction_send_round(self, r, level);
-    r->sent = !reduction_combine_arrived(self, r, reduction_child(self, level, self->pe));
+    r->sent = !reduction_combine_arrived(self, r, reduction_exchange_child(self, level));
     return r->sent ? REDUCTION_WAITS : REDUCTION_CONTINUES;
 }
 
@@ -297,7 +306,7 @@ bool ski_reduction_combine_call(struct ski_pe *self, struct ski_reduction *r, co
     if (!contribution || r->head.all || r->head.algorithm != SKI_REDUCTION_WHOLE ||
         !ski_op_commutes((skua_op)r->head.op) ||
         (uintptr_t)data % ski_type_size((skua_type)r->head.type) ||
-        reduction_parent(self, self->pe, 0, r->head.root) != self->pe)
+        reduction_parent(self, 0, r->head.root) != self->pe)
         return false;
     ski_assert(r->round == 0 && contribution->bytes == sizeof r->head + r->bytes);
     reduction_credit(self, r, contribution);
@@ -313,7 +322,7 @@ bool ski_reduction_combine_call(struct ski_pe *self, struct ski_reduction *r, co
 static enum reduction_progress reduction_step_to_root(struct ski_pe *self, struct ski_reduction *r,
                                                       int level)
 {
-    int       parent       = reduction_parent(self, self->pe, level, r->head.root);
+    int       parent       = reduction_parent(self, level, r->head.root);
     skua_msg *contribution = r->received[level];
 
     if (parent != self->pe) {
@@ -519,18 +528,27 @@ static bool reduction_msg_valid(const struct ski_pe *self, const struct ski_redu
             reduction_head_valid(self, head, bytes));
 }
 
+/* Returns whether @p source sends this PE a partial result in the round @p level of the reduction
+ * with @p head. */
+static bool reduction_receives_from(const struct ski_pe             *self,
+                                    const struct ski_reduction_head *head, int level, int source)
+{
+    if (ski_reduction_is_exchange(head))
+        return reduction_exchange_child(self, level) == source;
+    return reduction_child(self, level, head->root) == source &&
+           reduction_parent(self, level, head->root) == self->pe;
+}
+
 /* Returns whether this PE expects a partial result with @p head from @p source.  @p r is the
  * record, or NULL if this is the first contribution. */
 static bool reduction_expects(const struct ski_pe *self, const struct ski_reduction *r,
                               const struct ski_reduction_head *head, int source)
 {
-    int level  = head->round;
-    int target = ski_reduction_is_exchange(head) ? self->pe : head->root;
+    int level = head->round;
 
     return level < self->collectives->levels && ski_block_sibling(self->pe, level) < self->pes &&
            (!r || (level >= (int)r->round && !r->received[level])) &&
-           reduction_child(self, level, target) == source &&
-           reduction_parent(self, self->pe, level, target) == self->pe;
+           reduction_receives_from(self, head, level, source);
 }
 
 void ski_on_reduce(skua_msg *msg)
@@ -559,7 +577,7 @@ static struct ski_reduction *reduction_awaiting_result(struct ski_pe            
 
     return r && r->sent && r->head.all && r->head.algorithm == SKI_REDUCTION_SEGMENTED &&
                    !r->in_place && ski_reduction_agrees(r, head, bytes) &&
-                   reduction_parent(self, self->pe, (int)r->round, r->head.root) == source
+                   reduction_parent(self, (int)r->round, r->head.root) == source
                ? r
                : NULL;
 }
