@@ -17,12 +17,30 @@
 #include "core/pe/handler.h"
 #include "core/message/message.h"
 
-#define REDUCTION_IN_PLACE_FROM 8192 /* bytes from which a partial result is not copied */
+#define REDUCTION_IN_PLACE_FROM 8192   /* bytes from which a partial result is not copied */
+#define REDUCTION_PACED_FROM    131072 /* bytes of a contribution that counts several times ... */
+#define REDUCTION_PACED_TO      ((size_t)1 << 20)   /* ... of a call of at most so many ...      */
+#define REDUCTION_PACED_PES     8                   /* ... of at least so many PEs ...            */
+#define REDUCTION_PACED_COST    8                   /* ... and how often                          */
 #define REDUCTION_MOST_AHEAD    (UINT64_C(1) << 24) /* difference of numbers in flight, at most */
 
 _Static_assert(sizeof(struct ski_reduction_head) == SKI_REDUCE_LEAST, "see builtin.h");
 _Static_assert(SKI_REDUCE_LEAST == SKI_COMPLETE_LEAST,
                "a result message serves as the message of a completion");
+
+/* ---- flow control ---------------------------------------------------------- */
+
+uint64_t ski_reduction_cost(const struct ski_pe *self, const struct ski_reduction_head *head,
+                            size_t bytes)
+{
+    uint64_t cost = ski_call_cost(bytes);
+
+    if (head->all || bytes < REDUCTION_PACED_FROM || self->pes < REDUCTION_PACED_PES ||
+        head->count > REDUCTION_PACED_TO >> ski_type_shift((skua_type)head->type) ||
+        !ski_job_is_distributed(self->job))
+        return cost;
+    return REDUCTION_PACED_COST * cost;
+}
 
 /* ---- partial results ------------------------------------------------------- */
 
@@ -295,7 +313,7 @@ static enum reduction_progress reduction_step_exchange(struct ski_pe *self, stru
 static void reduction_credit(struct ski_pe *self, const struct ski_reduction *r,
                              skua_msg *contribution)
 {
-    ski_window_credit(self, contribution->source, ski_call_cost(r->bytes),
+    ski_window_credit(self, contribution->source, ski_reduction_cost(self, &r->head, r->bytes),
                       ski_reduction_head_of(contribution)->want_credit);
 }
 
@@ -402,7 +420,8 @@ static void reduction_finish(struct ski_pe *self, struct ski_reduction *r)
         reduction_finish_part(self, r);
         return;
     }
-    ski_window_release(&self->collectives->window, ski_call_cost(r->bytes), "reduction", self->pe);
+    ski_window_release(&self->collectives->window, ski_reduction_cost(self, &r->head, r->bytes),
+                       "reduction", self->pe);
     ski_reduction_remove(self, r);
     if (r->msg)
         ski_complete_with(r->done, r->msg);
@@ -423,8 +442,8 @@ static void reduction_sent_up(struct ski_pe *self, struct ski_reduction *r)
     if (head.all)
         return; /* the result follows */
     if (slotted)
-        ski_window_release(&self->collectives->window, ski_call_cost(r->bytes), "reduction",
-                           self->pe);
+        ski_window_release(&self->collectives->window, ski_reduction_cost(self, &r->head, r->bytes),
+                           "reduction", self->pe);
     ski_reduction_release(self, r);
     if (head.algorithm != SKI_REDUCTION_WHOLE)
         ski_split_done(self, split, &head, NULL);

@@ -85,7 +85,7 @@ static void reduction_begin_whole(struct ski_pe *self, const struct ski_reductio
 {
     struct ski_reduction *r = ski_reduction_get(self, &call->head, call->bytes, self->pe);
 
-    self->collectives->window.in_flight += ski_call_cost(call->bytes);
+    self->collectives->window.in_flight += ski_reduction_cost(self, &call->head, call->bytes);
     r->done = call->done;
     if (!ski_reduction_combine_call(self, r, call->data)) {
         r->msg     = ski_reduction_msg(call->bytes);
