@@ -5,14 +5,18 @@
  * The tree has two *levels*: one over the hosts, and one over the PEs of each host, as in
  * pe_tree.h; on one host, and where each host has one PE, it has one.  The rank of a member in the
  * level of a root is (member - root) modulo the number of members.  Rank 1, the member after the
- * root, is the first child of the root and has no children.  The other ranks form a tree of k
- * children each, in the order of a heap:
+ * root, is the first child of the root and has no children.  The other members form a tree of k
+ * children each, in the order of a heap: node 0 is the root, node n has the children k*n + 1 to
+ * k*n + k.  If k is 1 or 2, node n is rank n + 1.  Otherwise the nodes that have children are the
+ * last ranks, from the last one down, and the others are the ranks from 2 on:
  *
- *      10 PEs, k = 3       0: 1 2 3 4      2: 5 6 7      3: 8 9
+ *      10 PEs, k = 3       0: 1 9 8 2      9: 3 4 5      8: 6 7
  *      8 PEs, k = 1        0: 1 2          2: 3          3: 4      ...     a chain
  *
  * Where the roots of broadcasts take turns, as in a factorization by panels, rank 1 is the next
- * root: it receives first and begins without having to forward anything.
+ * root: it receives first and begins without having to forward anything.  Nor do the roots after it
+ * while they wait for their turn: those that forward have been the root just before.  A chain or a
+ * tree of two children is for messages that are so long that all members forward them.
  */
 #ifndef SKI_BROADCAST_TREE_H
 #define SKI_BROADCAST_TREE_H
@@ -21,43 +25,58 @@
 
 #include "core/collective/pe_tree.h"
 
+#define SKI_BROADCAST_WIDE 3 /* children from which on the last ranks have them */
+
 /* The position of one member in a level. */
 struct ski_broadcast_level {
     int     pes, root, arity;
-    int     rank;     /* of the member                */
-    int     children; /* number of its children       */
-    int64_t first;    /* rank of the first child      */
+    int     rank;     /* of the member                                                  */
+    int     inner;    /* nodes but the root that have children and are the last ranks   */
+    int     children; /* number of its children                                         */
+    int64_t first;    /* node of the first child; at the root, of the second one        */
 };
 
 /** Returns the position of member @p pe in the level of @p root over @p pes members. */
 static inline struct ski_broadcast_level ski_broadcast_level_at(int pe, int pes, int root,
                                                                 int arity)
 {
-    struct ski_broadcast_level tree = {pes, root, arity, pe < root ? pe - root + pes : pe - root,
-                                       0,   0};
-    int64_t most = tree.rank == 0 ? (int64_t)arity + 1 : tree.rank == 1 ? 0 : arity;
+    struct ski_broadcast_level tree = {
+        .pes = pes, .root = root, .arity = arity, .rank = pe < root ? pe - root + pes : pe - root};
+    int64_t node = tree.rank - 1, left;
 
-    tree.first = tree.rank == 0 ? 1 : (int64_t)arity * (tree.rank - 1) + 2;
-    if (tree.first < pes)
-        tree.children = (int)(pes - tree.first < most ? pes - tree.first : most);
+    if (arity >= SKI_BROADCAST_WIDE && pes - 2 > arity) {
+        tree.inner = (pes - 3) / arity;
+        node       = tree.rank >= pes - tree.inner ? pes - tree.rank : node + tree.inner;
+    }
+    node          = tree.rank == 0 ? 0 : node;
+    tree.first    = arity * node + 1;
+    left          = tree.rank == 1 || tree.first > pes - 2 ? 0 : pes - 1 - tree.first;
+    tree.children = (int)(left < arity ? left : arity) + (tree.rank == 0 && pes > 1);
     return tree;
 }
 
 /** Returns the member that is child @p i of the member of @p tree. */
 static inline int ski_broadcast_level_child(const struct ski_broadcast_level *tree, int i)
 {
-    int64_t pe = tree->first + i + tree->root;
+    int64_t node = tree->first + i - (tree->rank == 0), pe;
 
+    if (node == 0)
+        pe = 1; /* rank 1 is no node */
+    else
+        pe = node <= tree->inner ? tree->pes - node : node - tree->inner + 1;
+    pe += tree->root;
     return (int)(pe < tree->pes ? pe : pe - tree->pes);
 }
 
 /** Returns the parent of the member of @p tree, which is not the root. */
 static inline int ski_broadcast_level_parent(const struct ski_broadcast_level *tree)
 {
-    int node   = tree->rank == 1 ? 0 : (tree->rank - 2) / tree->arity;
-    int parent = node == 0 ? 0 : node + 1;
+    int64_t node = tree->rank == 1 ? 0 : (tree->first - 1) / tree->arity, pe = 0;
 
-    return (int)(((int64_t)parent + tree->root) % tree->pes);
+    node = node == 0 ? 0 : (node - 1) / tree->arity;
+    if (node > 0)
+        pe = node <= tree->inner ? tree->pes - node : node + 1;
+    return (int)((pe + tree->root) % tree->pes);
 }
 
 /* The position of one PE in the tree of a root. */

@@ -45,9 +45,25 @@ static bool tree_test_spans(int pes, int root, int arity)
     return children == pes - 1;
 }
 
+/* Returns whether no PE that has children, but the root, is followed by one before the root that
+ * has none. */
+static bool tree_test_forwarders_are_last(int pes, int root, int arity)
+{
+    bool forwards = false;
+
+    for (int rank = 1; rank < pes; rank++) {
+        bool now = ski_broadcast_level_at((root + rank) % pes, pes, root, arity).children > 0;
+
+        if (forwards && !now)
+            return false;
+        forwards = now;
+    }
+    return true;
+}
+
 int main(void)
 {
-    bool spans = true, leaf = true;
+    bool spans = true, leaf = true, later = true;
 
     for (int pes = 1; pes <= 40; pes++)
         for (int arity = 1; arity <= 6; arity++)
@@ -56,10 +72,12 @@ int main(void)
                 leaf  = leaf &&
                        (pes == 1 ||
                         ski_broadcast_level_at((root + 1) % pes, pes, root, arity).children == 0);
+                later = later && (arity < 3 || tree_test_forwarders_are_last(pes, root, arity));
             }
     OK(spans, "each PE has one parent, which counts it as a child");
     OK(leaf, "the PE after the root forwards nothing");
-    OK(tree_test_depth(9, 10, 0, 3) == 2, "ten PEs with three children each have two levels");
+    OK(later, "those that forward to three PEs or more come before the root");
+    OK(tree_test_depth(7, 10, 0, 3) == 2, "ten PEs with three children each have two levels");
     OK(tree_test_depth(7, 8, 0, 1) == 6, "with one child each they are a chain");
     return tap_end();
 }

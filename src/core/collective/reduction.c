@@ -17,12 +17,30 @@
 #include "core/pe/handler.h"
 #include "core/message/message.h"
 
-#define REDUCTION_IN_PLACE_FROM 8192 /* bytes from which a partial result is not copied */
+#define REDUCTION_IN_PLACE_FROM 8192   /* bytes from which a partial result is not copied */
+#define REDUCTION_PACED_FROM    131072 /* bytes of a contribution that counts several times ... */
+#define REDUCTION_PACED_TO      ((size_t)1 << 20)   /* ... of a call of at most so many ...      */
+#define REDUCTION_PACED_PES     8                   /* ... of at least so many PEs ...            */
+#define REDUCTION_PACED_COST    8                   /* ... and how often                          */
 #define REDUCTION_MOST_AHEAD    (UINT64_C(1) << 24) /* difference of numbers in flight, at most */
 
 _Static_assert(sizeof(struct ski_reduction_head) == SKI_REDUCE_LEAST, "see builtin.h");
 _Static_assert(SKI_REDUCE_LEAST == SKI_COMPLETE_LEAST,
                "a result message serves as the message of a completion");
+
+/* ---- flow control ---------------------------------------------------------- */
+
+uint64_t ski_reduction_cost(const struct ski_pe *self, const struct ski_reduction_head *head,
+                            size_t bytes)
+{
+    uint64_t cost = ski_call_cost(bytes);
+
+    if (head->all || bytes < REDUCTION_PACED_FROM || self->pes < REDUCTION_PACED_PES ||
+        head->count > REDUCTION_PACED_TO >> ski_type_shift((skua_type)head->type) ||
+        !ski_job_is_distributed(self->job))
+        return cost;
+    return REDUCTION_PACED_COST * cost;
+}
 
 /* ---- partial results ------------------------------------------------------- */
 
@@ -219,16 +237,25 @@ enum reduction_progress {
     REDUCTION_SENT_UP    /* another PE has the partial result from now on  */
 };
 
-/* Returns the PE that holds the partial result of the block of @p pe after the round @p level. */
-static int reduction_parent(const struct ski_pe *self, int pe, int level, int root)
+/* Returns the PE that holds the partial result of the block of this PE after the round @p level of
+ * a reduction to @p root. */
+static int reduction_parent(const struct ski_pe *self, int level, int root)
 {
-    return ski_block_delegate(ski_block_of(pe, level + 1), level + 1, root, self->pes);
+    return ski_block_root_delegate(ski_block_of(self->pe, level + 1), level + 1, root, self->pes);
 }
 
-/* Returns the PE that sends the partial result of the sibling block in the round @p level. */
+/* Returns the PE that sends the partial result of the sibling block in the round @p level of a
+ * reduction to @p root. */
 static int reduction_child(const struct ski_pe *self, int level, int root)
 {
-    return ski_block_delegate(ski_block_sibling(self->pe, level), level, root, self->pes);
+    return ski_block_root_delegate(ski_block_sibling(self->pe, level), level, root, self->pes);
+}
+
+/* Returns the PE that sends the partial result of the sibling block in the round @p level of an
+ * exchange. */
+static int reduction_exchange_child(const struct ski_pe *self, int level)
+{
+    return ski_block_delegate(ski_block_sibling(self->pe, level), level, self->pe, self->pes);
 }
 
 /* Returns whether the PE that combines a contribution to @p r, which was sent as a message, grants
@@ -278,7 +305,7 @@ static enum reduction_progress reduction_step_exchange(struct ski_pe *self, stru
 {
     if (!r->sent)
         reduction_send_round(self, r, level);
-    r->sent = !reduction_combine_arrived(self, r, reduction_child(self, level, self->pe));
+    r->sent = !reduction_combine_arrived(self, r, reduction_exchange_child(self, level));
     return r->sent ? REDUCTION_WAITS : REDUCTION_CONTINUES;
 }
 
@@ -286,7 +313,7 @@ static enum reduction_progress reduction_step_exchange(struct ski_pe *self, stru
 static void reduction_credit(struct ski_pe *self, const struct ski_reduction *r,
                              skua_msg *contribution)
 {
-    ski_window_credit(self, contribution->source, ski_call_cost(r->bytes),
+    ski_window_credit(self, contribution->source, ski_reduction_cost(self, &r->head, r->bytes),
                       ski_reduction_head_of(contribution)->want_credit);
 }
 
@@ -297,7 +324,7 @@ bool ski_reduction_combine_call(struct ski_pe *self, struct ski_reduction *r, co
     if (!contribution || r->head.all || r->head.algorithm != SKI_REDUCTION_WHOLE ||
         !ski_op_commutes((skua_op)r->head.op) ||
         (uintptr_t)data % ski_type_size((skua_type)r->head.type) ||
-        reduction_parent(self, self->pe, 0, r->head.root) != self->pe)
+        reduction_parent(self, 0, r->head.root) != self->pe)
         return false;
     ski_assert(r->round == 0 && contribution->bytes == sizeof r->head + r->bytes);
     reduction_credit(self, r, contribution);
@@ -313,7 +340,7 @@ bool ski_reduction_combine_call(struct ski_pe *self, struct ski_reduction *r, co
 static enum reduction_progress reduction_step_to_root(struct ski_pe *self, struct ski_reduction *r,
                                                       int level)
 {
-    int       parent       = reduction_parent(self, self->pe, level, r->head.root);
+    int       parent       = reduction_parent(self, level, r->head.root);
     skua_msg *contribution = r->received[level];
 
     if (parent != self->pe) {
@@ -393,7 +420,8 @@ static void reduction_finish(struct ski_pe *self, struct ski_reduction *r)
         reduction_finish_part(self, r);
         return;
     }
-    ski_window_release(&self->collectives->window, ski_call_cost(r->bytes), "reduction", self->pe);
+    ski_window_release(&self->collectives->window, ski_reduction_cost(self, &r->head, r->bytes),
+                       "reduction", self->pe);
     ski_reduction_remove(self, r);
     if (r->msg)
         ski_complete_with(r->done, r->msg);
@@ -414,8 +442,8 @@ static void reduction_sent_up(struct ski_pe *self, struct ski_reduction *r)
     if (head.all)
         return; /* the result follows */
     if (slotted)
-        ski_window_release(&self->collectives->window, ski_call_cost(r->bytes), "reduction",
-                           self->pe);
+        ski_window_release(&self->collectives->window, ski_reduction_cost(self, &r->head, r->bytes),
+                           "reduction", self->pe);
     ski_reduction_release(self, r);
     if (head.algorithm != SKI_REDUCTION_WHOLE)
         ski_split_done(self, split, &head, NULL);
@@ -519,18 +547,27 @@ static bool reduction_msg_valid(const struct ski_pe *self, const struct ski_redu
             reduction_head_valid(self, head, bytes));
 }
 
+/* Returns whether @p source sends this PE a partial result in the round @p level of the reduction
+ * with @p head. */
+static bool reduction_receives_from(const struct ski_pe             *self,
+                                    const struct ski_reduction_head *head, int level, int source)
+{
+    if (ski_reduction_is_exchange(head))
+        return reduction_exchange_child(self, level) == source;
+    return reduction_child(self, level, head->root) == source &&
+           reduction_parent(self, level, head->root) == self->pe;
+}
+
 /* Returns whether this PE expects a partial result with @p head from @p source.  @p r is the
  * record, or NULL if this is the first contribution. */
 static bool reduction_expects(const struct ski_pe *self, const struct ski_reduction *r,
                               const struct ski_reduction_head *head, int source)
 {
-    int level  = head->round;
-    int target = ski_reduction_is_exchange(head) ? self->pe : head->root;
+    int level = head->round;
 
     return level < self->collectives->levels && ski_block_sibling(self->pe, level) < self->pes &&
            (!r || (level >= (int)r->round && !r->received[level])) &&
-           reduction_child(self, level, target) == source &&
-           reduction_parent(self, self->pe, level, target) == self->pe;
+           reduction_receives_from(self, head, level, source);
 }
 
 void ski_on_reduce(skua_msg *msg)
@@ -559,7 +596,7 @@ static struct ski_reduction *reduction_awaiting_result(struct ski_pe            
 
     return r && r->sent && r->head.all && r->head.algorithm == SKI_REDUCTION_SEGMENTED &&
                    !r->in_place && ski_reduction_agrees(r, head, bytes) &&
-                   reduction_parent(self, self->pe, (int)r->round, r->head.root) == source
+                   reduction_parent(self, (int)r->round, r->head.root) == source
                ? r
                : NULL;
 }

@@ -107,6 +107,13 @@ static inline bool ski_reduction_is_exchange(const struct ski_reduction_head *he
     return head->all && head->algorithm != SKI_REDUCTION_SEGMENTED;
 }
 
+/** Returns the bytes of the window that a reduction of @p bytes with @p head, all of a call or a
+ *  segment, uses on each PE.  Large contributions to roots on other hosts count several times: PEs
+ *  that are not the root would send those of many calls, which the PEs on the way to the next root
+ *  receive before the one that they wait for. */
+uint64_t ski_reduction_cost(const struct ski_pe *self, const struct ski_reduction_head *head,
+                            size_t bytes);
+
 /** Combines @p data, the contribution of this PE to a reduction to a root that it begins now, into
  *  that of the first round, if that has arrived and the operator allows it: then @p data is not
  *  copied.  Returns whether it did. */

@@ -5,6 +5,7 @@
 
 #include "base/memory.h"
 #include "core/collective/reduction.h"
+#include "core/collective/reduction_order.h"
 #include "core/collective/reduction_slot.h"
 #include "core/pe/pe.h"
 
@@ -32,7 +33,10 @@ static int reduction_first_target(const struct ski_pe *self, const struct ski_re
 
     if (to >= self->pes)
         return -1;
-    return ski_reduction_is_exchange(head) || ((head->root ^ self->pe) & 1) ? to : -1;
+    return ski_reduction_is_exchange(head) ||
+                   ski_block_root_delegate(ski_block_of(to, 1), 1, head->root, self->pes) == to
+               ? to
+               : -1;
 }
 
 /* Sends the contribution to the first round of a small call before its record is created, since
@@ -81,7 +85,7 @@ static void reduction_begin_whole(struct ski_pe *self, const struct ski_reductio
 {
     struct ski_reduction *r = ski_reduction_get(self, &call->head, call->bytes, self->pe);
 
-    self->collectives->window.in_flight += ski_call_cost(call->bytes);
+    self->collectives->window.in_flight += ski_reduction_cost(self, &call->head, call->bytes);
     r->done = call->done;
     if (!ski_reduction_combine_call(self, r, call->data)) {
         r->msg     = ski_reduction_msg(call->bytes);

@@ -13,8 +13,14 @@
  * The *delegate* of a block, for a target, is the PE that holds the block's partial result on its
  * way to the target: the member that has the low bits of the target, as far as such members exist.
  * The target is the delegate of every block that it belongs to.  The delegate of a block is the
- * delegate of one of its halves, so a reduction to a root is a tree.  In an *exchange* every PE is
- * a target, and each PE receives from one PE in each round.  No PE keeps a table.
+ * delegate of one of its halves, so a reduction to a target is a tree.  In an *exchange* every PE
+ * is a target, and each PE receives from one PE in each round.  No PE keeps a table.
+ *
+ * In a reduction to a *root*, the target is the root in the blocks that it belongs to, and the PE
+ * before the root in all others, which is therefore the delegate of its blocks.  Where the roots of
+ * reductions take turns, that PE has waited for the result before and contributes last: what it
+ * adds to reaches the root in one message.  With the root as the only target it would take up to
+ * log2(P), each from one PE to the next.
  */
 #ifndef SKI_REDUCTION_ORDER_H
 #define SKI_REDUCTION_ORDER_H
@@ -51,6 +57,15 @@ static inline int ski_block_delegate(int block, int level, int target, int pes)
         if (target >> half & 1 && block + (1 << half) < pes)
             block += 1 << half;
     return block;
+}
+
+/** Returns the delegate of a block, as ski_block_delegate() does, in a reduction to @p root. */
+static inline int ski_block_root_delegate(int block, int level, int root, int pes)
+{
+    int before = root > 0 ? root - 1 : pes - 1;
+
+    return ski_block_delegate(block, level, ski_block_of(root, level) == block ? root : before,
+                              pes);
 }
 
 /** Returns the bits in which targets may differ and still have @p pe as the delegate of its block

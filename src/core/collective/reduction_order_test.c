@@ -18,8 +18,9 @@ static bool order_join(struct order_range *into, struct order_range lower, struc
     return lower.to == upper.from;
 }
 
-/* Moves the partial results of a reduction to @p target along the delegates. */
-static bool test_tree(int pes, int target)
+/* Moves the partial results of a reduction to @p target along the delegates, which @p delegate
+ * returns. */
+static bool test_tree(int pes, int target, int (*delegate)(int, int, int, int))
 {
     struct order_range held[ORDER_MOST_PES];
     bool               ok = true;
@@ -32,13 +33,41 @@ static bool test_tree(int pes, int target)
 
             if (high >= pes)
                 continue;
-            a  = ski_block_delegate(low, k, target, pes);
-            b  = ski_block_delegate(high, k, target, pes);
-            to = ski_block_delegate(low, k + 1, target, pes);
+            a  = delegate(low, k, target, pes);
+            b  = delegate(high, k, target, pes);
+            to = delegate(low, k + 1, target, pes);
             ok = ok && a < high && b < pes && (to == a || to == b);
             ok = ok && order_join(&held[to], held[a], held[b]);
         }
     return ok && held[target].from == 0 && held[target].to == pes;
+}
+
+/* Returns whether the PE before @p root sends its partial result to the root and to no other PE. */
+static bool test_before_root(int pes, int root)
+{
+    int before = (root + pes - 1) % pes, level = 0;
+
+    while (ski_block_of(before, level) != ski_block_of(root, level)) {
+        if (ski_block_root_delegate(ski_block_of(before, level), level, root, pes) != before)
+            return false;
+        level++;
+    }
+    return ski_block_root_delegate(ski_block_of(root, level), level, root, pes) == root;
+}
+
+/* Returns whether all PEs receive as many partial results in a reduction to each PE in turn. */
+static bool test_balance(int pes)
+{
+    int received[ORDER_MOST_PES] = {0};
+
+    for (int root = 0; root < pes; root++)
+        for (int k = 0; k < ski_block_levels(pes); k++)
+            for (int low = 0; low < pes; low += 2 << k)
+                received[ski_block_root_delegate(low, k + 1, root, pes)]++;
+    for (int pe = 0; pe < pes; pe++)
+        if (received[pe] != pes - 1)
+            return false;
+    return true;
 }
 
 /* Returns whether @p from sends its partial result of a round to @p to. */
@@ -70,14 +99,21 @@ static bool test_exchange(int pes)
 
 int main(void)
 {
-    bool trees = true, exchanges = true;
+    bool trees = true, rooted = true, before = true, exchanges = true;
 
     for (int pes = 1; pes <= ORDER_MOST_PES; pes++) {
-        for (int target = 0; target < pes; target++)
-            trees = trees && test_tree(pes, target);
+        for (int target = 0; target < pes; target++) {
+            trees  = trees && test_tree(pes, target, ski_block_delegate);
+            rooted = rooted && test_tree(pes, target, ski_block_root_delegate);
+            before = before && test_before_root(pes, target);
+        }
         exchanges = exchanges && test_exchange(pes);
     }
-    OK(trees, "a reduction to any root combines all PEs in their order");
+    OK(trees, "a reduction to any target combines all PEs in their order");
+    OK(rooted, "so does a reduction to any root");
+    OK(before, "the PE before the root sends to the root");
+    OK(test_balance(2) && test_balance(8) && test_balance(32),
+       "of roots that take turns, 2^k PEs receive equally much");
     OK(exchanges, "in an exchange each PE receives from its sibling once a round");
     OK(ski_block_levels(1) == 0 && ski_block_levels(INT32_MAX) == 31,
        "the numbers of levels at the ends of the range");

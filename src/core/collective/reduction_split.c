@@ -213,7 +213,7 @@ static void split_join_segment(struct ski_pe *self, struct ski_split *split,
     skua_msg                 *msg    = split->buffer ? NULL : ski_reduction_msg(bytes);
     char *partial = ski_reduction_elements(msg ? msg : split->buffer) + (msg ? 0 : offset);
 
-    self->collectives->window.in_flight += ski_call_cost(bytes);
+    self->collectives->window.in_flight += ski_reduction_cost(self, &head, bytes);
     ski_reduction_fill(call, offset, partial, bytes);
     ski_reduction_join(self, &head, split, partial, msg, bytes);
 }
@@ -288,7 +288,8 @@ static void split_segment_done(struct ski_pe *self, struct ski_split *split, uin
     size_t bytes = split_segment_bytes(self, split, i);
 
     if (split_result_here(self, split)) /* other PEs receive a credit */
-        ski_window_release(&self->collectives->window, ski_call_cost(bytes), "reduction", self->pe);
+        ski_window_release(&self->collectives->window,
+                           ski_reduction_cost(self, &split->head, bytes), "reduction", self->pe);
     ski_assert(split->unfinished > 0);
     if (--split->unfinished == 0 && split->sending == 0)
         split_finish(self, split);

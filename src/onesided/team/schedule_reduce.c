@@ -74,8 +74,8 @@ static void schedule_reduce_tree(struct ski_schedule *s, const struct ski_plan *
     for (; level < levels; level++) {
         int sibling = ski_block_sibling(plan->rank, level), child;
 
-        parent = ski_block_delegate(ski_block_of(plan->rank, level + 1), level + 1, plan->root,
-                                    plan->size);
+        parent = ski_block_root_delegate(ski_block_of(plan->rank, level + 1), level + 1, plan->root,
+                                         plan->size);
         if (parent != plan->rank)
             break;
         if (sibling >= plan->size)
@@ -87,7 +87,7 @@ static void schedule_reduce_tree(struct ski_schedule *s, const struct ski_plan *
             ski_step_contribute(s, plan, partial.at);
             mine = true;
         }
-        child = ski_block_delegate(sibling, level, plan->root, plan->size);
+        child = ski_block_root_delegate(sibling, level, plan->root, plan->size);
         ski_step_recv(s, child, (uint32_t)level, partial.other, plan->bytes)->reused = true;
         schedule_combine_received(s, plan, &partial, child < plan->rank);
     }

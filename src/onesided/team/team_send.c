@@ -23,6 +23,7 @@
 #define TEAM_LEND_CMA     16384  /* bytes from which other memory is lent ...               */
 #define TEAM_LEND_GATHER  65536  /* ... in a gather ...                                     */
 #define TEAM_LEND_SCATTER 131072 /* ... and in a scatter                                  */
+#define TEAM_SCAN_COPIED  524288 /* bytes of a scan from which on segments are copied     */
 #define TEAM_COPIES_MOST                                                                           \
     ((size_t)4 << 20) /* bytes of copies for all members, where copies take less time */
 #define TEAM_STORE_PART                                                                            \
@@ -183,6 +184,14 @@ static bool team_lends_cma(const struct ski_team *team, const struct ski_team_ki
            (!SKI_CMA_SLOW || bytes >= team_lend_bounded(team));
 }
 
+/* Returns whether @p call is a scan of two members that is so large that the copies of the first
+ * one, which waits for nothing, take less time than system calls of the second one. */
+static bool team_scan_copies(const struct ski_team_call *call)
+{
+    return call->kind.collective == SKI_COLLECTIVE_SCAN && call->team->size == 2 &&
+           call->passed >= TEAM_SCAN_COPIED;
+}
+
 /* Returns whether the memory of a SEND to @p pe is lent rather than copied. */
 static bool team_lends(const struct ski_pe *self, const struct ski_team_call *call,
                        const struct ski_step *step, int pe, const char *data)
@@ -191,7 +200,7 @@ static bool team_lends(const struct ski_pe *self, const struct ski_team_call *ca
         return false;
     return ski_arena_contains(self->job->arena, data) ||
            ski_job_process_of(self->job, pe) == self->process ||
-           team_lends_cma(call->team, &call->kind, step->bytes);
+           (!team_scan_copies(call) && team_lends_cma(call->team, &call->kind, step->bytes));
 }
 
 /* ---- accesses to memory of other PEs -----------------------------------------------
