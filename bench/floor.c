@@ -14,7 +14,13 @@
  * system calls for each side. The two ends may be in different network namespaces, each of which is
  * given as a file of /proc; ADDRESS is an address of the first one.
  *
+ * With `mixed', series floor-alone and floor-busy of `skua bench mixed': two processes bounce a
+ * cache line, alone or while one of them exchanges a small message with a third process over TCP
+ * for every MIXED_EVERY round trips.  The third process sleeps in recv().  It has a CPU of its own,
+ * or shares that of the second process.
+ *
  * usage: floor [threads | tcp] [cpu0 cpu1]
+ *        floor mixed cpu0 cpu1 cpu2
  *        floor exchange BENCH cpu0 cpu1 [ADDRESS NAMESPACE NAMESPACE]
  */
 #include <arpa/inet.h>
@@ -38,6 +44,9 @@
 
 #define EXCHANGE_BYTES 32    /* ghost cells of a box of 2^3 cells for one neighbour */
 #define EXCHANGES      10000 /* in a batch */
+#define MIXED_EVERY    256   /* round trips for each message to the third process: mixed.c */
+#define MIXED_LOOK     16    /* round trips between two looks for its answer */
+#define MIXED_TRIPS    2000  /* in a batch */
 #define PACKET_HEAD    48    /* bytes before the data of a packet of Skua */
 #define PACKET_MOST    ((size_t)100000)
 
@@ -308,13 +317,102 @@ static void run_tcp(const char *exchange, const char *address, const char *const
     wait(NULL);
 }
 
+/* ---- beside a connection ----------------------------------------------------------- */
+
+/* Answers messages until the connection ends. */
+static void mixed_answer(int fd)
+{
+    uint64_t word;
+
+    while (recv(fd, &word, sizeof word, MSG_WAITALL) == (ssize_t)sizeof word)
+        tcp_send(fd, (const char *)&word, sizeof word);
+}
+
+/* Sends a message if one is due, and looks for its answer. */
+static void mixed_step(int fd, int i, bool *out)
+{
+    uint64_t word = 0;
+
+    if (*out && i % MIXED_LOOK == 0 &&
+        recv(fd, &word, sizeof word, MSG_DONTWAIT) == (ssize_t)sizeof word)
+        *out = false;
+    if (*out || i % MIXED_EVERY > 0)
+        return;
+    tcp_send(fd, (const char *)&word, sizeof word);
+    *out = true;
+}
+
+/* Bounces the cache line; with @p fd, beside messages on that connection. */
+static void mixed_measure(int me, int fd, const char *series)
+{
+    static uint32_t turn;
+    double          best = 1e9;
+    bool            out  = false;
+
+    for (int batch = 0; batch < BENCH_BATCHES; batch++) {
+        double start = bench_now(), time;
+
+        for (int i = 0; i < MIXED_TRIPS; i++) {
+            if (me == 0 && fd >= 0)
+                mixed_step(fd, i, &out);
+            trip(me, 0, ++turn);
+        }
+        time = (bench_now() - start) / MIXED_TRIPS;
+        best = time < best ? time : best;
+    }
+    if (me == 0)
+        bench_report("mixed", series, sizeof(uint64_t), "roundtrip_us", best * 1e6);
+}
+
+/* Starts a process that runs on a CPU; returns 0 in it. */
+static pid_t mixed_start(int where)
+{
+    pid_t pid = fork();
+
+    if (pid != 0)
+        return pid;
+    prctl(PR_SET_PDEATHSIG, SIGKILL);
+    bench_pin(where);
+    return 0;
+}
+
+static void run_mixed(int third)
+{
+    int fd[2];
+
+    connect_pair(fd, "127.0.0.1", (const char *const[]){NULL, NULL});
+    if (mixed_start(third) == 0) {
+        close(fd[0]);
+        mixed_answer(fd[1]);
+        _exit(0);
+    }
+    close(fd[1]);
+    for (int busy = 0; busy < 2; busy++) {
+        const char *series = busy ? "floor-busy" : "floor-alone";
+
+        if (mixed_start(cpu[1]) == 0) {
+            mixed_measure(1, -1, series);
+            _exit(0);
+        }
+        bench_pin(cpu[0]);
+        mixed_measure(0, busy ? fd[0] : -1, series);
+        /* The second process starts with the turn of the first one, which it has copied. */
+        if (!busy)
+            wait(NULL);
+    }
+    close(fd[0]);
+    while (wait(NULL) > 0)
+        ;
+}
+
 int main(int argc, char **argv)
 {
     bool      tcp      = argc > 1 && strcmp(argv[1], "tcp") == 0;
     bool      threads  = argc > 1 && strcmp(argv[1], "threads") == 0;
     bool      exchange = argc > 4 && strcmp(argv[1], "exchange") == 0;
+    bool      mixed    = argc > 4 && strcmp(argv[1], "mixed") == 0;
     bool      apart    = exchange && argc > 7; /* in two namespaces */
-    int       words    = exchange ? 2 : tcp || threads;
+    int       words    = exchange ? 2 : tcp || threads || mixed;
     pthread_t thread;
 
     if (argc > 2 + words) {
@@ -325,7 +423,9 @@ int main(int argc, char **argv)
     if (side == MAP_FAILED)
         return perror("mmap"), 1;
     memset(source, 1, sizeof source); /* touches its pages */
-    if (tcp || exchange) {
+    if (mixed) {
+        run_mixed(atoi(argv[4]));
+    } else if (tcp || exchange) {
         run_tcp(exchange ? argv[2] : NULL, apart ? argv[5] : "127.0.0.1",
                 (const char *const[]){apart ? argv[6] : NULL, apart ? argv[7] : NULL});
     } else if (threads) {

@@ -4,7 +4,8 @@
  * in a job of one.  The second host is a second process on this one that shares no memory.  It has
  * cores of its own if there are four.  Otherwise it takes time from the CPUs of the first.  Goals
  * apply to the times as measured in either case; round trips without the waits for a CPU
- * (bench/mixed.c) are printed as well, and have no goal.
+ * (bench/mixed.c) are printed as well, and have no goal.  Limits are the round trips that messages
+ * over a bare socket would leave (floor.c).
  */
 #include <stdlib.h>
 #include <string.h>
@@ -29,6 +30,8 @@ static const struct mixed_row {
 
 #define MIXED_ROWS  (sizeof mixed_rows / sizeof *mixed_rows)
 #define MIXED_GOALS 4 /* rows with goals, the first ones */
+
+#define MIXED_TRIP_ROWS 2 /* rows of round trips, the first of these */
 
 /* Writes the CPUs of two PEs of each host, as --pin takes them. */
 static void bench_mixed_cpus(const struct bench_host *host, char *to, size_t bytes)
@@ -57,9 +60,31 @@ static void bench_mixed_run_job(struct results *results, const struct bench_host
     bench_run_app(results, host, "bench-mixed", options, arguments);
 }
 
+/* Measures what messages over a bare socket cost a bare round trip on the same CPUs: the process at
+ * its other end is where the last PE of the second host is. */
+static void bench_mixed_run_floor(struct results *results, const struct bench_host *host)
+{
+    char  path[PROGRAM_PATH_BYTES], cpus[64], *cpu[4] = {cpus};
+    char *argv[] = {path, "mixed", NULL, NULL, NULL, NULL};
+
+    if (!program_find("bench-floor", path))
+        return;
+    bench_mixed_cpus(host, cpus, sizeof cpus);
+    for (int i = 1; i < 4; i++) {
+        cpu[i]    = strchr(cpu[i - 1], ',');
+        *cpu[i]++ = '\0';
+    }
+    argv[2] = cpu[0];
+    argv[3] = cpu[1];
+    argv[4] = cpu[3];
+    bench_run(results, argv);
+}
+
 static void bench_mixed_run(struct results *results, const struct bench_host *host, int round,
                             int rounds)
 {
+    bench_step(round, rounds, "bare sockets");
+    bench_mixed_run_floor(results, host);
     bench_step(round, rounds, "a job of one host");
     bench_mixed_run_job(results, host, 1, "alone");
     bench_step(round, rounds, "a job of two hosts, the network silent");
@@ -99,6 +124,21 @@ static void bench_mixed_print_ratio(const struct results *r, size_t row, const c
         printf("%-62s%8.2f  no goal\n", what, cost);
 }
 
+/* Prints by how much a busy network lengthens a round trip at least: by what a message over a bare
+ * socket costs a bare round trip on these CPUs. */
+static void bench_mixed_print_limit(const struct results *r, const struct mixed_row *row)
+{
+    double floor = results_get(r, "floor-alone", BYTES, "roundtrip_us");
+    double busy  = results_get(r, "floor-busy", BYTES, "roundtrip_us");
+    double alone = bench_mixed_get(r, row, "alone");
+    char   what[96];
+
+    if (floor <= 0 || busy <= 0 || alone <= 0)
+        return;
+    snprintf(what, sizeof what, "%s, bare sockets busy", row->name);
+    printf("%-62s%8.2f  a limit\n", what, (alone + busy - floor) / alone);
+}
+
 static void bench_mixed_print(const struct results *r)
 {
     static const char *const jobs[] = {"alone", "silent", "busy"};
@@ -115,6 +155,8 @@ static void bench_mixed_print(const struct results *r)
     for (int j = 1; j < 3; j++)
         for (size_t i = 0; i < MIXED_ROWS; i++)
             bench_mixed_print_ratio(r, i, jobs[j], j == 1 ? 1.1 : 1.25);
+    for (size_t i = 0; i < MIXED_TRIP_ROWS; i++)
+        bench_mixed_print_limit(r, &mixed_rows[i]);
 }
 
 static void bench_mixed_plot(const struct results *r, FILE *to)
