@@ -46,8 +46,9 @@
 #define EXCHANGES      10000 /* in a batch */
 #define MIXED_EVERY    256   /* round trips for each message to the third process: mixed.c */
 #define MIXED_LOOK     16    /* round trips between two looks for its answer */
-#define MIXED_TRIPS    2000  /* in a batch */
-#define PACKET_HEAD    48    /* bytes before the data of a packet of Skua */
+#define MIXED_TRIPS    2048  /* in a batch */
+#define MIXED_BATCHES  200
+#define PACKET_HEAD    48 /* bytes before the data of a packet of Skua */
 #define PACKET_MOST    ((size_t)100000)
 
 struct floor_side {
@@ -328,8 +329,8 @@ static void mixed_answer(int fd)
         tcp_send(fd, (const char *)&word, sizeof word);
 }
 
-/* Sends a message if one is due, and looks for its answer. */
-static void mixed_step(int fd, int i, bool *out)
+/* Sends a message if one is due, and looks for its answer.  Returns whether it has sent one. */
+static bool mixed_step(int fd, int i, bool *out)
 {
     uint64_t word = 0;
 
@@ -337,31 +338,59 @@ static void mixed_step(int fd, int i, bool *out)
         recv(fd, &word, sizeof word, MSG_DONTWAIT) == (ssize_t)sizeof word)
         *out = false;
     if (*out || i % MIXED_EVERY > 0)
-        return;
+        return false;
     tcp_send(fd, (const char *)&word, sizeof word);
     *out = true;
+    return true;
 }
 
-/* Bounces the cache line; with @p fd, beside messages on that connection. */
-static void mixed_measure(int me, int fd, const char *series)
+/* Waits for the answer to a message that was sent. */
+static void mixed_drain(int fd, bool *out)
+{
+    char word[sizeof(uint64_t)];
+
+    if (*out)
+        tcp_receive(fd, word, sizeof word);
+    *out = false;
+}
+
+/* Returns the seconds of a round trip in a batch; with @p fd beside messages on that connection,
+ * whose number is added to *@p sent. */
+static double mixed_batch(int me, int fd, int *sent)
 {
     static uint32_t turn;
-    double          best = 1e9;
-    bool            out  = false;
+    double          start = bench_now(), time;
+    bool            out   = false;
 
-    for (int batch = 0; batch < BENCH_BATCHES; batch++) {
-        double start = bench_now(), time;
-
-        for (int i = 0; i < MIXED_TRIPS; i++) {
-            if (me == 0 && fd >= 0)
-                mixed_step(fd, i, &out);
-            trip(me, 0, ++turn);
-        }
-        time = (bench_now() - start) / MIXED_TRIPS;
-        best = time < best ? time : best;
+    for (int i = 0; i < MIXED_TRIPS; i++) {
+        if (fd >= 0)
+            *sent += mixed_step(fd, i, &out);
+        trip(me, 0, ++turn);
     }
-    if (me == 0)
-        bench_report("mixed", series, sizeof(uint64_t), "roundtrip_us", best * 1e6);
+    time = (bench_now() - start) / MIXED_TRIPS;
+    mixed_drain(fd, &out);
+    return time;
+}
+
+/* Bounces the cache line in batches, every other one beside messages on a connection of side 0. The
+ * fastest batch of each kind is reported; of those with messages only one in which each message was
+ * answered before the next one was due: where the kernel lets the third process wait for a CPU,
+ * fewer are sent, and the batch measures something else. */
+static void mixed_measure(int me, int fd)
+{
+    static const char *const series[2] = {"floor-alone", "floor-busy"};
+    double                   best[2]   = {0, 0};
+
+    for (int batch = 0; batch < MIXED_BATCHES; batch++) {
+        int    busy = batch % 2, sent = 0;
+        double time = mixed_batch(me, me == 0 && busy ? fd : -1, &sent);
+
+        if ((!busy || sent == MIXED_TRIPS / MIXED_EVERY) && (best[busy] == 0 || time < best[busy]))
+            best[busy] = time;
+    }
+    for (int busy = 0; me == 0 && busy < 2; busy++)
+        if (best[busy] > 0)
+            bench_report("mixed", series[busy], sizeof(uint64_t), "roundtrip_us", best[busy] * 1e6);
 }
 
 /* Starts a process that runs on a CPU; returns 0 in it. */
@@ -387,19 +416,13 @@ static void run_mixed(int third)
         _exit(0);
     }
     close(fd[1]);
-    for (int busy = 0; busy < 2; busy++) {
-        const char *series = busy ? "floor-busy" : "floor-alone";
-
-        if (mixed_start(cpu[1]) == 0) {
-            mixed_measure(1, -1, series);
-            _exit(0);
-        }
-        bench_pin(cpu[0]);
-        mixed_measure(0, busy ? fd[0] : -1, series);
-        /* The second process starts with the turn of the first one, which it has copied. */
-        if (!busy)
-            wait(NULL);
+    if (mixed_start(cpu[1]) == 0) {
+        close(fd[0]);
+        mixed_measure(1, -1);
+        _exit(0);
     }
+    bench_pin(cpu[0]);
+    mixed_measure(0, fd[0]);
     close(fd[0]);
     while (wait(NULL) > 0)
         ;
