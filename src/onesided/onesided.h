@@ -8,7 +8,7 @@
  *   region     memory that other PEs may access; from a global address to memory
  *   sync       notifications, barriers, locks
  *   rma        put, get, accumulate, atomics
- *   buffer     zero-copy transfers between two buffers that meet once
+ *   buffer     zero-copy transfers between two buffers, each set up for one use
  *   channel    persistent one-way paths between two buffers
  *   team       collectives over a subset of the PEs
  *

@@ -11,8 +11,8 @@
  *      10 PEs, k = 3       0: 1 2 3 4      2: 5 6 7      3: 8 9
  *      8 PEs, k = 1        0: 1 2          2: 3          3: 4      ...     a chain
  *
- * Where the roots of broadcasts take turns, as in a factorization by panels, rank 1 is the next
- * root: it receives first and begins without having to forward anything.
+ * Where PEs are roots in turn, as in a factorization by panels, rank 1 is the next root: it
+ * receives the data first and forwards nothing before it begins its own broadcast.
  */
 #ifndef SKI_BROADCAST_TREE_H
 #define SKI_BROADCAST_TREE_H

@@ -5,9 +5,9 @@
  * A call consists of one reduction or, if it is large, of several.  Each PE numbers them in the
  * order of its calls.  The algorithm of a call depends only on values that are the same on all PEs:
  *
- * - SKI_REDUCTION_WHOLE: the call is small, or the elements of its operator belong together.
- *   Partial results travel whole, in rounds (reduction_order.h): towards the root, or, if all PEs
- *   get the result, between all PEs, which is an exchange.
+ * - SKI_REDUCTION_WHOLE: the call is small, or its operator must not be applied to parts of an
+ *   array.  Partial results travel whole, in rounds (reduction_order.h): towards the root, or, if
+ *   all PEs get the result, between all PEs, which is an exchange.
  * - SKI_REDUCTION_SEGMENTED: the call is large, and not all PEs share memory.  Each segment is a
  *   reduction with a number of its own, so that the segments form a pipeline along the tree.  If
  *   all PEs get the result, the segments have different roots, and each root sends its result down
@@ -94,11 +94,11 @@ void ski_reduction_join(struct ski_pe *self, const struct ski_reduction_head *he
 extern const struct ski_polled ski_reductions_polled;
 
 /** Returns how many bytes of a result, whose packet has the header @p msg and begins with @p data,
- *  are received in place, at *@p to.  0: the packet is received as any other one. */
+ *  are received in place, at *@p to.  0: the packet is received like any other. */
 size_t ski_result_place(struct ski_pe *self, const skua_msg *msg, const char *data, void **to);
 
-/** Returns a message that represents a result received in place.  NULL: the result was not received
- *  @p whole; its sender may repeat it. */
+/** Returns a message that represents a result received in place.  NULL: the result is not @p whole;
+ *  its sender may repeat it. */
 skua_msg *ski_result_placed(struct ski_pe *self, const char *data, bool whole);
 
 /** Returns whether the reduction is an exchange: every PE is a target of it. */
@@ -107,9 +107,9 @@ static inline bool ski_reduction_is_exchange(const struct ski_reduction_head *he
     return head->all && head->algorithm != SKI_REDUCTION_SEGMENTED;
 }
 
-/** Combines @p data, the contribution of this PE to a reduction to a root that it begins now, into
- *  that of the first round, if that has arrived and the operator allows it: then @p data is not
- *  copied.  Returns whether it did. */
+/** Combines @p data, the contribution of this PE to the rooted reduction @p r that it begins now,
+ *  into the contribution of the first round, without a copy of @p data.  Returns false if that
+ *  contribution has not arrived or the operator does not allow this. */
 bool ski_reduction_combine_call(struct ski_pe *self, struct ski_reduction *r, const void *data);
 
 /** Runs rounds of @p r as far as contributions have arrived; the reduction may be over when it
@@ -144,7 +144,7 @@ char *ski_split_place(const struct ski_pe *self, const struct ski_split *split,
                       const struct ski_reduction_head *head);
 
 /** Sends a partial result or result with @p head, which lies in the buffer of a split call at @p
- *  elements, to @p pe.  Returns false if it must be copied: nothing has happened. */
+ *  elements, to @p pe.  Returns false, without any effect, if it must be copied. */
 bool ski_split_send(struct ski_pe *self, struct ski_split *split, int pe, uint32_t handler,
                     const struct ski_reduction_head *head, const char *elements);
 

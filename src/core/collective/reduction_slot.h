@@ -22,9 +22,9 @@
  * filled, or the sender finds the bit set and sends a wakeup to the receiver's inbox.
  *
  * Quiescence.  A receiver that reads a contribution counts a message that it sent to itself and ran
- * (msg_counts.h).  One that it does not read, since it has not made the call, is counted nowhere:
- * nothing will come of it.  That is enough for termination detection: a PE polls before it runs the
- * message of a wave, so of two waves that count the same the second found no slot to read.
+ * (msg_counts.h).  A contribution to a call that the receiver has not made is not read and not
+ * counted: it causes no message.  That is enough for termination detection: a PE polls before it
+ * runs the message of a wave, so of two waves that count the same the second found no slot to read.
  */
 #ifndef SKI_REDUCTION_SLOT_H
 #define SKI_REDUCTION_SLOT_H
@@ -59,7 +59,7 @@ struct ski_reduction_head {
 /* A contribution to one round of one small call. */
 struct ski_reduction_slot {
     _Alignas(SKI_CACHE_LINE) _Atomic uint64_t stamp; /* (call + 1) * 2; bit 0: receiver sleeps */
-    char spare;                                      /* overwritten now and then, never read   */
+    char spare; /* written to prefetch the line for writing, never read   */
     _Alignas(16) struct ski_reduction_head head;
     char elements[SKI_SLOT_BYTES]; /* aligned to 16 */
 };

@@ -35,7 +35,7 @@ struct skua_msg {
         struct skua_msg *link; /* of the list that the message is in                   */
         struct {
             uint32_t token, sequence;
-        } stamp; /* while it travels between hosts (packet.h) */
+        } stamp; /* while in flight between hosts (packet.h) */
     };
     uint64_t target; /* object: its collection << 8, bytes of its index */
     union {

@@ -16,8 +16,8 @@
  * one size, so the owner, the first byte and the size of a block follow from any address in it.
  *
  * A PE has a record of each block that it owns, with the PE where the block is now, and of each
- * block of another PE that is here.  A block counts its moves, also over several uses, so that the
- * owner ignores an update that was overtaken by a later one.
+ * block of another PE that is here.  A block counts its moves, which its release does not reset, so
+ * that the owner ignores an update that was overtaken by a later one.
  *
  * A restarted job restores the blocks of the former one at their addresses.  It takes over the
  * division of the range from the former job, whatever its own number of PEs is: share i belongs to
@@ -80,7 +80,7 @@ static inline bool ski_isomalloc_contains(const void *at)
     return (uintptr_t)at - ski_isomalloc_range.base < ski_isomalloc_range.bytes;
 }
 
-/** Returns a number of the layout of the range, the same in all processes that can exchange
+/** Returns a hash of the layout of the range, the same in all processes that can exchange
  *  blocks. */
 uint64_t ski_isomalloc_layout(void);
 
@@ -141,7 +141,7 @@ int ski_isomalloc_owner(const void *at);
 uint64_t ski_isomalloc_shares(void);
 
 /** Lets this PE restore blocks of a former job, whose range had @p shares and @p layout.  No block
- *  exists yet.  Returns false, and changes nothing, if the range is another here. */
+ *  exists yet.  Returns false, and changes nothing, if this job's range has another layout. */
 bool ski_isomalloc_adopt(struct ski_pe *self, uint64_t shares, uint64_t layout);
 
 /** Returns whether this PE restores the blocks of a former job at their addresses. */

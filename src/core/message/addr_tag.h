@@ -31,7 +31,7 @@ enum ski_addr_tag_use {
     SKI_TAG_NOCOPY_MSG,
 };
 
-/** Returns the tag of an address of PE @p pe; @p with is what else must not be changed. */
+/** Returns the tag of an address of PE @p pe; @p with is a further word that the tag protects. */
 static inline uint64_t ski_addr_tag(const struct ski_job *job, unsigned what, int pe,
                                     uint64_t address, uint64_t with)
 {

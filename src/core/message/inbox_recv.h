@@ -21,8 +21,8 @@ bool ski_inbox_drain(struct ski_pe *self, unsigned limit);
  */
 bool ski_inbox_is_filling(const struct ski_pe *self);
 
-/** Returns the one message that has arrived, past the queue and without reading its memory.  What
- *  has arrived is neither a wake-up nor a doorbell. */
+/** Removes the only message in the inbox and returns it, bypassing the queue and without reading
+ *  its memory.  The caller has checked that it is neither a wake-up nor a doorbell. */
 struct skua_msg *ski_inbox_take(struct ski_pe *self);
 
 /** Answers the wake-up or the doorbell that is next in the inbox. */

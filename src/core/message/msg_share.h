@@ -9,7 +9,7 @@
  *
  * Holders are counted in `target`.  A multicast is no message to an object, and no object buffers
  * one that has holders, so `target` has no other use in it.  All holders are on one PE, so the
- * count is no atomic variable: what migrates is packed, and packing copies the data.
+ * count is not atomic.  An object that migrates is packed, which copies the data.
  */
 #ifndef SKI_MSG_SHARE_H
 #define SKI_MSG_SHARE_H

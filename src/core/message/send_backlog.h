@@ -2,10 +2,9 @@
 /*
  * send_backlog.h - messages that wait because the inbox of their receiver is full.
  *
- * A message that finds no room is kept after earlier ones for the same PE, so that their order
- * holds, and is tried again in every pass of the scheduler and at every further send to that PE.
- * The sender continues, unless memory is short (backpressure.h).  Only PEs whose inboxes are full
- * have a list.
+ * A message that finds no room is queued behind earlier ones for the same PE, in FIFO order, and is
+ * retried in every pass of the scheduler and at every further send to that PE.  The sender
+ * continues, unless memory is short (backpressure.h).  Only PEs whose inboxes are full have a list.
  */
 #ifndef SKI_SEND_BACKLOG_H
 #define SKI_SEND_BACKLOG_H

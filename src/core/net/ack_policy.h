@@ -2,12 +2,12 @@
 /*
  * ack_policy.h - whether a PE that leaves the runtime is expected back soon.
  *
- * A PE is expected back if each of its last `needed` absences was shorter than `limit`.  `needed`
- * follows from the last long absence: as many short ones as take to save, at a system call each,
- * what the peers of the PE may have waited.  So a PE that alternates between short absences and
- * computing costs its peers, on average, at most a system call for each absence, which is what an
- * acknowledgement before each would cost; and a PE that was away just too long is expected back
- * again soon.
+ * A PE is expected back if each of its last `needed` absences was shorter than `limit`.  A short
+ * absence saves a system call; a long one may have delayed the peers of the PE for as long as it
+ * lasted.  `needed` is set after each long absence, to the number of short absences whose savings
+ * make up for it.  So the average delay of the peers of a PE that alternates between short absences
+ * and computing is at most a system call for each absence, the cost of an acknowledgement before
+ * each; and a PE that was away just too long is soon expected back again.
  */
 #ifndef SKI_ACK_POLICY_H
 #define SKI_ACK_POLICY_H

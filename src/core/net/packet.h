@@ -3,7 +3,7 @@
  * packet.h - the format of messages between hosts, and its checks.
  *
  * A packet is the message as it lies in memory (core/data/msg.h): header, data, room for priority
- * words, tail.  Its `link`, a pointer that is of no use elsewhere, holds the stamp:
+ * words, tail.  Its `link`, a pointer that is meaningless on another host, holds the stamp:
  *
  *      token       proves that the sender knows the secret of the job
  *      sequence    number of the packet among the sender's to this PE; drivers may reorder packets
@@ -68,8 +68,8 @@ static inline bool ski_packet_is_short(const struct skua_msg *msg, size_t bytes)
     return ski_packet_left_out(msg) && ski_packet_least(msg) == bytes;
 }
 
-/** Returns whether a packet of @p bytes has its short form, no priority, and one of @p handlers of
- * the program, as nearly all have: then nothing but its sender can be wrong. */
+/** Returns whether a packet of @p bytes, as nearly all, has the short form, no priority, and one of
+ * @p handlers of the program: then only its sender remains to be checked. */
 static inline bool ski_packet_is_plain(const struct skua_msg *half, size_t bytes, uint32_t handlers)
 {
     return half->bytes == bytes - SKI_PACKET_HALF && !half->flags && !half->bit_room &&

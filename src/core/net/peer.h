@@ -14,11 +14,11 @@
 #include "core/pe/pe.h"
 #include "transport/driver.h"
 
-/* A packet that has overtaken one that was sent before it. */
+/* An out-of-order packet: it has overtaken one that was sent before it. */
 struct ski_early_packet {
     struct ski_early_packet *next;
     uint32_t                 sequence;
-    struct skua_msg         *msg; /* NULL: the packet was wrong, but its number is used up */
+    struct skua_msg         *msg; /* NULL: the packet was invalid; its number counts as received */
 };
 
 /* A PE of another host. */
@@ -32,7 +32,7 @@ struct ski_net_peer {
             uint8_t uncopied; /* messages made for the PE whose data the driver may send from where
                                  they lie (ski_net_expect_uncopied()), 255: or more */
         };
-        uint32_t unusual; /* one of these: a packet takes the slow path */
+        uint32_t unusual; /* not 0: a packet takes the slow path */
     };
     uint32_t                 token_out, token_in;
     uint32_t                 sent, received; /* sequence numbers of the next packet each way   */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* builtin.h - what the runtime knows of its own handlers: the columns of handler_defs.h. */
+/* builtin.h - the properties of the runtime's own handlers: the columns of handler_defs.h. */
 #ifndef SKI_BUILTIN_H
 #define SKI_BUILTIN_H
 

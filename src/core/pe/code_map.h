@@ -9,7 +9,7 @@
  *
  * Frames of code that was compiled with a stack protector also hold its canary, a random word of
  * the process.  On x86-64 the canary is part of a context (context_x86_64.S).  On aarch64 it is one
- * read-only variable of the process, so such code is not the same in two processes.
+ * read-only variable of the process, so such frames are not valid in another process.
  */
 #ifndef SKI_CODE_MAP_H
 #define SKI_CODE_MAP_H
@@ -40,8 +40,8 @@ const struct ski_code_object *ski_code_map_differs(const struct ski_code_object 
                                                    size_t count, struct ski_code_object *ours);
 
 /* The loaded objects that words of some memory point into.  A stack in a checkpoint needs these.
- * Words that nothing uses any more may point into modules (base/module.h), which another job need
- * not have loaded: no user thread waits there, so modules are left out. */
+ * Modules (base/module.h) are left out: no user thread waits in their code, stale words may point
+ * into them, and another job need not have loaded them. */
 struct ski_code_scan {
     struct {
         uintptr_t from, to;

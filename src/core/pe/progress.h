@@ -29,20 +29,22 @@
 
 struct ski_pe;
 
-#define SKI_PROGRESS_MESSAGES 16   /* run between two looks at the clock                  */
-#define SKI_PROGRESS_PASSES   8    /* empty ones likewise                                 */
-#define SKI_PROGRESS_EAGER    128  /* polls in vain that a PE makes in empty passes ...   */
-#define SKI_PROGRESS_SILENT   1024 /* ... and that lengthen the interval, to ten times    */
-#define SKI_PROGRESS_NS       4000 /* between two polls while messages flow               */
+#define SKI_PROGRESS_MESSAGES 16 /* messages run between two reads of the clock */
+#define SKI_PROGRESS_PASSES                                                                        \
+    8 /* empty passes between two reads of the clock                                 */
+#define SKI_PROGRESS_EAGER  128  /* fruitless polls that a PE makes in empty passes ...   */
+#define SKI_PROGRESS_SILENT 1024 /* ... and that lengthen the interval, to ten times    */
+#define SKI_PROGRESS_NS     4000 /* between two polls while messages flow               */
 
 /* What the scheduler calls of a progress source. */
 struct ski_progress_source {
-    /** Does what is due without a poll, in a pass with SKI_EVENT_NET; @p idle: no message waits.
-     *  Returns whether the next pass is to call it again. */
+    /** Performs due work that needs no poll, in a pass with SKI_EVENT_NET; @p idle: no message
+     *  waits.  Returns whether the next pass must call it again. */
     bool (*pass)(struct ski_pe *self, bool idle);
     /** Polls the source. Returns true if something has happened. */
     bool (*poll)(struct ski_pe *self);
-    /** Does what cannot wait any longer when the scheduler returns to its caller. */
+    /** Performs what must not wait until the next pass, when the scheduler returns to its
+     *  caller. */
     void (*leave)(struct ski_pe *self);
     /** Sleeps until something happens at the source or arrives in the inbox, or for @p ns. */
     void (*sleep)(struct ski_pe *self, uint64_t ns);
@@ -50,13 +52,13 @@ struct ski_progress_source {
 
 /* The progress source of a PE, and when to poll it. */
 struct ski_progress {
-    uint64_t due;     /* value of queue.popped that asks for a look; UINT64_MAX: no source */
+    uint64_t due;     /* value of queue.popped at which the clock is read; UINT64_MAX: no source */
     uint64_t settled; /* queue.pushed after the last poll                                  */
     uint64_t at;      /* ticks of the last poll                                            */
     uint64_t base;    /* ticks of SKI_PROGRESS_NS                                          */
     uint64_t empty;   /* passes that found no message, so far                              */
     uint32_t misses;  /* polls in a row that brought nothing                               */
-    uint32_t passes;  /* empty passes until the next look at the clock                     */
+    uint32_t passes;  /* empty passes until the clock is read                     */
 
     const struct ski_progress_source *source; /* NULL: none */
 };

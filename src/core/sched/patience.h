@@ -4,9 +4,9 @@
  *
  * If a message arrives soon after the PE has begun to sleep, waking has delayed it by more than the
  * CPU time was worth: the patience grows, up to the setting idle_patience.  A message after a long
- * sleep halves it.  A sleep may consist of several naps, since a driver wants to be called from
- * time to time; one that a timer of the program has ended teaches nothing.  If other threads want
- * the CPU the PE has no patience for a while.
+ * sleep halves it.  A sleep may consist of several naps, since a driver must be called from time to
+ * time; a sleep that a timer of the program has ended does not change the patience.  If other
+ * threads want the CPU the PE has no patience for a while.
  *
  * All times are ticks (base/clock.h).
  */

@@ -3,7 +3,7 @@
  * round_trip.h - how long a message to another host and its reply take, at best.
  *
  * The first uses of the threshold between hosts each send a probe, an empty message that the other
- * PE returns.  The shortest time of the process counts: a reply is late if either PE was busy.  No
+ * PE returns.  The process uses the shortest time, since a reply is late if either PE was busy.  No
  * call waits for a reply, and after ROUND_TRIP_PROBES of them no more are sent.
  */
 #ifndef SKI_ROUND_TRIP_H

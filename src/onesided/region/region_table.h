@@ -10,9 +10,8 @@
  *
  *      | generation, 12 bits | slot, 20 bits |
  *
- * A slot that was freed waits after other free ones, and has the next generation when it is used
- * again: an id that outlived its region is recognised.  Slots are allocated, filled and published
- * under the lock of the root.
+ * Free slots are reused in FIFO order, with the next generation: a stale id is recognised.  Slots
+ * are allocated, filled and published under the lock of the root.
  *
  * *Plain* regions are those that every PE of the host reaches by load and store and whose uses need
  * not be counted, since all their PEs free them together: symmetric ones over consecutive PEs.
@@ -42,7 +41,7 @@ struct ski_rkey_table;
 enum ski_region_kind {
     SKI_REGION_SYMMETRIC,
     SKI_REGION_ALLOCATED,  /* by one PE, in the arena                    */
-    SKI_REGION_REGISTERED, /* memory of the program, wherever it lies    */
+    SKI_REGION_REGISTERED, /* memory of the program, at any address    */
 };
 
 /* Where the piece of a PE lies in a varied region, whose pieces differ in size. */

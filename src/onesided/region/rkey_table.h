@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * rkey_table.h - what the PEs of a host share of symmetric regions on other hosts.
+ * rkey_table.h - the cache of remote keys that the PEs of a host share, for symmetric regions.
  *
  * The reply to a query (rkey_cache.h) describes the pieces of all PEs of the owner's process: they
  * lie one after another, under one key.  The first PE of a host that queries stores the reply in
- * this table, in the arena, and the other PEs of the host find there what they would query: there
- * is one description for a host and a process of another, not one for each pair of PEs.
+ * this table, in the arena, where the other PEs of the host find it: there is one description for
+ * each process of another host, not one for each pair of PEs.
  *
  * The table has a fixed number of entries, found by a hash; an entry replaces another one, which is
  * then queried again.  It is created with the first entry.  Only regions that this host knows are

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * am_wire.h - requests and replies of one-sided operations by active message (am_origin.h), as they
- * travel.
+ * am_wire.h - the wire format of requests and replies of one-sided operations by active message
+ * (am_origin.h).
  *
  * A message has one request, or several of a batch, each at a multiple of 8 bytes:
  *

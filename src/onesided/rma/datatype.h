@@ -2,8 +2,8 @@
 /*
  * datatype.h - the two layouts of a transfer as one value: where its data lie on both sides.
  *
- * Most pairs have blocks that are the same on both sides, or are contiguous on one side and take
- * the blocks of the other there.  These are copied by loops over blocks; their kind tells which:
+ * In most pairs the blocks are the same on both sides, or one side is contiguous.  These are copied
+ * by loops over blocks, one loop for each kind:
  *
  *   contiguous   one block
  *   strided      strides on both sides; those of a contiguous side are computed
@@ -14,7 +14,7 @@
  *                split where either side has a boundary (iov.h)
  *
  * A datatype refers to the layouts of the program and to the caller's memory for computed strides;
- * it is a value for the time of one call.
+ * it is valid during one call.
  */
 #ifndef SKI_DATATYPE_H
 #define SKI_DATATYPE_H

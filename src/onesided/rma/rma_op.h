@@ -22,7 +22,7 @@ enum ski_rma_verb {
     SKI_RMA_RKEY_QUERY
 };
 
-/* An atomic, as it also travels in a request. */
+/* An atomic, also as a part of a request on the wire. */
 struct ski_atomic {
     uint16_t op;              /* skua_atomic_op                             */
     uint16_t type;            /* skua_type                                  */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * schedule_hosts.h - schedules that go inside a host first.
+ * schedule_hosts.h - hierarchical schedules: collectives inside each host, and between hosts.
  *
  * They are for teams on several hosts of which some have several members (plan->hosts).  Each host
  * has an *entry*, the root or the first member of the host.  A schedule consists of *parts*:

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* schedule_step.h - what schedules (schedule.h) are made of: steps, buffers and the values that
- * they depend on. */
+/* schedule_step.h - the elements of schedules (schedule.h): steps, buffers and the values that they
+ * depend on. */
 #ifndef SKI_SCHEDULE_STEP_H
 #define SKI_SCHEDULE_STEP_H
 
@@ -38,7 +38,7 @@ struct ski_step {
     bool     offers; /* RECV: the sender is told where to store the bytes itself */
     int32_t  rank;
     uint32_t tag;
-    uint32_t repeat; /* COPY: so many blocks, `bytes` each              */
+    uint32_t repeat; /* COPY: number of blocks, `bytes` each              */
     struct ski_position at, from;
     size_t              bytes;
     size_t              stride, from_stride; /* COPY: between blocks */
