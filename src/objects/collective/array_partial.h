@@ -19,7 +19,7 @@ struct ski_array_reduction {
     int64_t                       expected; /* elements created less deleted here, before `first` */
     struct ski_reduction_partial *partials; /* from `first` on, as far as known, by number; at the
                                            root also older ones that wait for late reports */
-    uint64_t active;                        /* children, by bit, that report unasked */
+    uint64_t active;                        /* children, by bit, that report without a start */
     bool     told_active;                   /* the parent counts this PE as active */
 };
 
@@ -41,9 +41,9 @@ struct ski_array_partial {
         };
         uint64_t both; /* counts one of each with one addition */
     };
-    uint64_t   like_double; /* `like`, if this sums one double */
-    uint64_t   like;        /* the signature of a contribution that need only be combined, ... */
-    skua_op_fn fn;          /* ... with this function */
+    uint64_t like_double; /* `like`, if this sums one double */
+    uint64_t like; /* the signature of contributions that need no check, only to be combined ... */
+    skua_op_fn fn; /* ... with this function */
 };
 
 /* A report to the parent or, late, to the root; the data follows. */

@@ -15,7 +15,7 @@
  * contributions as expected have arrived.  The contribution of an element that migrated to a PE
  * which had reported before goes to the root alone, as a late report.
  *
- * A PE without elements reports when it hears that a reduction has started.  Its parent sends a
+ * A PE without elements reports when it learns that a reduction has started.  Its parent sends a
  * *start* to each child that is not *active*, that is without an element in its subtree as far as
  * the parent knows; an active child reports unasked.
  */

@@ -19,7 +19,7 @@
 #include "base/assert.h"
 #include "core/collective/collective.h"
 
-/* Reductions that an element may be ahead of its PE or delegate: more is a mistake of the program.
+/* Reductions that an element may be ahead of its PE or delegate; more is an error of the program.
  */
 #define SKI_REDUCTIONS_AHEAD 10000
 
@@ -103,7 +103,7 @@ static inline void ski_reduction_buffer_add(struct ski_reduction_buffer     *buf
 }
 
 /** Combines what an element of this PE contributes with the contents of @p buffer.  The result goes
- * to @p done unless an earlier contribution has said where. */
+ * to @p done unless an earlier contribution named a completion. */
 void ski_reduction_buffer_contribute(struct ski_reduction_buffer     *buffer,
                                      const struct ski_reduction_spec *spec, const void *data,
                                      size_t bytes, const skua_completion *done);

@@ -26,7 +26,7 @@ void ski_section_multicast_enroll(struct ski_section *section, const skua_index 
 /** Sends the multicasts that wait for a member after it: the member has left this PE. */
 void ski_section_multicast_follow(struct ski_section *section, struct ski_section_member *member);
 
-/** Carries out the order to end that waits in @p section. */
+/** Executes the order to end that waits in @p section. */
 void ski_section_multicast_end(struct ski_section *section);
 
 /** Frees a multicast, with or without nocopy arguments. */

@@ -9,11 +9,11 @@
  * generation leaves the root of the next one in the same way.
  *
  * In a later generation (section_rebuild.h) an own member *joins*: it names the first reduction
- * that it contributes to.  A member that was deleted before it joined does not come; its delegate
- * of the generation before says so in its place.
+ * that it contributes to.  For a member that was deleted before it joined, its delegate of the
+ * former generation reports that it does not join.
  *
- * A member on another PE than its delegate tells by a message to the delegate.  Until the member
- * has learned which PE that is, the message goes to the root, which forwards it.
+ * A member on another PE than its delegate sends this by a message to the delegate.  Until the
+ * member knows its delegate, the message goes to the root, which forwards it.
  */
 #ifndef SKI_SECTION_REDUCTION_MEMBER_H
 #define SKI_SECTION_REDUCTION_MEMBER_H
