@@ -212,7 +212,7 @@ static skua_status main_join(const struct ski_pe_program *program, const char *c
 /* Leaves the job after the caller was a PE.  Returns the exit code. */
 static int main_leave(bool last)
 {
-    bool keeps = last || ski_malloc_arena_in_use(); /* memory of the program lies in the arena */
+    bool keeps = last || ski_malloc_arena_in_use(); /* memory of the program is in the arena */
     int  code;
 
     main_join_pes();

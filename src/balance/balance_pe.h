@@ -80,7 +80,7 @@ struct ski_load_gather {
 /* The elements that a balancing moves, on a PE (move_orders.h). */
 struct ski_move_orders {
     bool     ordered;      /* the orders of this balancing have arrived            */
-    uint32_t expected;     /* elements that shall arrive here, with them           */
+    uint32_t expected;     /* elements that will arrive here, with them           */
     uint32_t arrived;      /* elements that have arrived, or will not              */
     int      open;         /* children whose subtrees are not done, with them      */
     bool     done;         /* this subtree is                                      */

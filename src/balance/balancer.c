@@ -49,13 +49,13 @@ struct ski_balancer {
     skua_balance_stats         stats;
 };
 
-/* A request, as it travels. */
+/* A request on the wire. */
 struct balance_request {
     uint32_t kind; /* enum ski_balance_request */
     char     name[SKI_STRATEGY_NAME];
 };
 
-/* The end of a balancing, as it travels. */
+/* The end of a balancing on the wire. */
 struct balance_resume {
     uint32_t           point; /* the sync point that is passed; 0: none */
     uint32_t           unused;

@@ -20,7 +20,7 @@
 
 #define NEIGHBOUR_ROUNDS_MOST 64
 
-/* The start of the rounds, as it travels. */
+/* The start of the rounds on the wire. */
 struct neighbour_start {
     uint32_t round; /* of the balancing */
     uint32_t flags; /* SKI_GATHER_...   */

@@ -17,7 +17,7 @@
 #define SYNC_WAITING UINT32_C(0x40000000)
 #define SYNC_NUMBER  UINT32_C(0x3fffffff)
 
-/* The counts of a subtree, as they travel. */
+/* The counts of a subtree on the wire. */
 struct sync_report {
     uint32_t               number; /* of the sync point */
     uint32_t               unused;

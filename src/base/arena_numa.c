@@ -3,7 +3,7 @@
  * arena_numa.c - dividing an arena into NUMA ranges (see arena.h).
  *
  * What the layers share is allocated before the arena is divided.  It keeps the policy of the
- * kernel, first touch: a page lies in the NUMA node of the PE that touches it first, its owner. The
+ * kernel, first touch: a page is in the NUMA node of the PE that touches it first, its owner. The
  * rest is divided evenly, at multiples of 2 MiB, so that no huge page has two owners.  Each range
  * prefers its NUMA node (MPOL_PREFERRED), whichever PE touches a page first: a put may come before
  * the first access of the owner.  The policy belongs to the memfd, so it holds in all processes.

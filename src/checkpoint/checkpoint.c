@@ -59,14 +59,14 @@ struct checkpoint_progress {
 
 /* The state of PE 0. */
 struct ski_checkpoint_root {
-    struct checkpoint_request  *first, **last; /* requests; the first may be under way       */
+    struct checkpoint_request  *first, **last; /* requests; the first may be in progress       */
     struct checkpoint_progress *progress;      /* the checkpoint in progress, or NULL       */
     struct ski_commit           commit;        /* the files that are being written           */
-    uint64_t    generation;            /* number of the last checkpoint, or of the one under way */
-    uint64_t    kept;                  /* generation of the last one that succeeded  */
-    uint64_t    committed;             /* generation of the last one in a directory  */
-    uint32_t    restarts;              /* between the first job and this one         */
-    skua_status written;               /* whether the last one for a directory is there */
+    uint64_t    generation; /* number of the last checkpoint, or of the one in progress */
+    uint64_t    kept;       /* generation of the last one that succeeded  */
+    uint64_t    committed;  /* generation of the last one in a directory  */
+    uint32_t    restarts;   /* between the first job and this one         */
+    skua_status written;    /* whether the last one for a directory is there */
     double      made_dir, made_memory; /* when, in a directory and in memory */
     bool        due;                   /* a checkpoint was asked for                           */
     bool        writing_asked;         /* the one that is being written was asked for */

@@ -18,7 +18,7 @@ enum ski_checkpoint_kind {
     SKI_CHECKPOINT_NOW,
     SKI_CHECKPOINT_IF_DUE,
     SKI_CHECKPOINT_MAKE_DUE,
-    SKI_CHECKPOINT_FLUSH, /* nothing is being written any more */
+    SKI_CHECKPOINT_FLUSH, /* all writes have ended */
     SKI_CHECKPOINT_SYNC,  /* elements wait at a sync point; at PE 0 alone */
 };
 

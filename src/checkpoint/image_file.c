@@ -2,8 +2,8 @@
 /*
  * image_file.c - see image_file.h.
  *
- * Images are written while earlier bytes are on their way to the disk (sync_file_range()), so the
- * fsync() at the end has little left to wait for.  The head is written last, when the sizes of
+ * Images are written while earlier bytes are being written back to the disk (sync_file_range()), so
+ * the fsync() at the end has little left to wait for.  The head is written last, when the sizes of
  * compressed images are known; the name of the file becomes valid after that (store_file.c).
  *
  * A compressed image is a sequence of blocks of up to a chunk of the image: the number of stored
@@ -72,7 +72,7 @@ __attribute__((format(printf, 2, 3))) static bool image_file_refuse(char       *
 struct image_file_out {
     int   fd;
     off_t at;
-    off_t started; /* bytes before this are on their way to the disk */
+    off_t started; /* write-back of the bytes before this has begun */
     char *reason;
 };
 

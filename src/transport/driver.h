@@ -56,7 +56,7 @@
          */
 
 struct ski_port;        /* the access of a PE to the network; each driver defines its own   */
-struct ski_peer;        /* another port, as a port is connected to it; likewise              */
+struct ski_peer;        /* another port, as a port is connected to it; opaque, too              */
 struct ski_driver_mem;  /* memory of this process that is registered for access by peers    */
 struct ski_driver_rkey; /* an rkey: the right to access registered memory of a peer         */
 

@@ -172,8 +172,8 @@ struct ski_deferred {
 /** Returns whether the caller may wait for room: it is start() or a user thread, not a handler. */
 bool ski_window_waits(const struct ski_pe *self);
 
-/** Waits until @p call, which may lie on the stack, has begun, or the job ends.  ski_window_open()
- *  begins it, not the caller: handlers that wait for a later call may lie above the caller on the
+/** Waits until @p call, which may be on the stack, has begun, or the job ends.  ski_window_open()
+ *  begins it, not the caller: handlers that wait for a later call may be above the caller on the
  *  PE's stack. */
 void ski_window_wait(struct ski_pe *self, struct ski_window *window, struct ski_deferred *call);
 

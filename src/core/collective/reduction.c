@@ -118,7 +118,7 @@ static bool reduction_combine_arrived(struct ski_pe *self, struct ski_reduction 
     return slot != NULL;
 }
 
-/* Sends a small partial result, which lies in its record, as a message. */
+/* Sends a small partial result, which is in its record, as a message. */
 static void reduction_send_small(const struct ski_reduction *r, int pe, uint32_t handler,
                                  uint8_t want_credit)
 {
@@ -357,7 +357,7 @@ static void reduction_send_down(struct ski_pe *self, struct ski_reduction *r)
         reduction_send(self, r, to, SKI_HANDLER_REDUCTION_RESULT, 0, true);
 }
 
-/* Distributes the result of a segment that all PEs get: to the buffer of the call, unless it lies
+/* Distributes the result of a segment that all PEs get: to the buffer of the call, unless it is
  * there already, and from there down the tree. */
 static void reduction_distribute(struct ski_pe *self, struct ski_reduction *r)
 {

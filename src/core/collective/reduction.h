@@ -12,7 +12,7 @@
  *   reduction with a number of its own, so that the segments form a pipeline along the tree.  If
  *   all PEs get the result, the segments have different roots, and each root sends its result down
  *   the tree.
- * - SKI_REDUCTION_SHARED: the call is large, and all PEs are on one host.  The contributions lie in
+ * - SKI_REDUCTION_SHARED: the call is large, and all PEs are on one host.  The contributions are in
  *   the arena.  To a root: their addresses go to the root, which owns the memory from then on; the
  *   root combines them in place, block by block, with the help of PEs that are in the runtime.  To
  *   all PEs: they exchange the addresses; each PE combines its slice and writes the result into the
@@ -139,11 +139,11 @@ uint64_t ski_split_numbers(const struct ski_pe *self, const struct ski_reduction
 /** Begins a call of any algorithm but SKI_REDUCTION_WHOLE. */
 void ski_split_begin(struct ski_pe *self, const struct ski_reduction_call *call);
 
-/** Returns where the result of the segment with @p head lies in the result of its call. */
+/** Returns where the result of the segment with @p head is in the result of its call. */
 char *ski_split_place(const struct ski_pe *self, const struct ski_split *split,
                       const struct ski_reduction_head *head);
 
-/** Sends a partial result or result with @p head, which lies in the buffer of a split call at @p
+/** Sends a partial result or result with @p head, which is in the buffer of a split call at @p
  *  elements, to @p pe.  Returns false, without any effect, if it must be copied. */
 bool ski_split_send(struct ski_pe *self, struct ski_split *split, int pe, uint32_t handler,
                     const struct ski_reduction_head *head, const char *elements);

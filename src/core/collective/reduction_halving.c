@@ -305,7 +305,7 @@ static void halving_release(struct ski_pe *self)
     halving_resume(self, next);
 }
 
-/* Ends a call whose buffer the network does not read any more. */
+/* Ends a call whose buffer the network no longer reads. */
 static void halving_finish(struct ski_pe *self, struct ski_reduction *r)
 {
     skua_completion done        = r->done;

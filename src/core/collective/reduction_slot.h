@@ -80,7 +80,7 @@ struct ski_board_peer {
  *  no board and receives contributions as messages. */
 void ski_board_open(struct ski_pe *self);
 
-/** Frees what a PE has cached of the boards of other PEs.  Its own board lies in the arena and goes
+/** Frees what a PE has cached of the boards of other PEs.  Its own board is in the arena and goes
  *  with it. */
 void ski_board_close(struct ski_collectives *collectives);
 

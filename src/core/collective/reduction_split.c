@@ -4,7 +4,7 @@
  * (see reduction.h).
  *
  * Segments.  Each is a reduction of its own (reduction.c) on a part of the elements.  A PE that
- * gets the result has one buffer for the call: its contribution lies there first, then partial
+ * gets the result has one buffer for the call: its contribution is there first, then partial
  * results, then the result.  The network reads from the buffer and writes into it.  It may write
  * the result of a segment as soon as the result arrives: the contribution of this PE is part of the
  * result, so another PE has received it.

@@ -300,7 +300,7 @@ static uintptr_t iso_take_used(struct ski_isomalloc *m, unsigned zone)
 }
 
 /* Returns the next block of this PE's shares that was never used; 0: there is none.  Blocks of a
- * former job, which have records, lie among them. */
+ * former job, which have records, are among them. */
 static uintptr_t iso_take_fresh(struct ski_pe *self, unsigned zone)
 {
     size_t   *next = &self->iso->zone[zone].fresh, each = iso_zone_block(zone);

@@ -4,7 +4,7 @@
  *
  * The stack of a user thread contains pointers into itself and to the object that it runs for. Both
  * can move to another PE only if they keep their addresses there.  So they are allocated from the
- * isomalloc range, which lies at one address in every process of the job (base/arena.h) and is
+ * isomalloc range, which is at one address in every process of the job (base/arena.h) and is
  * divided among the PEs: no other PE gives out the addresses of this one.  The processes of a host
  * share the memory of the whole range, so what moves inside a host is not copied; between hosts its
  * bytes are copied to the same addresses.
@@ -74,7 +74,7 @@ struct ski_isomalloc_range {
 /** The range; set by ski_isomalloc_open() and ski_isomalloc_close(). */
 extern struct ski_isomalloc_range ski_isomalloc_range;
 
-/** Returns whether the address @p at lies in the range. */
+/** Returns whether the address @p at is in the range. */
 static inline bool ski_isomalloc_contains(const void *at)
 {
     return (uintptr_t)at - ski_isomalloc_range.base < ski_isomalloc_range.bytes;

@@ -5,8 +5,8 @@
  * Completions, buffers, threads and channels are values with addresses in them that a program may
  * send to other hosts, and that come back.  A packet may contain anything, even if its sender knows
  * the secret of the job, so an address is used only with its *tag*: a keyed hash of the address and
- * of what it is the address of.  The key is random, lies in the arena (boot/job.h) and never leaves
- * the host.
+ * of what it is the address of.  The key is random, is kept in the arena (boot/job.h) and never
+ * leaves the host.
  *
  * A tag proves that this host made the value, not that the value is used for the first time: a
  * completion may happen many times, so one that was sent away may be replayed.

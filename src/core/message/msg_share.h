@@ -23,7 +23,7 @@ static inline bool ski_msg_is_shared(const struct skua_msg *msg)
     return msg->flags & SKI_MSG_SHARED;
 }
 
-/** Returns whether @p bytes at @p data lie in the data of @p msg. */
+/** Returns whether @p bytes at @p data are in the data of @p msg. */
 static inline bool ski_msg_has(const struct skua_msg *msg, const void *data, size_t bytes)
 {
     uintptr_t at = (uintptr_t)data - (uintptr_t)(msg + 1);

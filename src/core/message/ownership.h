@@ -10,7 +10,7 @@
  *
  * A call on a message that is not HELD ends the job with a line that names the call, the handler,
  * and the call, the PE and the line of code that released the message.  A message that was
- * delivered to another PE is HELD, but not by its sender any more.
+ * delivered to another PE is HELD, but no longer by its sender.
  *
  * A checksum of the data of a message is computed when it is sent and when it is delivered, so a
  * sender that writes to it in between is found.

@@ -3,7 +3,7 @@
  * net.h - messages to and from PEs of other hosts.
  *
  * A distributed job, which has several arenas, has a driver (transport/driver.h), and each PE has a
- * port of its own.  A message is sent as it lies in memory and received as a block of the
+ * port of its own.  A message is sent in its format in memory and received as a block of the
  * receiver's pool: neither side copies a large one.
  *
  * A PE keeps state only for the peers that it talks to (peer.h): the connection, which is made with
@@ -61,9 +61,8 @@ struct ski_placement {
      *  place(), a copy and placed() replace it. */
     struct skua_msg *(*take)(struct ski_pe *self, const struct skua_msg *head, const char *data);
     /** Returns the current destination of the bytes of place(), which may have moved together with
-     *  those that have arrived; NULL: there is none any more, and the rest of the packet is
-     *  skipped.  It may read only the first half of the header.  If the member is NULL,
-     *  destinations do not move. */
+     *  those that have arrived; NULL: it is gone, and the rest of the packet is skipped.  It may
+     *  read only the first half of the header.  If the member is NULL, destinations do not move. */
     void *(*moved)(struct ski_pe *self, const struct skua_msg *head);
     /* take() is called for packets of all sizes, and may read only the first half of their
      * header. */
@@ -82,7 +81,7 @@ void ski_net_set_placement(uint32_t handler, const struct ski_placement *placeme
 /** Delivers packets for the handlers of the layers above, those of entries, in place. */
 void ski_net_set_entry_placement(const struct ski_placement *placement);
 
-/* A peer cannot be reached any more. */
+/* A peer has become unreachable. */
 typedef void ski_net_lost_fn(struct ski_pe *self, int pe, const char *why);
 
 /** Sets the function that decides what the loss of a peer means.  Before PEs begin. */

@@ -8,7 +8,7 @@
  * after it would wait forever.
  *
  * Packets of a peer are queued in the order of their sequence numbers; one that comes early is
- * kept. A packet whose turn it is may deliver its data in place (struct ski_placement).  A small
+ * kept.  The next packet in order may deliver its data in place (struct ski_placement).  A small
  * one is copied out of the driver's memory, by the fast path recv_take_plain() if nothing is
  * special.  A packet for an object is no exception.
  */
@@ -69,7 +69,7 @@ static bool recv_has_flag(uint32_t handler, unsigned flag)
     return handler < SKI_HANDLERS && ski_builtin[handler].flags & flag;
 }
 
-/* Queues a packet whose turn it is; NULL: the packet was wrong. */
+/* Queues the next packet in order; NULL: the packet was invalid. */
 static void recv_deliver(struct ski_net_port *net, struct skua_msg *msg)
 {
     if (!msg)
@@ -96,7 +96,7 @@ static bool recv_keep_early(struct ski_net_peer *peer, struct skua_msg *msg, uin
     return true;
 }
 
-/* Delivers early packets whose turn has come. */
+/* Delivers the out-of-order packets that are now next in order. */
 static void recv_deliver_early(struct ski_net_port *net, struct ski_net_peer *peer)
 {
     while (peer->early && peer->early->sequence == peer->received) {
@@ -231,7 +231,7 @@ static struct skua_msg *recv_placed(struct ski_pe *self, const struct skua_msg *
 }
 
 /* Copies the data of a packet that is all there to its place.  Returns the message that is left, or
- * NULL: it is received as any other. */
+ * NULL: it is received like any other. */
 static struct skua_msg *recv_take(struct ski_pe *self, const struct skua_msg *head,
                                   const char *data)
 {
@@ -311,8 +311,8 @@ static bool recv_check_head(const struct ski_net_port *net, const char *packet, 
     return !ski_packet_wrong(net->self->job, net->handlers, msg, bytes - head + sizeof *msg);
 }
 
-/* Returns the peer that has sent a packet whose turn it is, and before which none is kept; NULL:
- * the slow path finds out why. */
+/* Returns the peer that has sent the next packet in order, if no earlier one is kept; NULL: the
+ * slow path finds out why. */
 static inline struct ski_net_peer *recv_plain_peer(struct ski_net_port   *net,
                                                    const struct skua_msg *half)
 {
@@ -335,8 +335,8 @@ static inline void recv_copy_data(void *to, const char *from, size_t bytes)
         memcpy(to, from, bytes);
 }
 
-/* The fast path: copies a plain packet, with @p head bytes of its header, whose turn it is. Returns
- * false if it has done nothing. */
+/* The fast path: copies a plain packet, the next in order, with @p head bytes of its header.
+ * Returns false if it has done nothing. */
 static inline __attribute__((always_inline)) bool recv_take_plain(struct ski_net_port   *net,
                                                                   const struct skua_msg *half,
                                                                   const char *packet, size_t head)
@@ -489,8 +489,8 @@ static void recv_on_arrived(void *owner, void *packet, size_t bytes)
         recv_accept(net, msg, bytes);
 }
 
-/* Returns the peer of a packet whose turn it is, and copies its header to @p msg; NULL: its turn
- * has not arrived, or it is wrong. */
+/* Returns the peer of the next packet in order, and copies its header to @p msg; NULL: its turn has
+ * not arrived, or it is wrong. */
 static struct ski_net_peer *recv_peer_in_turn(struct ski_net_port *net, const char *packet,
                                               size_t bytes, size_t *head, struct skua_msg *msg)
 {

@@ -493,7 +493,7 @@ static struct skua_msg *net_send_uncopied(struct ski_pe *self, struct ski_net_pe
 }
 
 /* Sends a packet to a peer that is lost, that acknowledgements may wait for, or that a message was
- * made for whose data lie elsewhere. */
+ * made for whose data are elsewhere. */
 static __attribute__((noinline)) bool net_send_unusual(struct ski_pe       *self,
                                                        struct ski_net_peer *peer,
                                                        struct skua_msg *msg, size_t room,
@@ -532,7 +532,7 @@ bool ski_net_send_open(struct ski_pe *self, int pe, struct skua_msg *msg, size_t
     return net_send_as(self, pe, msg, room);
 }
 
-/* Returns where the packet of a message begins whose last @p bytes of data lie elsewhere.  It has
+/* Returns where the packet of a message begins whose last @p bytes of data are elsewhere.  It has
  * its short form, with which a receiver does less, if it is likely to be copied on arrival. */
 static const char *net_split_begin(struct skua_msg *msg, size_t bytes)
 {

@@ -2,7 +2,7 @@
 /*
  * packet.h - the format of messages between hosts, and its checks.
  *
- * A packet is the message as it lies in memory (core/data/msg.h): header, data, room for priority
+ * A packet is the message as it is in memory (core/data/msg.h): header, data, room for priority
  * words, tail.  Its `link`, a pointer that is meaningless on another host, holds the stamp:
  *
  *      token       proves that the sender knows the secret of the job
@@ -54,7 +54,7 @@ static inline void *ski_packet_shorten(struct skua_msg *msg)
     return out ? memcpy((char *)msg + out, msg, SKI_PACKET_HALF) : msg;
 }
 
-/** Returns the message that ski_packet_shorten() was given, which lies at a multiple of 64 bytes.
+/** Returns the message that ski_packet_shorten() was given, which is at a multiple of 64 bytes.
  */
 static inline void *ski_packet_message(void *packet)
 {

@@ -82,7 +82,7 @@ static bool code_imports(const struct dl_phdr_info *info, const char *symbol)
     return table && symbols && names && code_relocates(table, bytes, symbols, names, symbol);
 }
 
-/* The program's and Skua's frames lie on the stacks of user threads. */
+/* The program's and Skua's frames are on the stacks of user threads. */
 static uint64_t code_canary(const struct dl_phdr_info *info, const char *name)
 {
     bool        has_frames = name[0] == '\0' || strncmp(name, "libskua", strlen("libskua")) == 0;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * code_map.h - where the program and its libraries lie in a process.
+ * code_map.h - where the program and its libraries are in a process.
  *
  * The stack of a user thread holds return addresses and may hold addresses of functions.  They are
- * valid in another process only if all code lies there at the same addresses, which the kernel's
+ * valid in another process only if all code is there at the same addresses, which the kernel's
  * address space layout randomisation (ASLR) prevents by default (setting aslr).  A process sends
  * its *code map* to another one, which compares it with its own.
  *

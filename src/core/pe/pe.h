@@ -2,7 +2,7 @@
 /*
  * pe.h - the state of one PE, in the memory of its process.
  *
- * Only the thread of the PE touches it.  What other PEs need lies in the arena: its inbox and its
+ * Only the thread of the PE touches it.  What other PEs need is in the arena: its inbox and its
  * heap (transport/host/host.h).  Modules and layers own the members that bear their names; most are
  * opaque here.
  */

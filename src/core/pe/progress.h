@@ -2,7 +2,7 @@
 /*
  * progress.h - progress sources, and when a PE polls them.
  *
- * Messages of other PEs of the host lie in the inbox, and events set a bit of the event mask
+ * Messages of other PEs of the host are in the inbox, and events set a bit of the event mask
  * (core/data/queue.h).  Neither is possible for the network: it makes progress only while a PE
  * polls it, and a poll is a system call.  The network port of a PE is a *progress source*, which
  * registers here; the scheduler asks the policy below when to poll it

@@ -15,7 +15,7 @@ struct ski_call {
 /** The public function that this stands in, as the program called it. */
 #define SKI_CALL ((struct ski_call){__func__, __builtin_return_address(0)})
 
-/* Calls that block on the PE's own stack, the innermost first; the records lie on that stack. */
+/* Calls that block on the PE's own stack, the innermost first; the records are on that stack. */
 struct ski_blocked {
     struct ski_call     call;
     struct ski_blocked *outer;

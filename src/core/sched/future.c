@@ -171,7 +171,7 @@ bool ski_futures_chained(const struct ski_pe *self, bool (*moves)(const void *at
 
 void ski_futures_destroy(struct ski_pe *self)
 {
-    while (self->continuations) { /* their futures may not exist any more */
+    while (self->continuations) { /* their futures may no longer exist */
         struct ski_continuation *c = self->continuations;
 
         self->continuations = c->next;

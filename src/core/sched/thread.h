@@ -2,8 +2,8 @@
 /*
  * thread.h - user threads, as the scheduler sees them.
  *
- * A thread lies in the arena, so that its address can be sent; its stack is memory of its process.
- * A thread that runs for an object which can migrate lies in the isomalloc range
+ * A thread is in the arena, so that its address can be sent; its stack is memory of its process.
+ * A thread that runs for an object which can migrate is in the isomalloc range
  * (isomalloc/isomalloc.h), at the top of its stack, and moves with the object (thread_move.h).
  * A thread that is ready waits in the queue of its PE as a message does: `ready` is that message,
  * whose handler switches to the thread.  A thread that waits is in no queue, but in the wait list

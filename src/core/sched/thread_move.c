@@ -9,7 +9,7 @@
 
 #define SLOT_LEAST ((size_t)8192)
 
-/* A thread lies at the top of its slot, aligned to a cache line. */
+/* A thread is at the top of its slot, aligned to a cache line. */
 static size_t thread_move_bytes(void)
 {
     return (sizeof(struct skua_thread) + SKI_CACHE_LINE - 1) & ~(size_t)(SKI_CACHE_LINE - 1);

@@ -56,7 +56,7 @@ static void thread_free(struct ski_pe *self, struct skua_thread *thread)
     ski_pool_free(&self->pool, thread);
 }
 
-/* Frees what a thread that has ended does not need any more. */
+/* Frees what a thread that has ended no longer needs. */
 static void thread_end(struct ski_pe *self, struct skua_thread *thread)
 {
     ski_thread_unlink(self, thread);
@@ -66,7 +66,7 @@ static void thread_end(struct ski_pe *self, struct skua_thread *thread)
         ski_thread_free_owned(self, thread);
         return;
     }
-    ski_stack_put(&self->threads.stacks, thread->stack); /* nothing runs on it any more */
+    ski_stack_put(&self->threads.stacks, thread->stack); /* nothing runs on it */
     if (thread->detached)
         thread_free(self, thread);
 }

@@ -94,7 +94,7 @@ static SKI_COLD void delivery_many(skua_msg *msg)
     skua_msg_free(msg);
 }
 
-/* Returns the target of @p msg, if it is an element of the collection that was found last, lies in
+/* Returns the target of @p msg, if it is an element of the collection that was found last, is in
  * the slot where the search for its key begins, and is SKI_ALIVE; else NULL. */
 static inline struct ski_object *delivery_find_target(const skua_msg         *msg,
                                                       const struct ski_entry *entry)

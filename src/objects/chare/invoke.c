@@ -370,7 +370,7 @@ static inline void invoke_count(const struct ski_measure *measure, const struct 
     ski_measure_count_key(measure, ski_comm_key_exact(all, &ref->index.at), bytes);
 }
 
-/* Performs skua_invoke_copy_to() for elements that do not lie in the slot where the search for
+/* Performs skua_invoke_copy_to() for elements that are not in the slot where the search for
  * their keys begins, or whose keys are hashes. */
 static __attribute__((noinline)) void invoke_last(const skua_ref *ref, skua_entry entry,
                                                   const void *data, size_t bytes)

@@ -325,7 +325,7 @@ static void array_broadcast_invoke_elements(struct ski_collection *all, skua_msg
     array_broadcast_trim(all);
 }
 
-/* Accepts a broadcast whose turn it is. */
+/* Accepts the next broadcast in order. */
 static void array_broadcast_accept(struct ski_collection *all, skua_msg *msg)
 {
     struct ski_array_broadcast_head *head = skua_msg_data(msg);

@@ -57,7 +57,7 @@ struct ski_array_report {
     uint32_t                  heard; /* broadcasts that the sender knows of */
 };
 
-/* A reduction has started; or, with no number, the sender is not active any more. */
+/* A reduction has started; or, with no number, the sender is no longer active. */
 struct ski_array_start {
     uint64_t id;
     uint32_t number;

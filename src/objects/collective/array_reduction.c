@@ -174,8 +174,8 @@ static int array_reduction_child(const struct ski_pe_tree *tree, int pe)
     return -1;
 }
 
-/* Records whether a child is active.  A child that is not any more must hear of the reductions that
- * started while it was. */
+/* Records whether a child is active.  A child that is no longer active must learn of the reductions
+ * that started while it was. */
 static void array_reduction_set_active(struct ski_collection *all, int child, bool active)
 {
     struct ski_array_reduction *r     = all->reduction;

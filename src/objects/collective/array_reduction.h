@@ -44,7 +44,7 @@ void ski_on_array_reduction_report(skua_msg *msg);
 /** Handler: a reduction has started elsewhere. */
 void ski_on_array_reduction_start(skua_msg *msg);
 
-/** Handler: a child is not active any more. */
+/** Handler: a child is no longer active. */
 void ski_on_array_reduction_inactive(skua_msg *msg);
 
 #define SKI_ARRAY_REDUCTION_REPORT_LEAST 96 /* bytes of the smallest report */

@@ -387,7 +387,7 @@ void ski_section_leave_tree(struct ski_section *section)
     section_leave_generation(section);
 }
 
-/* Leaves the tree of a generation for which nothing can come any more. */
+/* Leaves the tree of a generation for which no further message can arrive. */
 static void section_leave_superseded(struct ski_section *section)
 {
     const struct ski_section_ops *ops = section_ops(section);

@@ -125,7 +125,7 @@ struct ski_section_ops {
     void (*members_away)(struct ski_section *section, size_t away);
     /* At the root: create the next generation from @lists, the data of the order to switch. */
     bool (*succeed)(struct ski_section *section, const void *lists, size_t bytes);
-    /* Returns whether no message can arrive any more for a generation whose members have been sent
+    /* Returns whether no further message can arrive for a generation whose members have been sent
      * to the next one. */
     bool (*superseded)(const struct ski_section *section);
     /* This PE has left the tree of a generation; the next one is @next, or NULL. */
@@ -217,7 +217,7 @@ bool ski_section_member_tracked(const struct ski_section        *section,
 /** Records that @p object, on this PE, is the member. */
 void ski_section_member_here(struct ski_section_member *member, struct ski_object *object);
 
-/** Records that a member is not on this PE any more. */
+/** Records that a member is no longer on this PE. */
 void ski_section_member_absent(struct ski_section *section, struct ski_section_member *member);
 
 /** Frees the record of a member. */

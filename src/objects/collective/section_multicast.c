@@ -189,7 +189,7 @@ static SKI_COLD bool section_multicast_remains(const struct ski_section        *
     return ski_section_member_find(section, &index) == member;
 }
 
-/* Delivers a multicast whose turn it is.  Returns false if the record of the member is gone. */
+/* Delivers the next multicast in order.  Returns false if the record of the member is gone. */
 static bool section_multicast_run(struct ski_section *section, struct ski_section_member *member,
                                   const struct section_multicast_head *head, size_t bytes)
 {

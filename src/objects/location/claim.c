@@ -185,7 +185,7 @@ static struct ski_object *claim_forward(struct ski_collection *all, const skua_i
     return NULL;
 }
 
-/* A claim goes to the element as any other message does, so it comes after all that its sender sent
+/* A claim is sent to the element like any other message, so it comes after all that its sender sent
  * before; then the sender may send there itself. */
 void ski_on_claim(skua_msg *msg)
 {

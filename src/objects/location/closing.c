@@ -89,7 +89,7 @@ static struct ski_pe_tree closing_tree(const struct ski_collection *all)
     return ski_pe_tree_at(all->self->job, all->self->pe, all->root, (int)ski_config.tree_arity);
 }
 
-/* Reports to the parent once this PE and its subtree have no insertion under way. */
+/* Reports to the parent once this PE and its subtree have no insertion in flight. */
 static void closing_advance(struct ski_collection *all)
 {
     struct ski_closing *closing = all->closing;

@@ -11,10 +11,10 @@
  * exists, and is known to its home, when the array is closed anywhere.
  *
  * An index that is inserted again.  A message to an element that was deleted is an error, but the
- * insertion of its successor may be on its way to the home while a message that follows it is
- * there.  So the home keeps such a message and queries all PEs; each replies when it has no
- * insertion in flight.  Either the insertion has arrived by then, or the message follows no
- * insertion and is an error.
+ * insertion of its successor may be in flight to the home while a message that follows it is there.
+ * So the home keeps such a message and queries all PEs; each replies when it has no insertion in
+ * flight.  Either the insertion has arrived by then, or the message follows no insertion and is an
+ * error.
  */
 #ifndef SKI_CLOSING_H
 #define SKI_CLOSING_H
@@ -38,7 +38,7 @@ static inline bool ski_closing_inserting(const struct ski_collection *all)
 }
 
 /** Records that an element which this PE has inserted has arrived where it is created.  Ends the
- * job if no insertion is under way. */
+ * job if no insertion is in flight. */
 void ski_closing_acknowledged(struct ski_collection *all);
 
 /** Acts on the order to close the array, which has arrived. */
@@ -58,13 +58,13 @@ bool ski_closing_check(struct ski_collection *all, struct ski_absent *absent, sk
 /** The observer of this module (model/lifecycle.h): the insertions of a PE into a collection. */
 extern const struct ski_lifecycle ski_closing_lifecycle;
 
-/** Handler: a child in the tree has no insertion under way, after the order to close. */
+/** Handler: a child in the tree has no insertion in flight, after the order to close. */
 void ski_on_closing(skua_msg *msg);
 
 /** Handler: the home of a deleted element asks whether it is inserted again. */
 void ski_on_check(skua_msg *msg);
 
-/** Handler: a PE has no insertion of a deleted element under way. */
+/** Handler: a PE has no insertion of a deleted element in flight. */
 void ski_on_checked(skua_msg *msg);
 
 #define SKI_CLOSING_LEAST 8

@@ -59,7 +59,7 @@ struct ski_absent *ski_absent_get(struct ski_collection *all, const skua_index *
 /** Adds an empty record in place of an element that leaves, or for one that has no record. */
 struct ski_absent *ski_absent_enter(struct ski_collection *all, const skua_index *index);
 
-/** Frees a record that is not in the directory any more. */
+/** Frees a record that is no longer in the directory. */
 void ski_absent_free(struct ski_collection *all, struct ski_absent *absent);
 
 /** Frees the records that are kept for further use. */

@@ -49,7 +49,7 @@ struct ski_account {
 
 #define SKI_NO_ACCOUNT (-1)
 
-/* What an insertion begins with, as it travels; the data of the constructor follow. */
+/* The header of an insertion on the wire; the data of the constructor follow. */
 struct ski_insertion {
     _Alignas(16) int32_t pe;    /* where the element is created; SKUA_ANY_PE: at its home      */
     uint32_t           moves;   /* by the home: the element's number of migrations             */

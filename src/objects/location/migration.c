@@ -18,10 +18,10 @@
 /* Flags of a migration. */
 enum { MIGRATION_CHECKED = 1, MIGRATION_BY_POINTER = 2, MIGRATION_WITHIN = 4 };
 
-/* What an element and its baggage are, as they travel. */
+/* The header of an element and its baggage on the wire. */
 struct migration_head {
     union {
-        struct ski_iso_move block; /* packed: the block that the element lies in; at 0: none */
+        struct ski_iso_move block; /* packed: the block that the element is in; at 0: none */
         struct {
             uint64_t object; /* its address                                            */
             uint32_t gaps;   /* MIGRATION_WITHIN: gaps that follow the baggage; else 0 */
@@ -205,7 +205,7 @@ static skua_msg *migration_pack(struct ski_object *object)
     all->packed_bytes = msg->bytes - used;
     ski_object_change(object, SKI_LEFT); /* first: the class's function may look */
     ski_element_destroy(object);
-    block = ski_thread_migration_block(object); /* last: `destroy` may use what lies in it */
+    block = ski_thread_migration_block(object); /* last: `destroy` may use what is in it */
     memcpy((char *)skua_msg_data(msg) + offsetof(struct migration_head, block), &block,
            sizeof block);
     return msg;
@@ -313,8 +313,8 @@ static inline bool migration_index_is(const struct ski_object *object, const sku
                : ski_object_is(object, index);
 }
 
-/* Returns the element that came by pointer, or NULL: no element that is on its way to this PE
- * begins there. */
+/* Returns the element that came by pointer, or NULL: no element that is in flight to this PE begins
+ * there. */
 static struct ski_object *migration_pointer(const struct migration_arrival *came)
 {
     struct ski_pe     *self   = came->all->self;

@@ -16,7 +16,7 @@
  *     has it; or by the home if there is no such element, so that messages go to the home.  Then
  *     the PE sends there what it has kept.
  *   - An order to create the element arrives on a PE other than the home (insertion.h).  The PE may
- *     have sent messages to the home, which are on their way back.  Then it keeps the order
+ *     have sent messages to the home, which are in flight back to it.  Then it keeps the order
  *     (SKI_ABSENT_ARRIVING) and sends a marker to the home.  Messages that arrive meanwhile, and
  *     those that it sends, wait in two lists.  When the marker is back, the element is created, and
  *     gets those that have arrived, then those that were sent.
@@ -40,7 +40,7 @@
 #include "core/message/message.h"
 #include "objects/location/home.h"
 
-/* A marker, as it travels. */
+/* A marker on the wire. */
 struct ski_route_marker {
     int32_t  pe;    /* that has sent it                                  */
     uint32_t moves; /* of the update, or the order, that it was sent for */

@@ -24,7 +24,7 @@
 /* What a PE knows of the code map of another process. */
 enum thread_code { CODE_UNKNOWN, CODE_ASKED, CODE_SAME, CODE_DIFFERENT };
 
-/* A thread of an element, as it travels. */
+/* A thread of an element on the wire. */
 struct thread_packed {
     struct ski_iso_move move;
     uint64_t            bytes; /* of the stack, which follow; 0: its memory is shared */
@@ -299,7 +299,7 @@ static void thread_migration_try(struct ski_pe *self, struct ski_object *object)
     if (object->state == SKI_LEAVING)
         ski_element_settle(object);
     if (!ski_isomalloc_here(self, block))
-        return; /* nothing may be read any more: another PE uses this memory */
+        return; /* from here on nothing may be read: another PE uses this memory */
     if (object->state == SKI_LEAVING &&
         *thread_migration_code(self->objects, ski_job_process_of(self->job, to)) == CODE_ASKED)
         return;

@@ -238,7 +238,7 @@ void ski_elements_remove(struct ski_collection *all, struct ski_object *object)
     ski_assert(all->object[object->position] == object && all->live > 0);
     all->live--;
     if (all->walking) {
-        all->object[object->position] = NULL; /* a hole, until no loop is under way */
+        all->object[object->position] = NULL; /* a hole, until no loop runs */
     } else {
         all->object[object->position]           = all->object[--all->objects];
         all->object[object->position]->position = object->position;

@@ -66,7 +66,7 @@ struct ski_collection {
     struct ski_element_load *load;   /* of each, if it is `measured` and there are any */
     uint32_t                 objects, object_room;
     uint32_t                 live;       /* number of them, without the holes                 */
-    uint32_t                 walking;    /* loops over them that are under way                */
+    uint32_t                 walking;    /* loops over them in progress                */
     uint32_t                 tombstones; /* records of deleted elements: location.c           */
     uint32_t                 hints;      /* records of locations that the home knows, as well */
     struct ski_absent       *spare;      /* records that are not in use: home.c               */
@@ -90,7 +90,7 @@ struct ski_collection {
     struct ski_section         *sections;   /* collective/section.c: of it, that this PE knows */
 };
 
-/* What a collection is created with, as it travels; the data of the constructors follow. */
+/* The creation of a collection on the wire; the data of the constructors follow. */
 struct ski_creation {
     _Alignas(32) uint64_t id;
     uint32_t class;

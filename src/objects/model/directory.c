@@ -69,7 +69,7 @@ void ski_directory_reserve(struct ski_directory *directory, size_t more)
         directory_resize(directory, slots);
 }
 
-/* Frees slot @p hole.  An entry after it moves back into the hole, unless it would then lie before
+/* Frees slot @p hole.  An entry after it moves back into the hole, unless it would then be before
  * the slot where the search for its key begins. */
 static void directory_remove(struct ski_directory *directory, uint64_t hole)
 {

@@ -150,7 +150,7 @@ void ski_element_settle(struct ski_object *object)
 
 void ski_element_delete(struct ski_object *object)
 {
-    if (object->state >= SKI_DEAD) /* by its class's destroy: it is under way */
+    if (object->state >= SKI_DEAD) /* by its class's destroy, which runs */
         return;
     if (object->of->kind == SKI_GROUP || object->of->kind == SKI_PROCESS_GROUP)
         ski_misuse(

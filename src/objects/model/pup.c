@@ -2,7 +2,7 @@
 /*
  * pup.c - see pup.h.
  *
- * An object whose fields all lie in its own memory, in ascending order, can move with that
+ * An object whose fields all are in its own memory, in ascending order, can move with that
  * memory: nothing is packed.  A measuring pass finds the gaps between the fields (struct
  * pup_within), which are zeroed at the destination as in a new object, and an unpacking pass there
  * finds each field in its place.
@@ -82,7 +82,7 @@ static void pup_within_refuse(const skua_pup *p)
         p->within->moves = false;
 }
 
-/* A field that does not follow the last one at once, or lies outside of the object. */
+/* A field that does not follow the last one at once, or is outside of the object. */
 static SKI_COLD void pup_within_apart(skua_pup *p, const char *data, size_t bytes, const char *name)
 {
     struct pup_within *within = p->within;

@@ -58,7 +58,7 @@ struct skua_pup {
     char                   *at;   /* packing, unpacking: the next byte */
     size_t                  left; /* bytes there; 0: see the head */
     enum ski_pup_mode       mode;
-    bool                    shared;            /* measuring: owned memory must lie in the arena */
+    bool                    shared;            /* measuring: owned memory must be in the arena */
     size_t                  bytes;             /* measured */
     void                   *self;              /* the object, or NULL: an argument */
     const struct ski_class *of;                /* or NULL: an argument */

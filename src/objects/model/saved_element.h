@@ -8,7 +8,7 @@
  *
  *      struct ski_saved_element | index | parts of the modules, in order | bytes of the class
  *
- * and zeros up to a multiple of SKI_SAVED_ALIGN.  Records lie one after the other.  They are read
+ * and zeros up to a multiple of SKI_SAVED_ALIGN.  Records are contiguous.  They are read
  * from a file, perhaps in a job of another number of PEs, so all of a record is checked before it
  * is used.
  *

@@ -15,7 +15,7 @@
 #include "objects/model/objects_pe.h"
 #include "objects/services/termination.h"
 
-/* The order to start a detector, as it travels to its root. */
+/* The order to start a detector, sent to its root. */
 struct detector_start {
     skua_detector   name;
     uint64_t        producers;
@@ -136,7 +136,7 @@ void ski_on_detector_end(skua_msg *msg)
 {
     skua_detector name = *(skua_detector *)skua_msg_data(msg);
 
-    /* The root, where waves of the detector may be under way, ends it without a message. */
+    /* The root, where waves of the detector may be in flight, ends it without a message. */
     if ((uint32_t)name.pe >= (uint32_t)ski_self->pes || name.pe == ski_self->pe) {
         ski_net_drop(ski_self, msg);
         return;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * idle_report.h - reports a job in which nothing can happen any more, and what waits on each PE.
+ * idle_report.h - reports a job that is idle for ever, and what waits on each PE.
  *
  * PE 0 checks for this.  When it has been idle for the setting `idle_report`, it sends a wave
  * (termination.h) that sums over all PEs what was sent and received, and how many PEs see a reason

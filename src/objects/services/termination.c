@@ -17,14 +17,14 @@
 #define TERMINATION_PAUSE_LEAST 20e-6
 #define TERMINATION_PAUSE_MOST  1e-3
 
-/* A wave, as it travels. */
+/* A wave on the wire. */
 struct termination_wave {
     struct ski_termination_topic topic;
     uint32_t                     number;
     uint32_t                     unused;
 };
 
-/* A report, as it travels: the sums of a subtree. */
+/* A report on the wire: the sums of a subtree. */
 struct termination_report {
     struct termination_wave       wave;
     struct ski_termination_counts sum;

@@ -91,7 +91,7 @@ struct ski_learned_slot *ski_learned_channel_claim(struct ski_pe *self, const sk
     struct ski_learned_slot    *slot;
     bool                        expected;
 
-    /* A message with a longer index is moved on its way, and the slot names its address. */
+    /* A message with a longer index is moved when it is sent, and the slot names its address. */
     if (inplace->head > SKI_LEARNED_HEAD || ref->index.bytes > SKI_MSG_INDEX_BYTES)
         return NULL;
     ski_learned_key_make(&key, ref, entry.id, head, inplace->head);

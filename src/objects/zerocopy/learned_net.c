@@ -140,7 +140,7 @@ static struct ski_learned_slot *learned_net_expects(struct ski_pe *self, const s
 }
 
 /* Returns the slot that expects a packet whose data may be delivered within the driver; NULL: the
- * packet is received as any other. */
+ * packet is received like any other. */
 static struct ski_learned_slot *learned_net_slot(struct ski_pe *self, const skua_msg *head,
                                                  const char *data, struct learned_net_packet *to,
                                                  struct ski_learned_channel **channel)

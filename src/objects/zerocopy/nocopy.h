@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * nocopy.h - messages with nocopy arguments (skua/nocopy.h), as they travel.
+ * nocopy.h - sending, forwarding and freeing messages with nocopy arguments (skua/nocopy.h).
  *
  * A message carries its arguments, or buffers that describe them (nocopy_msg.h).  A PE that does
  * not reach the memory of a buffer fetches it before the message is delivered (nocopy_fetch.h).

@@ -49,7 +49,7 @@ bool ski_nocopy_net_expect(struct ski_pe *self, int pe, skua_msg *msg)
     return true;
 }
 
-/* Writes the header of @p msg as it travels: no stray memory leaves the host. */
+/* Writes the header of @p msg for the wire: no uninitialised memory leaves the host. */
 static void nocopy_net_write_header(struct skua_msg *to, const skua_msg *msg)
 {
     memset(to, 0, sizeof *to);
@@ -82,7 +82,7 @@ static skua_msg *nocopy_net_packet(struct ski_pe *self, const skua_msg *msg, siz
     return made;
 }
 
-/* Sends @p msg with its argument from where it lies.  Returns false if that is not possible now. */
+/* Sends @p msg with its argument without a copy.  Returns false if that is not possible now. */
 static bool nocopy_net_send_uncopied(struct ski_pe *self, int pe, const skua_msg *msg, size_t first,
                                      const skua_buffer *from)
 {

@@ -40,7 +40,7 @@ bool ski_nocopy_net_pays(struct ski_pe *self, int pe, size_t first, size_t bytes
 bool ski_nocopy_net_expect(struct ski_pe *self, int pe, skua_msg *msg);
 
 /** Sends @p msg to @p pe if it was announced; see ski_net_uncopied_fn.  If the argument cannot be
- *  sent from where it lies now, it is copied into the message that is returned. */
+ *  sent without a copy, it is copied into the message that is returned. */
 skua_msg *ski_nocopy_net_send(struct ski_pe *self, int pe, skua_msg *msg);
 
 /** Handles a packet that has been received as a message of its own. */

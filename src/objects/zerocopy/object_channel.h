@@ -26,9 +26,9 @@
  * end makes an offer, the sending end asks for one.
  *
  * No put is lost, doubled or written to memory of an object that has left:
- *   - A sender is live only by an offer for its own epoch (so an offer that was on its way to where
- *     the sender was is ignored; it asks anew) and of an epoch of the receiver that was not stopped
- *     (so an offer that STOP has overtaken is ignored).
+ *   - A sender is live only by an offer for its own epoch (so an offer that was in flight to the
+ *     sender's former PE is ignored; the sender requests another) and of an epoch of the receiver
+ *     that was not stopped (so an offer that STOP has overtaken is ignored).
  *   - The receiver knows whether its offer may be in use: `offered` is set by an offer and cleared
  *     by what tells that the sender stopped, of the same epoch.
  *   - Both count all puts, in all epochs, and the counts migrate with their objects.

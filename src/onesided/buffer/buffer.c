@@ -312,7 +312,7 @@ static bool buffer_by_eager(const skua_buffer *a, const skua_buffer *b, size_t b
 }
 
 /* Returns whether data go in one packet between memory of the program, for which nothing is
- * registered: the driver sends them from where they lie, and has no better way. */
+ * registered: the driver sends them without a copy, and has no faster way. */
 static bool buffer_by_packet(size_t bytes)
 {
     return ski_zcopy_send_supported() && !buffer_by_driver(bytes);
@@ -373,7 +373,7 @@ static void buffer_ask(struct ski_pe *self, const struct ski_buffer_packet *pack
     buffer_send(self, ask.to.pe, &ask);
 }
 
-/* The owner of the data puts them.  Many bytes that the driver does not send from where they lie
+/* The owner of the data puts them.  Many bytes that the driver does not send without a copy
  * are not copied into one message: their target is registered first. */
 static void buffer_on_fetch(struct ski_pe *self, const struct ski_buffer_packet *packet)
 {

@@ -19,7 +19,7 @@
 static struct {
     _Atomic uint64_t shortest; /* nanoseconds; 0: none yet */
     _Atomic uint32_t probes;   /* sent so far */
-    _Atomic bool     away;     /* one is on its way */
+    _Atomic bool     away;     /* one is in flight */
 } round_trip;                  /* of this process */
 
 uint64_t ski_round_trip_ns(void)

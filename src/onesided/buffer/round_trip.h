@@ -22,7 +22,7 @@ struct ski_round_trip {
 /** Returns the shortest round trip that this process has measured, in nanoseconds; 0: none yet. */
 uint64_t ski_round_trip_ns(void);
 
-/** Sends a probe to @p pe, which is on another host, unless one is on its way or enough were sent.
+/** Sends a probe to @p pe, which is on another host, unless one is in flight or enough were sent.
  */
 void ski_round_trip_probe(struct ski_pe *self, int pe);
 

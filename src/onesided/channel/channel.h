@@ -3,7 +3,7 @@
  * channel.h - channels (skua/channel.h): the record of the receiver, the state of a sender, and the
  * messages between them.
  *
- * The record of a channel lies in the arena, so that senders of the host can read it when they open
+ * The record of a channel is in the arena, so that senders of the host can read it when they open
  * the channel.  Its position is part of the channel's key:
  *
  *      | generation, 24 bits | position in the arena / 64, 40 bits |
@@ -105,7 +105,8 @@ struct ski_zcopy_desc {
     _Alignas(SKI_CACHE_LINE) skua_notify returned;
 };
 
-/** Returns the channel of a key, which need not exist any more: the caller compares `key`. */
+/** Returns the record that a key names, which may be of another channel: the caller compares
+ *  `key`. */
 static inline struct ski_channel *ski_channel_at(const struct ski_arena *arena, uint64_t key)
 {
     uint64_t position = key & ((UINT64_C(1) << SKI_CHANNEL_KEY_BITS) - 1);
@@ -113,7 +114,7 @@ static inline struct ski_channel *ski_channel_at(const struct ski_arena *arena, 
     return (struct ski_channel *)(void *)((char *)arena->base + position * SKI_CACHE_LINE);
 }
 
-/** Returns the record of a channel of this host; NULL: there is none any more, or never was. */
+/** Returns the record of a channel of this host; NULL: the channel does not exist. */
 struct ski_channel *ski_channel_find(const struct ski_job *job, uint64_t key);
 
 /** Returns the name of a channel, for errors. */

@@ -11,7 +11,7 @@ struct channel_block {
 
 #define CHANNEL_BLOCK_SIGN UINT64_C(0x736b75612d6d656d)
 
-/* A copy whose target lies a little after its source, modulo a page, is slow: loads wait for
+/* A copy whose target is a little after its source, modulo a page, is slow: loads wait for
  * stores that seem to be to the same address.  Large memory of other allocators begins at a page;
  * this allocator's begins in the middle of one. */
 #define CHANNEL_LEAD       2048

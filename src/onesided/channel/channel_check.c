@@ -8,7 +8,7 @@
  * skua_region_destroy() mark the channels and senders that use the memory which they free.
  *
  * Data that are not copied at the put have a checksum then.  It is compared when the receiver of a
- * zcopy put is ready, and when data arrive that were sent to another host from where they lie.
+ * zcopy put is ready, and when data arrive that were sent to another host without a copy.
  *
  * A checked sender points at check_put() and remembers its own path, so that unchecked ones pay
  * nothing.

@@ -4,7 +4,7 @@
  *
  * A put that copies is locally complete when it returns.  Two kinds are not:
  *
- *   - Data that are sent to another host from where they lie (channel_put.c) are read until the
+ *   - Data that are sent to another host without a copy (channel_put.c) are read until the
  *     driver is done with them.  It says so in the middle of its own work, where nothing of the
  *     program may run: the completion goes into a list, and an empty message to this PE lets it
  * take place.
@@ -52,7 +52,7 @@ bool ski_channel_put_complete(skua_sender *sender)
     return local_is_complete(sender);
 }
 
-/* ---- data that are sent from where they lie --------------------------------------------- */
+/* ---- data that are sent without a copy --------------------------------------------- */
 
 /* Takes the completion that a sender has for its local completion. */
 static skua_completion local_take(skua_sender *sender)

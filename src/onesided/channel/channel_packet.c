@@ -4,8 +4,8 @@
  *
  *      | key (8) | data |
  *
- * The length of the packet says how many bytes there are.  Large data in one block are sent from
- * where they lie; others are copied after the key.
+ * The length of the packet says how many bytes there are.  Large data in one block are sent without
+ * a copy; others are copied after the key.
  *
  * The receiver answers a packet as it answers a doorbell: ahead of its queue.  The driver receives
  * the data of a large packet straight into the buffer, and a small packet is copied there out of
@@ -29,7 +29,7 @@
 #include "onesided/channel/channel_pe.h"
 
 #define PACKET_UNCOPIED_LEAST                                                                      \
-    8192 /* bytes from which on data are sent to other hosts from where they lie */
+    8192 /* bytes from which on data are sent to other hosts without a copy */
 
 /* ---- the sender ------------------------------------------------------------------------------ */
 

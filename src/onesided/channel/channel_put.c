@@ -331,7 +331,7 @@ static void sender_select_packet(skua_sender *sender)
                                                           : channel_put_message;
 }
 
-/* Returns whether this process reaches the buffer of @p channel by load and store: it lies in the
+/* Returns whether this process reaches the buffer of @p channel by load and store: it is in the
  * arena (process is -1), or in this process. */
 static bool sender_reaches(const struct ski_pe *self, const struct ski_channel *channel)
 {

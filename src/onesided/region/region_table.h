@@ -4,7 +4,7 @@
  *
  * All PEs of a host share one table, in the arena: one descriptor for each region, whatever the
  * number of its PEs.  A *piece* is the memory of a region on one PE; the pieces of a symmetric
- * region lie one after another, so that the address of a piece is computed.
+ * region are contiguous, so that the address of a piece is computed.
  *
  * The id of a region is the slot of its descriptor and a generation:
  *
@@ -44,7 +44,7 @@ enum ski_region_kind {
     SKI_REGION_REGISTERED, /* memory of the program, at any address    */
 };
 
-/* Where the piece of a PE lies in a varied region, whose pieces differ in size. */
+/* Where the piece of a PE is in a varied region, whose pieces differ in size. */
 struct ski_piece {
     uint64_t offset; /* from the base of the region */
     uint64_t bytes;
@@ -93,7 +93,7 @@ struct ski_region_label {
 /* A region of locks, which a checkpoint saves if all of them are free. */
 #define SKI_REGION_LOCKS 16
 
-/* The table as it lies in the arena. */
+/* The table as it is in the arena. */
 struct ski_region_root {
     struct ski_lock lock; /* guards all of this, and descriptors that are not published   */
     uint32_t        slots, fresh;
@@ -126,7 +126,7 @@ extern struct ski_region_root *ski_region_root;
 struct ski_region_observer {
     /** The memory of PE @p self in a region, @p bytes at @p piece, will be freed. */
     void (*piece_freed)(struct ski_pe *self, const char *piece, size_t bytes);
-    /** Region @p id is not in the table any more; its memory will be freed. */
+    /** Region @p id has been removed from the table; its memory will be freed. */
     void (*removed)(uint32_t id);
 };
 
@@ -139,12 +139,12 @@ skua_status ski_regions_create(struct ski_job *job, struct ski_region_root **roo
 void ski_regions_open(struct ski_job *job, int process, struct ski_region_root *root,
                       const struct ski_region_observer *observers);
 
-/** Uses no table any more, as before ski_regions_open(). */
+/** Detaches the table: the state is that before ski_regions_open(). */
 void ski_regions_reset(void);
 
 /* ---- the fast path ------------------------------------------------------------------- */
 
-/** Returns the piece that @p at lies in, and its size, if the region is plain; else NULL. */
+/** Returns the piece that @p at is in, and its size, if the region is plain; else NULL. */
 static inline char *ski_region_piece(skua_gaddr at, uint64_t *bytes)
 {
     const struct ski_region *region = &ski_regions.table[at.region.id & ski_regions.mask];
@@ -249,7 +249,7 @@ static inline uint64_t ski_region_piece_bytes(const struct ski_region *region, i
     return region->pieces ? region->pieces[rank].bytes : region->bytes;
 }
 
-/** Returns the piece of a varied region that @p at lies in, and its size, if this process reaches
+/** Returns the piece of a varied region that @p at is in, and its size, if this process reaches
  *  it by load and store; else NULL. */
 char *ski_region_varied_piece(skua_gaddr at, uint64_t *bytes);
 

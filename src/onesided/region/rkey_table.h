@@ -3,7 +3,7 @@
  * rkey_table.h - the cache of remote keys that the PEs of a host share, for symmetric regions.
  *
  * The reply to a query (rkey_cache.h) describes the pieces of all PEs of the owner's process: they
- * lie one after another, under one key.  The first PE of a host that queries stores the reply in
+ * are contiguous, under one key.  The first PE of a host that queries stores the reply in
  * this table, in the arena, where the other PEs of the host find it: there is one description for
  * each process of another host, not one for each pair of PEs.
  *

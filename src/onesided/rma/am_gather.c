@@ -185,7 +185,7 @@ static size_t am_gather_limit(bool remote_host)
     return (bytes < 1024 ? 1024 : bytes) & ~(size_t)15;
 }
 
-/* Returns the bytes that lie side by side at the origin; 0: they do not. */
+/* Returns the number of bytes, if they are contiguous at the origin; else 0. */
 static size_t am_gather_packed_bytes(const struct ski_datatype *type)
 {
     if (type->kind == SKI_DATATYPE_CONTIGUOUS)
@@ -196,7 +196,7 @@ static size_t am_gather_packed_bytes(const struct ski_datatype *type)
                : 0;
 }
 
-/* Returns whether the data of a put or accumulate are sent from where they lie: they are then in
+/* Returns whether the data of a put or accumulate are sent without a copy: they are then in
  * use until the operation is complete, which a blocking call waits for unless the setting
  * local_completion is on.  An operation with a local completion needs its memory back earlier: the
  * data are copied. */
@@ -209,7 +209,7 @@ static bool am_gather_is_uncopied(const struct ski_rma_op *op, bool remote_host,
            !ski_config.local_completion && ski_zcopy_send_supported();
 }
 
-/* Returns whether the target may send the data of a get from where they lie, which takes a while:
+/* Returns whether the target may send the data of a get without a copy, which takes a while:
  * not where the order forbids that later operations overtake it, nor where the target is notified
  * that the data were read. */
 static bool am_gather_is_deferrable(const struct ski_rma_op *op, bool remote_host,

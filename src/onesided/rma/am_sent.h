@@ -15,7 +15,7 @@
 
 struct ski_rma_request;
 
-/** Blocks of one size that lie at constant strides on both sides. */
+/** Blocks of one size that are at constant strides on both sides. */
 struct ski_am_local_run {
     char     *local;
     ptrdiff_t remote; /* relative to the global address */

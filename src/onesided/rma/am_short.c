@@ -20,7 +20,7 @@
 
 #define AM_SHORT_ANY_PACKET 8192 /* bytes of data that a packet of any driver has room for */
 
-/* Returns whether @p bytes lie in the piece that a PE of another host has of a common region, at an
+/* Returns whether @p bytes are in the piece that a PE of another host has of a common region, at an
  * offset of 32 bits. */
 static bool am_short_is_in_region(skua_gaddr to, size_t bytes)
 {
@@ -135,7 +135,7 @@ static uint64_t am_short_query_bytes(struct ski_pe *self, skua_gaddr at)
     return rkey ? rkey->bytes : UINT64_MAX;
 }
 
-/* Returns whether @p bytes lie in the piece that a PE of another host has of a common region, at an
+/* Returns whether @p bytes are in the piece that a PE of another host has of a common region, at an
  * offset of 32 bits.  The size of the last piece is kept: an id is not used again soon. */
 static bool am_short_is_in_piece(struct ski_pe *self, skua_gaddr at, size_t bytes)
 {
@@ -158,7 +158,7 @@ static bool am_short_only_notifies(struct ski_pe *self, const skua_rma_params *p
 }
 
 /* Returns whether @p bytes of data of a put with a notification go in one packet, copied: more are
- * sent from where they lie. */
+ * sent without a copy. */
 static bool am_short_fits_packet(size_t bytes)
 {
     _Static_assert(SKI_AM_NOTIFY_MOST < SKI_ZCOPY_SEND_LEAST, "which is faster");

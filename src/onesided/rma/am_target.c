@@ -454,8 +454,8 @@ static skua_msg *am_target_new_reply(const struct ski_am_request *request, size_
     return msg;
 }
 
-/* Sends the data of a get from the memory of the region.  That lies in the arena, which is not
- * unmapped before everything that was sent has left. */
+/* Sends the data of a get from the memory of the region.  The region is in the arena, which is not
+ * unmapped before the driver has sent everything. */
 static bool am_target_send_uncopied(struct ski_pe *self, int origin,
                                     const struct ski_am_request *request, const char *data)
 {
@@ -534,7 +534,7 @@ static skua_status am_target_serve_one(struct ski_pe *self, int origin,
 
 /* Serves the request at the beginning of @p span if it is a short put into a plain region of this
  * PE and asks for nothing else (am_short.h).  Returns its length; 0: nothing has been done, and it
- * is served as any other. */
+ * is served like any other. */
 static size_t am_target_serve_short(struct ski_pe *self, int origin, struct ski_am_span span)
 {
     struct ski_am_head head;

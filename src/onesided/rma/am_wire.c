@@ -272,7 +272,7 @@ static bool am_wire_offsets_extent(struct ski_am_request *r)
 }
 
 /* Computes the bytes of all blocks and the extent that they touch. Returns false if they overflow.
- * Whether the extent lies in the region is checked by ski_resolve(). */
+ * Whether the extent is in the region is checked by ski_resolve(). */
 static bool am_wire_extent(struct ski_am_request *r)
 {
     if (r->verb == SKI_RMA_ATOMIC || r->verb == SKI_RMA_RKEY_QUERY) {

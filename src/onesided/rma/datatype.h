@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * datatype.h - the two layouts of a transfer as one value: where its data lie on both sides.
+ * datatype.h - the two layouts of a transfer as one value: where its data are on both sides.
  *
  * In most pairs the blocks are the same on both sides, or one side is contiguous.  These are copied
  * by loops over blocks, one loop for each kind:
@@ -86,7 +86,7 @@ enum ski_side { SKI_SIDE_LOCAL, SKI_SIDE_REMOTE };
 skua_status ski_datatype_check(const char *call, const struct ski_datatype *datatype,
                                enum ski_side writes, struct ski_extent *remote, size_t *sizes);
 
-/** Returns true if a datatype is valid, lies within @p room bytes when it begins @p offset bytes
+/** Returns true if a datatype is valid, is within @p room bytes when it begins @p offset bytes
  *  into them, and consists of multiples of @p element (a power of two).  This is a quick test:
  *  after false, ski_datatype_check() decides. */
 bool ski_datatype_fits(const struct ski_datatype *datatype, enum ski_side writes, uint64_t offset,

@@ -477,7 +477,7 @@ skua_status ski_rma_driver_atomic(const struct ski_rma_op *op, const struct ski_
 
 /* ---- non-blocking atomics ------------------------------------------------------------------ */
 
-/* Returns whether the driver can access a word, which lies in the piece and is aligned.  If not,
+/* Returns whether the driver can access a word, which is in the piece and is aligned.  If not,
  * the target says why. */
 static bool rma_driver_key_covers(const struct ski_rkey *rkey, uint64_t offset, size_t bytes)
 {

@@ -20,7 +20,7 @@
 #include "onesided/rma/rma_backlog.h"
 
 #define RMA_POLL    64 /* messages that an external thread runs while it holds the lock       */
-#define RMA_LOOKS   64 /* in vain, before it sleeps for RMA_LOOK_NS between two looks */
+#define RMA_LOOKS   64 /* polls before it sleeps for RMA_LOOK_NS between two polls */
 #define RMA_LOOK_NS 20000
 
 /* ---- accounting ------------------------------------------------------------------------- */

@@ -161,7 +161,7 @@ static void hosts_pack(struct ski_schedule *s, const struct ski_plan *plan, int 
     }
 }
 
-/* Returns where the blocks of the members of @p host lie in their order: in @p ranks, if their
+/* Returns where the blocks of the members of @p host are in their order: in @p ranks, if their
  * ranks are consecutive, or in new temporary memory. */
 static struct ski_position hosts_packed(struct ski_schedule *s, const struct ski_plan *plan,
                                         int host, struct ski_position ranks)
@@ -198,7 +198,7 @@ static bool hosts_gathers(const struct ski_plan *plan)
     return plan->bytes <= HOSTS_BLOCK_MOST && plan->hosts->hosts <= HOSTS_FLAT;
 }
 
-/* Adds the gather of the blocks of this host to its entry; returns where they lie there. */
+/* Adds the gather of the blocks of this host to its entry; returns their position there. */
 static struct ski_position hosts_gather_local(struct ski_schedule *s, struct ski_parts *parts,
                                               struct ski_position to, bool in_place)
 {
@@ -211,7 +211,7 @@ static struct ski_position hosts_gather_local(struct ski_schedule *s, struct ski
     return to;
 }
 
-/* Adds the receipt of the blocks of the other hosts at the root, whose own host's lie at @p own. */
+/* Adds the receipt of the blocks of the other hosts at the root, whose own host's are at @p own. */
 static void hosts_gather_recv(struct ski_schedule *s, const struct ski_parts *parts,
                               struct ski_position own)
 {

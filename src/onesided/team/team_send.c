@@ -92,7 +92,7 @@ static void team_sent(struct ski_pe *self, void *arg)
     free(arg);
 }
 
-/* Sends the bytes of a SEND to another host from where they lie.  Returns false if that is not
+/* Sends the bytes of a SEND to another host without a copy.  Returns false if that is not
  * possible now.
  */
 static bool team_send_uncopied(struct ski_pe *self, struct ski_team_call *call,

@@ -135,7 +135,7 @@ static skua_status mpi_send_rndv(struct ski_peer *peer, struct ski_mpi_transfer 
     return SKUA_OK;
 }
 
-/* Returns whether a peer must wait: it leaves as much room as it uses to others, or a peer that
+/* Returns whether a peer must wait: it leaves as much room to others as it uses, or a peer that
  * computes would stop them all. */
 static bool mpi_is_crowded(const struct ski_peer *peer)
 {
@@ -441,8 +441,8 @@ static void mpi_port_drain(struct ski_port *port)
             sched_yield();
 }
 
-/* Requests that are left keep the port, since MPI sends RTS messages from it. MPI_Request_free is
- * no way out: MPICH 4.0 then sends what comes to lie in the memory of the request. */
+/* Requests that are left keep the port, since MPI sends RTS messages from it. MPI_Request_free does
+ * not help: MPICH 4.0 then sends the later contents of the memory of the request. */
 void ski_mpi_close(struct ski_port *port)
 {
     mpi_port_drain(port);

@@ -461,7 +461,7 @@ bool ski_tcp_assist_all(struct ski_port *port);
 /* ---- rails (tcp_rail.c) --------------------------------------------------------------- */
 
 /** Sends a packet in parts on the rails of a peer.  Returns what send() of driver.h does, or
- *  SKUA_ERR_UNSUPPORTED: the packet is to be sent as any other. */
+ *  SKUA_ERR_UNSUPPORTED: the packet must be sent like any other. */
 skua_status ski_tcp_send_divided(struct ski_peer *peer, const struct ski_tcp_send_req *whole);
 
 /** Counts a part of a packet that was sent completely.  Returns true if that was the last one:

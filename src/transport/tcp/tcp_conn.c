@@ -434,7 +434,7 @@ static inline bool tcp_conn_received(struct ski_tcp_conn *conn, ssize_t n, bool 
 }
 
 /* Receives the rest of a packet of which only the beginning was asked for, unless it is so long
- * that it is likely still on its way.  Returns what the next receive of the connection would, or @p
+ * that it is likely still in flight.  Returns what the next receive of the connection would, or @p
  * n if nothing has arrived. */
 static __attribute__((noinline)) ssize_t tcp_conn_recv_rest(struct ski_tcp_conn *conn, ssize_t n)
 {
@@ -520,7 +520,7 @@ void ski_tcp_multipart_changed(struct ski_framing *in)
     if (conn->state != SKI_TCP_OPEN || conn->records)
         return;
     if (in->paused)
-        tcp_parts_abort(conn->port, conn->pe); /* then it is not paused any more */
+        tcp_parts_abort(conn->port, conn->pe); /* then it is no longer paused */
     if (!in->paused)
         tcp_conn_watch(conn, true);
     conn->on_readable = in->packet   ? tcp_conn_on_part

@@ -438,7 +438,8 @@ static inline bool tcp_send_is_quick(const struct ski_peer *peer, size_t bytes)
     return bytes <= TCP_COPY_MAX && tcp_send_is_immediate(peer);
 }
 
-/* Sends a packet on the rails of its peer, if it is large and there are any; else as any other. */
+/* Sends a packet on the rails of its peer, if it is large and there are any; else like any
+ * other. */
 static skua_status tcp_send_large(struct ski_peer *peer, struct ski_tcp_send_req *out)
 {
     skua_status status;

@@ -167,7 +167,7 @@ static const char *ucx_describe(void)
     return ski_ucx.text;
 }
 
-/* Over TCP the size of a segment, so that a packet lies whole in the memory of UCX. */
+/* Over TCP the size of a segment, so that a packet is complete in the memory of UCX. */
 static size_t ucx_preferred_packet(void)
 {
     return ski_ucx.has_adapter ? (size_t)1 << 20 : SKI_FRAGMENT_BYTES;
