@@ -62,7 +62,7 @@ struct balance_resume {
     skua_balance_stats stats;
 };
 
-_Static_assert(sizeof(struct balance_request) == SKI_BALANCE_REQUEST_LEAST, "see balancer.h");
+_Static_assert(sizeof(struct balance_request) == SKI_BALANCE_REQUEST_MIN, "see balancer.h");
 
 /* The strategy that the program has chosen before skua_main(). */
 static char balancer_given[SKI_STRATEGY_NAME] = "none";

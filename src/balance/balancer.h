@@ -52,8 +52,8 @@ void ski_balancer_go_on(struct ski_balance *balance);
  * false if there is no such strategy. */
 bool ski_balancer_restore(struct ski_balance *balance, const char *name);
 
-#define SKI_BALANCE_REQUEST_LEAST 68
-#define SKI_BALANCE_RESUME_LEAST  8
+#define SKI_BALANCE_REQUEST_MIN 68
+#define SKI_BALANCE_RESUME_MIN  8
 
 /** Handler: a request to the root, or of the root. */
 void ski_on_balance_request(skua_msg *msg);

@@ -32,8 +32,8 @@ struct gather_head {
     uint64_t               unused;
 };
 
-_Static_assert(sizeof(struct gather_question) == SKI_GATHER_LEAST &&
-                   sizeof(struct gather_head) == SKI_LOADS_LEAST,
+_Static_assert(sizeof(struct gather_question) == SKI_GATHER_MIN &&
+                   sizeof(struct gather_head) == SKI_LOADS_MIN,
                "see load_gather.h");
 
 /* ---- loads of a subtree --------------------------------------------------------------- */

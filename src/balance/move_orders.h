@@ -39,8 +39,8 @@ void ski_move_orders_settle(struct ski_balance *balance);
 /** Resets the orders of this PE: the balancing has ended. */
 void ski_move_orders_end(struct ski_balance *balance);
 
-#define SKI_ORDERS_LEAST 8
-#define SKI_MOVED_LEAST  24
+#define SKI_ORDERS_MIN 8
+#define SKI_MOVED_MIN  24
 
 /** Handler: the orders of a subtree. */
 void ski_on_balance_orders(skua_msg *msg);

@@ -18,7 +18,7 @@
 #include "strategy/neighbours.h"
 #include "strategy/strategy.h"
 
-#define NEIGHBOUR_ROUNDS_MOST 64
+#define NEIGHBOUR_ROUNDS_MAX 64
 
 /* The start of the rounds on the wire. */
 struct neighbour_start {
@@ -41,8 +41,8 @@ struct neighbour_news {
     uint32_t count; /* of objects that come */
 };
 
-_Static_assert(sizeof(struct neighbour_start) == SKI_NEIGHBOUR_START_LEAST &&
-                   sizeof(struct neighbour_news) == SKI_NEIGHBOUR_NEWS_LEAST,
+_Static_assert(sizeof(struct neighbour_start) == SKI_NEIGHBOUR_START_MIN &&
+                   sizeof(struct neighbour_news) == SKI_NEIGHBOUR_NEWS_MIN,
                "see neighbour_rounds.h");
 
 /* What the neighbours have sent of one round. */
@@ -211,9 +211,9 @@ static void neighbour_begin(struct ski_balance *balance, const struct neighbour_
     rounds->begun         = true;
     rounds->step          = 0;
     rounds->steps         = (uint16_t)rounds->choice.strategy->rounds;
-    rounds->steps         = rounds->steps > NEIGHBOUR_ROUNDS_MOST ? NEIGHBOUR_ROUNDS_MOST
-                            : rounds->steps > 0                   ? rounds->steps
-                                                                  : 1;
+    rounds->steps         = rounds->steps > NEIGHBOUR_ROUNDS_MAX ? NEIGHBOUR_ROUNDS_MAX
+                            : rounds->steps > 0                  ? rounds->steps
+                                                                 : 1;
     balance->gather.round = start->round;
     balance->gather.flags = start->flags | SKI_GATHER_LOADS;
     balance->on_arrived   = neighbour_go_on;

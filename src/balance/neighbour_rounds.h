@@ -28,8 +28,8 @@ void ski_neighbour_rounds_start(struct ski_balance               *balance,
                                 const struct ski_strategy_choice *choice, uint32_t round,
                                 unsigned flags);
 
-#define SKI_NEIGHBOUR_START_LEAST 72
-#define SKI_NEIGHBOUR_NEWS_LEAST  40
+#define SKI_NEIGHBOUR_START_MIN 72
+#define SKI_NEIGHBOUR_NEWS_MIN  40
 
 /** Handler: the root starts the rounds. */
 void ski_on_neighbour_start(skua_msg *msg);

@@ -24,7 +24,7 @@ struct sync_report {
     struct ski_sync_counts counts;
 };
 
-_Static_assert(sizeof(struct sync_report) == SKI_SYNC_REPORT_LEAST, "see sync_point.h");
+_Static_assert(sizeof(struct sync_report) == SKI_SYNC_REPORT_MIN, "see sync_point.h");
 
 /* ---- reports ------------------------------------------------------------------------ */
 

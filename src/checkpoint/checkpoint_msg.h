@@ -68,10 +68,10 @@ struct ski_checkpoint_written {
     uint64_t bytes, head_sum;
 };
 
-#define SKI_CHECKPOINT_REQUEST_LEAST sizeof(struct ski_checkpoint_request)
-#define SKI_CHECKPOINT_ORDER_LEAST   (sizeof(struct ski_checkpoint_order) + 1)
-#define SKI_CHECKPOINT_REPORT_LEAST  sizeof(struct ski_checkpoint_report)
-#define SKI_CHECKPOINT_WRITTEN_LEAST sizeof(struct ski_checkpoint_written)
+#define SKI_CHECKPOINT_REQUEST_MIN sizeof(struct ski_checkpoint_request)
+#define SKI_CHECKPOINT_ORDER_MIN   (sizeof(struct ski_checkpoint_order) + 1)
+#define SKI_CHECKPOINT_REPORT_MIN  sizeof(struct ski_checkpoint_report)
+#define SKI_CHECKPOINT_WRITTEN_MIN sizeof(struct ski_checkpoint_written)
 
 /** Returns whether @p msg has a string after the first @p head bytes of its data, which ends with
  *  the message. */

@@ -28,7 +28,7 @@
 #define IMAGE_FILE_MAGIC   UINT64_C(0x31464d4941554b53) /* "SKUAIMF1" */
 #define IMAGE_FILE_VERSION 1
 #define IMAGE_FILE_PIECE   ((size_t)8 << 20) /* bytes of one write()                    */
-#define IMAGE_FILE_MOST    (1 << 20)         /* PEs of a process; a file with more is refused */
+#define IMAGE_FILE_MAX     (1 << 20)         /* PEs of a process; a file with more is refused */
 
 struct image_file_entry {
     uint64_t offset, stored, bytes;
@@ -254,7 +254,7 @@ static bool image_file_check_kind(const struct image_file_head *head, uint64_t s
         return image_file_refuse(
             reason, "it has %" PRIu64 " bytes, and its head says %" PRIu64 ": it is %s", size,
             head->bytes, size < head->bytes ? "truncated" : "damaged");
-    if (head->count < 1 || head->count > IMAGE_FILE_MOST ||
+    if (head->count < 1 || head->count > IMAGE_FILE_MAX ||
         head->id.process_pes != (int32_t)head->count || image_file_head_bytes(head->count) > size)
         return image_file_refuse(reason, "its head has impossible values");
     return true;

@@ -16,9 +16,9 @@
 #include <unistd.h>
 
 #define PART_BYTES 16 /* of each piece */
-#define PART_MOST  4096
+#define PART_MAX   4096
 
-static char   part[PART_MOST];
+static char   part[PART_MAX];
 static size_t part_bytes;
 
 /* How a try ends. */

@@ -57,10 +57,10 @@ struct ski_reduction_board;
 struct ski_board_peer;
 struct ski_transfer;
 
-#define SKI_CREDITORS    64  /* PEs for which a PE accumulates credits; a power of two */
-#define SKI_CREDIT_LEAST 8   /* bytes of a credit on the wire */
-#define SKI_CREDIT_NOW   1   /* request: the credit must not be delayed */
-#define SKI_CALL_COST    256 /* bytes that a call occupies beside its data */
+#define SKI_CREDITORS  64  /* PEs for which a PE accumulates credits; a power of two */
+#define SKI_CREDIT_MIN 8   /* bytes of a credit on the wire */
+#define SKI_CREDIT_NOW 1   /* request: the credit must not be delayed */
+#define SKI_CALL_COST  256 /* bytes that a call occupies beside its data */
 
 /* The flow control of calls that begin in the order in which they are made: those over all PEs, or
  * those of a team. */

@@ -18,10 +18,10 @@
 #include "core/message/message.h"
 
 #define REDUCTION_IN_PLACE_FROM 8192 /* bytes from which a partial result is not copied */
-#define REDUCTION_MOST_AHEAD    (UINT64_C(1) << 24) /* difference of numbers in flight, at most */
+#define REDUCTION_MAX_AHEAD     (UINT64_C(1) << 24) /* difference of numbers in flight, at most */
 
-_Static_assert(sizeof(struct ski_reduction_head) == SKI_REDUCE_LEAST, "see builtin.h");
-_Static_assert(SKI_REDUCE_LEAST == SKI_COMPLETE_LEAST,
+_Static_assert(sizeof(struct ski_reduction_head) == SKI_REDUCE_MIN, "see builtin.h");
+_Static_assert(SKI_REDUCE_MIN == SKI_COMPLETE_MIN,
                "a result message serves as the message of a completion");
 
 /* ---- partial results ------------------------------------------------------- */
@@ -502,7 +502,7 @@ static bool reduction_head_valid(const struct ski_pe *self, const struct ski_red
            head->algorithm < SKI_REDUCTION_ALGORITHMS &&
            ski_op_function((skua_op)head->op, head->type) &&
            reduction_bytes_valid(self, head, bytes) &&
-           (ahead <= REDUCTION_MOST_AHEAD || -ahead <= REDUCTION_MOST_AHEAD);
+           (ahead <= REDUCTION_MAX_AHEAD || -ahead <= REDUCTION_MAX_AHEAD);
 }
 
 /* Returns whether @p msg agrees with the record @p r, unless NULL, or has a valid head.  A head

@@ -30,7 +30,7 @@
 
 #define HOSTS_ROUND_UP   254                 /* a set on its way to the first PE of its host    */
 #define HOSTS_ROUND_DOWN 255                 /* the result on its way to the PEs of a host      */
-#define HOSTS_MOST_AHEAD (UINT64_C(1) << 24) /* difference of numbers in flight, at most */
+#define HOSTS_MAX_AHEAD  (UINT64_C(1) << 24) /* difference of numbers in flight, at most */
 
 /* What the record of such a reduction has in addition. */
 struct ski_reduction_hosts {
@@ -248,7 +248,7 @@ static bool reduction_hosts_head_valid(const struct ski_pe             *self,
         head->algorithm != SKI_REDUCTION_HOSTS || head->want_credit ||
         !ski_op_function((skua_op)head->op, (skua_type)head->type) ||
         head->count > rest >> ski_type_shift((skua_type)head->type) ||
-        (ahead > HOSTS_MOST_AHEAD && -ahead > HOSTS_MOST_AHEAD))
+        (ahead > HOSTS_MAX_AHEAD && -ahead > HOSTS_MAX_AHEAD))
         return false;
     *bytes = (size_t)head->count << ski_type_shift((skua_type)head->type);
     each   = sizeof(struct ski_set_block) + ski_block_set_stride(*bytes);

@@ -5,7 +5,7 @@
 #include "core/collective/reduction_order.h"
 #include "tests/tap.h"
 
-#define ORDER_MOST_PES 40
+#define ORDER_MAX_PES 40
 
 /* The PEs that a partial result comprises: [from, to). */
 struct order_range {
@@ -21,7 +21,7 @@ static bool order_join(struct order_range *into, struct order_range lower, struc
 /* Moves the partial results of a reduction to @p target along the delegates. */
 static bool test_tree(int pes, int target)
 {
-    struct order_range held[ORDER_MOST_PES];
+    struct order_range held[ORDER_MAX_PES];
     bool               ok = true;
 
     for (int pe = 0; pe < pes; pe++)
@@ -72,7 +72,7 @@ int main(void)
 {
     bool trees = true, exchanges = true;
 
-    for (int pes = 1; pes <= ORDER_MOST_PES; pes++) {
+    for (int pes = 1; pes <= ORDER_MAX_PES; pes++) {
         for (int target = 0; target < pes; target++)
             trees = trees && test_tree(pes, target);
         exchanges = exchanges && test_exchange(pes);

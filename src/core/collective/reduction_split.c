@@ -46,8 +46,8 @@
 #define SPLIT_ROOT_HALVED    8      /* parts from which it is used if a root gets it ...    */
 #define SPLIT_ROOT_WHOLE     2      /* ... and below which                                  */
 #define SPLIT_BLOCK          8192   /* bytes combined at once: fits a cache for several PEs */
-#define SPLIT_CLAIM_MOST     32768  /* bytes that a PE claims at once, at most ...          */
-#define SPLIT_CLAIM_LEAST    1024   /* ... and at least                                     */
+#define SPLIT_CLAIM_MAX      32768  /* bytes that a PE claims at once, at most ...          */
+#define SPLIT_CLAIM_MIN      1024   /* ... and at least                                     */
 #define SPLIT_LINE           64     /* slices and segments end at multiples of this         */
 
 /* A split call in flight. */
@@ -493,9 +493,9 @@ static size_t split_claim_size(const struct ski_pe *self, size_t bytes)
 {
     size_t share = bytes / (2 * (size_t)self->pes) / SPLIT_LINE * SPLIT_LINE;
 
-    return share < SPLIT_CLAIM_LEAST  ? SPLIT_CLAIM_LEAST
-           : share > SPLIT_CLAIM_MOST ? SPLIT_CLAIM_MOST
-                                      : share;
+    return share < SPLIT_CLAIM_MIN   ? SPLIT_CLAIM_MIN
+           : share > SPLIT_CLAIM_MAX ? SPLIT_CLAIM_MAX
+                                     : share;
 }
 
 /* Begins a work descriptor at the root, after all addresses have arrived in @p received. */

@@ -158,6 +158,6 @@ bool ski_isomalloc_restored(struct ski_pe *self, uint64_t at, int pe);
 /** Handler: a block of this PE has moved, or is free. */
 void ski_on_isomalloc(skua_msg *msg);
 
-#define SKI_ISOMALLOC_LEAST 16
+#define SKI_ISOMALLOC_MIN 16
 
 #endif

@@ -3,7 +3,7 @@
  * inbox_recv.h - what has arrived in the inbox of this PE.
  *
  * A cell holds the address of a message, a small message itself, a wake-up, which only makes the
- * PE poll, or a doorbell, which the layer above answers (self->ring).
+ * PE poll, or a doorbell, which the layer above answers (self->on_doorbell).
  */
 #ifndef SKI_INBOX_RECV_H
 #define SKI_INBOX_RECV_H

@@ -18,7 +18,7 @@
 #include "base/assert.h"
 
 #define SKI_ACK_NEEDED_FIRST 8
-#define SKI_ACK_NEEDED_MOST  4096
+#define SKI_ACK_NEEDED_MAX   4096
 #define SKI_ACK_SAVING       16 /* system calls in the default limit of an absence */
 
 struct ski_ack_policy {
@@ -48,7 +48,7 @@ static inline uint32_t ski_ack_policy_needed(const struct ski_ack_policy *policy
 
     if (needed < SKI_ACK_NEEDED_FIRST)
         return SKI_ACK_NEEDED_FIRST;
-    return needed < SKI_ACK_NEEDED_MOST ? (uint32_t)needed : SKI_ACK_NEEDED_MOST;
+    return needed < SKI_ACK_NEEDED_MAX ? (uint32_t)needed : SKI_ACK_NEEDED_MAX;
 }
 
 /** Ends the absence that has begun, and judges it. */

@@ -41,8 +41,8 @@ struct ski_net_done {
 };
 
 /* Bytes of a packet's data that are enough to decide where the rest of it belongs. */
-#define SKI_PLACE_DATA  320
-#define SKI_PLACE_LEAST 4096 /* bytes of a packet from which on in-place delivery is tried */
+#define SKI_PLACE_DATA 320
+#define SKI_PLACE_MIN  4096 /* bytes of a packet from which on in-place delivery is tried */
 
 /* In-place delivery: how the data of the packets for one handler are received at their destination,
  * without a copy.  @p head is the header of the next packet in order, which has been checked; @p
@@ -146,16 +146,16 @@ bool ski_net_send_split(struct ski_pe *self, int pe, struct skua_msg *msg, const
  * to @p pe by ski_net_send_split().  Returns NULL if it has been sent, else the message to send: @p
  * msg, or a replacement of it, whose `announced` is 0.  `announced` of a message that was not
  * announced is left as it is. */
-typedef struct skua_msg *ski_net_uncopied_fn(struct ski_pe *self, int pe, struct skua_msg *msg);
+typedef struct skua_msg *ski_net_zcopy_send_fn(struct ski_pe *self, int pe, struct skua_msg *msg);
 
 /** Sets the function that sends messages that refer to data elsewhere.  Called before PEs begin. */
-void ski_net_set_uncopied(ski_net_uncopied_fn *fn);
+void ski_net_set_zcopy_send(ski_net_zcopy_send_fn *fn);
 
 /** Announces that ski_net_send() of @p msg to @p pe, of another host, will call the function of
- *  ski_net_set_uncopied(), which is also called for other messages.  Returns false, and announces
+ *  ski_net_set_zcopy_send(), which is also called for other messages.  Returns false, and announces
  *  nothing, if the data cannot be sent without a copy now, or cannot be received in place.
  */
-bool ski_net_expect_uncopied(struct ski_pe *self, int pe, struct skua_msg *msg);
+bool ski_net_announce_zcopy(struct ski_pe *self, int pe, struct skua_msg *msg);
 
 /** Registers an acknowledgement for @p pe, which the layer above keeps. It is sent when it is due,
  *  or carried by a packet, through @p calls (deferred_ack.h).  @p relaxed: the origin is not

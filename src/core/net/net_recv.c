@@ -376,7 +376,7 @@ static inline bool recv_take_short(struct ski_net_port *net, const char *packet,
 {
     struct skua_msg half;
 
-    if (SKI_UNLIKELY(bytes < SKI_PACKET_HALF || bytes >= SKI_PLACE_LEAST))
+    if (SKI_UNLIKELY(bytes < SKI_PACKET_HALF || bytes >= SKI_PLACE_MIN))
         return false;
     memcpy(&half, packet, SKI_PACKET_HALF);
     if (ski_packet_is_plain(&half, bytes, net->handlers))
@@ -402,7 +402,7 @@ static __attribute__((noinline)) void recv_split_one(struct ski_net_port *net, c
     memcpy(&msg, packet, SKI_PACKET_HALF);
     if (recv_take_small(net, &msg, packet, bytes))
         return;
-    if (bytes < SKI_PLACE_LEAST || !recv_check_head(net, packet, bytes, head, &msg) ||
+    if (bytes < SKI_PLACE_MIN || !recv_check_head(net, packet, bytes, head, &msg) ||
         !recv_take_packet_inplace(net, &msg, packet + head, bytes))
         recv_copy(net, packet, bytes, head);
 }
@@ -451,9 +451,9 @@ static __attribute__((noinline)) bool recv_take_any(struct ski_net_port *net, co
         return false;
     if (recv_take_coalesced(net, packet, bytes, head))
         return true;
-    if (head == sizeof(struct skua_msg) && bytes < SKI_PLACE_LEAST)
+    if (head == sizeof(struct skua_msg) && bytes < SKI_PLACE_MIN)
         return false;
-    if (bytes < SKI_PLACE_LEAST)
+    if (bytes < SKI_PLACE_MIN)
         recv_copy(net, packet, bytes, head);
     else
         recv_split_one(net, packet, bytes);

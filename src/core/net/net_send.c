@@ -25,7 +25,7 @@
 #include "transport/select.h"
 
 #define EXTEND_LOOK     16    /* extensions of a packet between two looks at the clock */
-#define BURST_LEAST     8     /* packets in a row that make a burst                    */
+#define BURST_MIN       8     /* packets in a row that make a burst                    */
 #define NET_SPLIT_SHORT 16384 /* bytes of data up to which a split packet has its short form */
 
 #define CONNECT_SECONDS 5 /* for which the first packet to a progress thread waits */
@@ -374,7 +374,7 @@ bool ski_net_joins_burst(struct ski_pe *self, int pe)
         peer->burst++;
     else
         peer->burst = 0;
-    return peer->backlog.first || peer->burst >= BURST_LEAST;
+    return peer->backlog.first || peer->burst >= BURST_MIN;
 }
 
 /* Sends a small packet with the acknowledgements for its receiver: coalesced, they cost no system
@@ -427,7 +427,7 @@ static inline __attribute__((always_inline)) bool net_send_to(struct ski_pe     
     bool                 took = false; /* acknowledgements go along */
 
     if (room > 0)
-        peer->patient = peer->burst >= BURST_LEAST;
+        peer->patient = peer->burst >= BURST_MIN;
     msg->source = self->pe;
     self->stats.sent_net++;
     if (net->sends.since)
@@ -461,34 +461,34 @@ static bool net_is_open(const struct ski_net_port *net, const struct ski_net_pee
 
 /* ---- messages with data elsewhere ------------------------------------------------------ */
 
-static ski_net_uncopied_fn *net_uncopied;
+static ski_net_zcopy_send_fn *net_zcopy_send;
 
-void ski_net_set_uncopied(ski_net_uncopied_fn *fn)
+void ski_net_set_zcopy_send(ski_net_zcopy_send_fn *fn)
 {
-    net_uncopied = fn;
+    net_zcopy_send = fn;
 }
 
-bool ski_net_expect_uncopied(struct ski_pe *self, int pe, struct skua_msg *msg)
+bool ski_net_announce_zcopy(struct ski_pe *self, int pe, struct skua_msg *msg)
 {
     struct ski_net_peer *peer = ski_net_peer_find(self->net, pe);
 
     if (!net_is_open(self->net, peer) || !ski_net_here.driver->receives_direct)
         return false;
-    if (peer->uncopied < UINT8_MAX)
-        peer->uncopied++;
+    if (peer->zcopy < UINT8_MAX)
+        peer->zcopy++;
     msg->announced = 1;
     return true;
 }
 
 /* Returns the message to be sent in place of @p msg; NULL: @p msg has been sent.  The count of a
  * message that is never sent stays: then packets to the peer are looked at. */
-static struct skua_msg *net_send_uncopied(struct ski_pe *self, struct ski_net_peer *peer,
-                                          struct skua_msg *msg)
+static struct skua_msg *net_send_zcopy(struct ski_pe *self, struct ski_net_peer *peer,
+                                       struct skua_msg *msg)
 {
-    struct skua_msg *left = net_uncopied(self, peer->pe, msg);
+    struct skua_msg *left = net_zcopy_send(self, peer->pe, msg);
 
     if (left != msg || !msg->announced)
-        peer->uncopied--;
+        peer->zcopy--;
     return left;
 }
 
@@ -503,7 +503,7 @@ static __attribute__((noinline)) bool net_send_unusual(struct ski_pe       *self
         ski_pool_free(&self->pool, msg);
         return false;
     }
-    if (peer->uncopied && msg->announced && !(msg = net_send_uncopied(self, peer, msg)))
+    if (peer->zcopy && msg->announced && !(msg = net_send_zcopy(self, peer, msg)))
         return false;
     return net_send_to(self, peer, msg, room, now, true);
 }

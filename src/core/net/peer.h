@@ -27,10 +27,9 @@ struct ski_net_peer {
     union {
         struct {
             bool    lost;
-            bool    acks;     /* acknowledgements may wait for the PE: a packet carries them */
-            bool    took;     /* the next packet has some of them in it                     */
-            uint8_t uncopied; /* messages made for the PE whose data the driver may send from where
-                                 they are (ski_net_expect_uncopied()), 255: or more */
+            bool    acks;  /* acknowledgements may wait for the PE: a packet carries them */
+            bool    took;  /* the next packet has some of them in it */
+            uint8_t zcopy; /* messages announced by ski_net_announce_zcopy(); 255: or more */
         };
         uint32_t unusual; /* not 0: a packet takes the slow path */
     };

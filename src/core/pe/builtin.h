@@ -27,10 +27,10 @@ struct ski_builtin {
     unsigned        flags; /* SKI_HANDLES_* */
 };
 
-#define SKI_NEVER_REMOTE   SIZE_MAX
-#define SKI_COMPLETE_LEAST 32 /* the completion (completion.c)      */
-#define SKI_SEGMENT_LEAST  57 /* the head and a byte (broadcast.h)  */
-#define SKI_REDUCE_LEAST   32 /* the head (reduction.c)             */
+#define SKI_NEVER_REMOTE SIZE_MAX
+#define SKI_COMPLETE_MIN 32 /* the completion (completion.c)      */
+#define SKI_SEGMENT_MIN  57 /* the head and a byte (broadcast.h)  */
+#define SKI_REDUCE_MIN   32 /* the head (reduction.c)             */
 
 /** The kind of a completion that invokes an object (completion.c). */
 #define SKI_DONE_OBJECT 6

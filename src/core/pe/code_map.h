@@ -19,7 +19,7 @@
 #include <stdint.h>
 
 #define SKI_CODE_NAME 48
-#define SKI_CODE_MOST 512 /* loaded objects of a process that are compared */
+#define SKI_CODE_MAX  512 /* loaded objects of a process that are compared */
 
 /* A loaded object: the program or a library. */
 struct ski_code_object {
@@ -46,7 +46,7 @@ struct ski_code_scan {
     struct {
         uintptr_t from, to;
         bool      used;
-    } object[SKI_CODE_MOST];
+    } object[SKI_CODE_MAX];
     size_t    count;
     uintptr_t lowest, highest; /* of all objects */
 };
@@ -57,7 +57,7 @@ void ski_code_scan_begin(struct ski_code_scan *scan);
 /** Marks the objects that a word of the @p bytes at @p from, aligned as words are, points into. */
 void ski_code_scan_add(struct ski_code_scan *scan, const void *from, size_t bytes);
 
-/** Writes the objects that are used to @p map, of room for SKI_CODE_MOST, if it is not NULL.
+/** Writes the objects that are used to @p map, of room for SKI_CODE_MAX, if it is not NULL.
  * Returns their number. */
 size_t ski_code_scan_map(const struct ski_code_scan *scan, struct ski_code_object *map);
 

@@ -101,11 +101,10 @@ struct ski_pe {
     char                  *inboxes; /* as in struct ski_host, at this PE's ring    */
     size_t                 stride;
     const skua_handler_fn *handler;
-    uint32_t               handlers;   /* their ids are 1 .. handlers */
-    uint32_t               sendable;   /* equal to handlers; 0: sends are checked (ownership.h) */
-    void (*ring)(struct ski_pe *self); /* handles the doorbell that is next in the inbox */
-    void (*ring_own)(
-        struct ski_pe *self); /* handles one that the PE has rung for itself; onesided sets both */
+    uint32_t               handlers; /* their ids are 1 .. handlers */
+    uint32_t               sendable; /* equal to handlers; 0: sends are checked (ownership.h) */
+    void (*on_doorbell)(struct ski_pe *self); /* handles the doorbell that is next in the inbox */
+    void (*on_own_doorbell)(struct ski_pe *self); /* handles one that the PE rang for itself */
     skua_stats               stats;
     struct ski_inbox_credits credits[SKI_INBOX_CREDITS];
     struct ski_pool          pool;

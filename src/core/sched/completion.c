@@ -56,7 +56,7 @@ static skua_completion completion_of(const struct completion_carried *carried)
     return done;
 }
 
-_Static_assert(sizeof(struct completion_carried) == SKI_COMPLETE_LEAST, "see builtin.h");
+_Static_assert(sizeof(struct completion_carried) == SKI_COMPLETE_MIN, "see builtin.h");
 
 /* ---- making ------------------------------------------------------------------ */
 

@@ -7,7 +7,7 @@
 #include <skua/message.h>
 
 /** Performs @p done as skua_complete() does; the result is what follows the first
- *  SKI_COMPLETE_LEAST bytes of @p msg.  Takes ownership of @p msg.  A future of this PE keeps the
+ *  SKI_COMPLETE_MIN bytes of @p msg.  Takes ownership of @p msg.  A future of this PE keeps the
  * message, so that nothing is copied. */
 void ski_complete_with(skua_completion done, skua_msg *msg);
 

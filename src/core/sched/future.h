@@ -17,7 +17,7 @@
 struct ski_pe;
 
 /** Takes ownership of @p result and sets @p future of @p self to what follows its first
- *  SKI_COMPLETE_LEAST bytes; wakes the waiters of the future and performs the completions chained
+ *  SKI_COMPLETE_MIN bytes; wakes the waiters of the future and performs the completions chained
  *  to it. */
 void ski_future_set(struct ski_pe *self, skua_future *future, skua_msg *result);
 

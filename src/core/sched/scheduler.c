@@ -165,14 +165,14 @@ static inline bool sched_is_queues_turn(const struct ski_pe *self)
     return self->loop.doorbell == self->queue.popped;
 }
 
-/* Answers a doorbell: calls @p ring, of the layer above, which runs the callback of its channel. */
-static inline void sched_answer(struct ski_pe *self, void (*ring)(struct ski_pe *self))
+/* Handles a doorbell by @p hook, of the layer above, which runs the callback of its channel. */
+static inline void sched_answer(struct ski_pe *self, void (*hook)(struct ski_pe *self))
 {
     self->idle_passes = 0;
-    ski_assert(ring);
+    ski_assert(hook);
     self->loop.doorbell = self->queue.popped + 1;
     sched_count_delivery(self);
-    ring(self);
+    hook(self);
 }
 
 /* Returns whether this PE has rung a doorbell for itself, and the job does not end. */
@@ -201,7 +201,7 @@ static __attribute__((noinline)) bool sched_run_either(struct ski_pe *self)
         return true;
     if (!sched_has_rung(self))
         return false;
-    sched_answer(self, self->ring_own);
+    sched_answer(self, self->on_own_doorbell);
     return true;
 }
 
@@ -213,14 +213,14 @@ static __attribute__((noinline)) bool sched_run_empty(struct ski_pe *self)
 
     sched_progress(self);
     if (SKI_UNLIKELY(sched_has_rung(self) && !sched_is_queues_turn(self))) {
-        sched_answer(self, self->ring_own);
+        sched_answer(self, self->on_own_doorbell);
         return true;
     }
     msg = ski_queue_pop(&self->queue);
     if (msg)
         sched_deliver(self, msg, msg->handler);
     else if (SKI_UNLIKELY(sched_has_rung(self)))
-        sched_answer(self, self->ring_own);
+        sched_answer(self, self->on_own_doorbell);
     else
         return false;
     return true;
@@ -235,7 +235,7 @@ static __attribute__((noinline)) bool sched_run_attended(struct ski_pe *self)
                (ski_progress_has_source(&self->progress) && sched_run_empty(self));
     if (self->queue.events != SKI_EVENT_DOORBELLS || self->queue.plain.first)
         return sched_run_either(self);
-    sched_answer(self, self->ring_own);
+    sched_answer(self, self->on_own_doorbell);
     return true;
 }
 
@@ -267,7 +267,7 @@ static bool sched_run_wakeup(struct ski_pe *self)
         return true;
     if (!ski_inbox_doorbell_next(self)) /* a timer has run the scheduler, which answered it */
         return sched_pass(self);
-    sched_answer(self, self->ring);
+    sched_answer(self, self->on_doorbell);
     return true;
 }
 

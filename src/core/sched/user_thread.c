@@ -12,8 +12,8 @@
 #include "core/isomalloc/isomalloc.h"
 #include "core/sched/wait.h"
 
-#define STACK_LEAST ((size_t)8192)
-#define STACK_MOST  ((size_t)1 << 40)
+#define STACK_MIN ((size_t)8192)
+#define STACK_MAX ((size_t)1 << 40)
 
 static uint64_t thread_tag(const struct ski_pe *self, const struct skua_thread *thread)
 {
@@ -103,13 +103,13 @@ skua_thread *skua_thread_create(void (*fn)(void *arg), void *arg, size_t stack_b
     size_t              bytes  = stack_bytes ? stack_bytes : ski_config.stack_size;
     struct skua_thread *thread = ski_pool_alloc(&self->pool, sizeof *thread);
 
-    if (bytes > STACK_MOST)
+    if (bytes > STACK_MAX)
         ski_misuse("skua_thread_create: a stack of %zu bytes is larger than any memory", bytes);
     if (!thread)
         ski_fatal("no memory for another user thread; raise SKUA_ARENA_SIZE");
     *thread = (struct skua_thread){
         .ready = {.handler = SKI_HANDLER_THREAD, .source = self->pe},
-        .stack = ski_stack_get(&self->threads.stacks, bytes < STACK_LEAST ? STACK_LEAST : bytes),
+        .stack = ski_stack_get(&self->threads.stacks, bytes < STACK_MIN ? STACK_MIN : bytes),
         .fn    = fn,
         .arg   = arg,
         .pe    = self->pe,

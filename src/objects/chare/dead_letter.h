@@ -19,7 +19,7 @@
 
 #include <skua/message.h>
 
-#define SKI_INQUIRY_LEAST 4
+#define SKI_INQUIRY_MIN 4
 
 /** Handler: an inquiry whether a single object is yet to be created, or the answer to one. */
 void ski_on_inquiry(skua_msg *msg);

@@ -9,7 +9,7 @@
 #include "objects/measure/measure.h"
 #include "objects/model/msg_target.h"
 
-#define ENTRY_COPY_MOST ((size_t)4096) /* data that a thread which moves has on its stack */
+#define ENTRY_COPY_MAX ((size_t)4096) /* data that a thread which moves has on its stack */
 
 /* An answer that a running entry owes, on the stack where it runs.  The entry that runs is the
  * newest of its stack. */
@@ -111,7 +111,7 @@ static void entry_moving_main(void *arg)
     free(arg);
     skua_thread_self()->charged = call.object; /* until thread_migration.c ends it */
     (void)ski_measure_enter(call.object);
-    if (call.entry->method && call.msg->bytes <= ENTRY_COPY_MOST) {
+    if (call.entry->method && call.msg->bytes <= ENTRY_COPY_MAX) {
         entry_call_copied(&call);
         return;
     }

@@ -19,7 +19,7 @@
 #include "objects/model/element.h"
 
 #define SEED_REFUSALS   3  /* before an idle PE turns to its neighbours      */
-#define SEED_GIVE_MOST  32 /* seeds that a request gets                      */
+#define SEED_GIVE_MAX   32 /* seeds that a request gets                      */
 #define SEED_NEIGHBOURS 31 /* at most: bits of a PE's number                 */
 #define SEED_STAY       1  /* seeds that a PE does not give away: see seed.h */
 
@@ -270,7 +270,7 @@ void ski_on_seed_request(skua_msg *msg)
     }
     if (some == 0)
         skua_send_copy(pe, (skua_handler){SKI_HANDLER_SEED_NONE}, NULL, 0);
-    for (uint32_t i = 0; i < some && i < SEED_GIVE_MOST; i++)
+    for (uint32_t i = 0; i < some && i < SEED_GIVE_MAX; i++)
         ski_msg_forward(self, pe, seed_pop_oldest(s));
 }
 

@@ -61,6 +61,6 @@ void ski_on_seed_none(skua_msg *msg);
 /** Handler: there are seeds in the job; @p msg is NULL on the PE that submits the first. */
 void ski_on_seed_known(skua_msg *msg);
 
-#define SKI_SEED_REQUEST_LEAST 4
+#define SKI_SEED_REQUEST_MIN 4
 
 #endif

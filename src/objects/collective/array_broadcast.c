@@ -18,7 +18,7 @@
 #include "objects/model/seqnum.h"
 #include "objects/zerocopy/nocopy.h"
 
-_Static_assert(sizeof(struct ski_array_broadcast_head) == SKI_ARRAY_BROADCAST_LEAST,
+_Static_assert(sizeof(struct ski_array_broadcast_head) == SKI_ARRAY_BROADCAST_MIN,
                "see array_broadcast.h");
 
 /* An element that misses the broadcasts after `seen`, up to `until`. */
@@ -42,7 +42,7 @@ struct array_broadcast_arrival {
     uint32_t seen, number, inserted, count;
 };
 
-_Static_assert(sizeof(struct array_broadcast_arrival) == SKI_ARRAY_BROADCAST_ARRIVAL_LEAST,
+_Static_assert(sizeof(struct array_broadcast_arrival) == SKI_ARRAY_BROADCAST_ARRIVAL_MIN,
                "see array_broadcast.h");
 
 static struct ski_array_broadcast_head *array_broadcast_head_of(skua_msg *msg)

@@ -79,7 +79,7 @@ void ski_on_array_broadcast_acknowledge(skua_msg *msg);
 /** Handler: a broadcast that is resent to one element. */
 void ski_on_array_broadcast_catch_up(skua_msg *msg);
 
-#define SKI_ARRAY_BROADCAST_LEAST         32 /* bytes of the smallest broadcast */
-#define SKI_ARRAY_BROADCAST_ARRIVAL_LEAST 16 /* bytes of an acknowledgement of an arrival */
+#define SKI_ARRAY_BROADCAST_MIN         32 /* bytes of the smallest broadcast */
+#define SKI_ARRAY_BROADCAST_ARRIVAL_MIN 16 /* bytes of an acknowledgement of an arrival */
 
 #endif

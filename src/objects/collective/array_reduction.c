@@ -16,10 +16,10 @@
 #include "objects/model/element.h"
 #include "objects/measure/measure.h"
 
-_Static_assert(sizeof(struct ski_array_report) == SKI_ARRAY_REDUCTION_REPORT_LEAST,
+_Static_assert(sizeof(struct ski_array_report) == SKI_ARRAY_REDUCTION_REPORT_MIN,
                "see array_reduction.h");
 
-_Static_assert(sizeof(struct ski_array_start) == SKI_ARRAY_REDUCTION_START_LEAST,
+_Static_assert(sizeof(struct ski_array_start) == SKI_ARRAY_REDUCTION_START_MIN,
                "see array_reduction.h");
 
 /* Returns operator and type in one word, to be compared together. */

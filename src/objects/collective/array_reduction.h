@@ -47,8 +47,8 @@ void ski_on_array_reduction_start(skua_msg *msg);
 /** Handler: a child is no longer active. */
 void ski_on_array_reduction_inactive(skua_msg *msg);
 
-#define SKI_ARRAY_REDUCTION_REPORT_LEAST 96 /* bytes of the smallest report */
-#define SKI_ARRAY_REDUCTION_START_LEAST                                                            \
+#define SKI_ARRAY_REDUCTION_REPORT_MIN 96 /* bytes of the smallest report */
+#define SKI_ARRAY_REDUCTION_START_MIN                                                              \
     16 /* bytes of a start, and of the message that a child is not active */
 
 #endif

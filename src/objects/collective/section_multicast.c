@@ -28,7 +28,7 @@ struct section_multicast_head {
     int32_t  successor; /* in the order to switch: the delegate in the next generation */
 };
 
-_Static_assert(sizeof(struct section_multicast_head) == SKI_SECTION_MULTICAST_LEAST,
+_Static_assert(sizeof(struct section_multicast_head) == SKI_SECTION_MULTICAST_MIN,
                "see section_multicast.h");
 
 /* Orders stand in place of an entry. */

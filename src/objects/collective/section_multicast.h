@@ -49,6 +49,6 @@ void ski_on_section_multicast(skua_msg *msg);
 /** Handler: deliver a multicast to one member, which is not on the PE of its delegate. */
 void ski_on_section_multicast_catch_up(skua_msg *msg);
 
-#define SKI_SECTION_MULTICAST_LEAST 32 /* bytes of the smallest multicast */
+#define SKI_SECTION_MULTICAST_MIN 32 /* bytes of the smallest multicast */
 
 #endif

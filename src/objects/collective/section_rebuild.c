@@ -27,7 +27,7 @@ struct section_rebuild_head {
     uint32_t zero;
 };
 
-_Static_assert(sizeof(struct section_rebuild_head) == SKI_SECTION_REBUILD_LEAST,
+_Static_assert(sizeof(struct section_rebuild_head) == SKI_SECTION_REBUILD_MIN,
                "see section_rebuild.h");
 
 static void section_rebuild_send(int pe, const struct section_rebuild_head *head, const void *data,

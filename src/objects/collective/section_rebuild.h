@@ -64,6 +64,6 @@ void ski_section_rebuild_ended(struct ski_section *next);
  *  members, and the reply. */
 void ski_on_section_rebuild(skua_msg *msg);
 
-#define SKI_SECTION_REBUILD_LEAST 24 /* bytes of the smallest message */
+#define SKI_SECTION_REBUILD_MIN 24 /* bytes of the smallest message */
 
 #endif

@@ -25,7 +25,7 @@ struct section_reduction_report {
 
 #define SECTION_REDUCTION_EMPTY UINT32_MAX /* in place of the operator */
 
-_Static_assert(sizeof(struct section_reduction_report) == SKI_SECTION_REDUCTION_REPORT_LEAST,
+_Static_assert(sizeof(struct section_reduction_report) == SKI_SECTION_REDUCTION_REPORT_MIN,
                "see section_reduction.h");
 
 /* ---- partial results ------------------------------------------------------------------------- */

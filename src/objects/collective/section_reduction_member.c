@@ -30,7 +30,7 @@ struct section_reduction_leave_msg {
     uint32_t zero;
 };
 
-_Static_assert(sizeof(struct section_reduction_leave_msg) == SKI_SECTION_REDUCTION_LEAVE_LEAST,
+_Static_assert(sizeof(struct section_reduction_leave_msg) == SKI_SECTION_REDUCTION_LEAVE_MIN,
                "see section_reduction_member.h");
 
 /* ---- contributors ---------------------------------------------------------------------------- */

@@ -50,6 +50,6 @@ void ski_section_reduction_late(struct ski_section *section, const skua_index *i
 void ski_on_section_reduction_leave(skua_msg *msg);
 
 /* Bytes of the message of a contributor that leaves or joins. */
-#define SKI_SECTION_REDUCTION_LEAVE_LEAST 24
+#define SKI_SECTION_REDUCTION_LEAVE_MIN 24
 
 #endif

@@ -68,6 +68,6 @@ struct ski_section *ski_section_tree_restore(struct ski_collection *all, uint64_
 /** Handler: create a section at a delegate. */
 void ski_on_section_create(skua_msg *msg);
 
-#define SKI_SECTION_CREATE_LEAST 32 /* bytes of the smallest creation */
+#define SKI_SECTION_CREATE_MIN 32 /* bytes of the smallest creation */
 
 #endif

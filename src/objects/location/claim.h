@@ -40,6 +40,6 @@ void ski_on_claim(skua_msg *msg);
 /** Handler: the element that this PE claims is on another PE. */
 void ski_on_claimed(skua_msg *msg);
 
-#define SKI_CLAIM_LEAST 4
+#define SKI_CLAIM_MIN 4
 
 #endif

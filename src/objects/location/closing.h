@@ -67,7 +67,7 @@ void ski_on_check(skua_msg *msg);
 /** Handler: a PE has no insertion of a deleted element in flight. */
 void ski_on_checked(skua_msg *msg);
 
-#define SKI_CLOSING_LEAST 8
-#define SKI_CHECK_LEAST   4
+#define SKI_CLOSING_MIN 8
+#define SKI_CHECK_MIN   4
 
 #endif

@@ -11,7 +11,7 @@
 #include "objects/location/route.h"
 #include "objects/model/element.h"
 
-_Static_assert(sizeof(struct ski_insertion) == SKI_INSERT_LEAST, "see insertion.h");
+_Static_assert(sizeof(struct ski_insertion) == SKI_INSERT_MIN, "see insertion.h");
 
 /* ---- accounts ----------------------------------------------------------------------- */
 

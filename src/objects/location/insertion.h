@@ -80,6 +80,6 @@ extern const struct ski_lifecycle ski_insertion_lifecycle;
 /** Handler: create an element here, or send the order on to the PE that it names. */
 void ski_on_insert(skua_msg *msg);
 
-#define SKI_INSERT_LEAST 32
+#define SKI_INSERT_MIN 32
 
 #endif

@@ -30,11 +30,11 @@ struct migration_head {
     };
     uint32_t moves; /* the element's number of migrations, with this one */
     uint16_t flags;
-    uint16_t present;                      /* bit i: it has baggage i */
-    uint32_t bytes[SKI_BAGGAGES_MOST + 1]; /* of each baggage; 0: there is none */
+    uint16_t present;                     /* bit i: it has baggage i */
+    uint32_t bytes[SKI_BAGGAGES_MAX + 1]; /* of each baggage; 0: there is none */
 };
 
-_Static_assert(sizeof(struct migration_head) == SKI_MIGRATE_LEAST, "see migration.h");
+_Static_assert(sizeof(struct migration_head) == SKI_MIGRATE_MIN, "see migration.h");
 
 /* A size up to which the size of the last element is the guess for the next one's.  Larger elements
  * are measured, so that messages do not waste more than this. */
@@ -42,7 +42,7 @@ _Static_assert(sizeof(struct migration_head) == SKI_MIGRATE_LEAST, "see migratio
 
 /* Bytes from which an object that owns nothing but its memory is not packed inside a host: copying
  * fewer costs less than the stub that stays. */
-#define MIGRATION_WITHIN_LEAST 1024
+#define MIGRATION_WITHIN_MIN 1024
 
 void ski_migration_order(struct ski_object *object, int pe)
 {
@@ -109,7 +109,7 @@ static bool migration_within(struct ski_object *object, struct ski_pup_gaps *gap
     const skua_class_def *class = &all->class->def;
 
     if (all->packs_outside || !class->pup || class->destroy ||
-        class->bytes < MIGRATION_WITHIN_LEAST || ski_config.checked_pup)
+        class->bytes < MIGRATION_WITHIN_MIN || ski_config.checked_pup)
         return false;
     all->packs_outside = !ski_pup_within(all->class, object + 1, gaps);
     return !all->packs_outside;

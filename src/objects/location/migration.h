@@ -46,6 +46,6 @@ const void *ski_migration_baggage(const skua_msg *msg, const struct ski_baggage 
 /** Handler: an element arrives. */
 void ski_on_migrate(skua_msg *msg);
 
-#define SKI_MIGRATE_LEAST (24 + 4 * (SKI_BAGGAGES_MOST + 1))
+#define SKI_MIGRATE_MIN (24 + 4 * (SKI_BAGGAGES_MAX + 1))
 
 #endif

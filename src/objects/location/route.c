@@ -15,9 +15,9 @@ struct route_clear {
     uint32_t                   moves; /* as in the marker                                       */
 };
 
-_Static_assert(sizeof(struct ski_location_update) == SKI_LOCATED_LEAST, "see route.h");
-_Static_assert(sizeof(struct ski_route_marker) == SKI_ROUTE_MARKER_LEAST, "see route.h");
-_Static_assert(sizeof(struct route_clear) == SKI_ROUTE_CLEAR_LEAST, "see route.h");
+_Static_assert(sizeof(struct ski_location_update) == SKI_LOCATED_MIN, "see route.h");
+_Static_assert(sizeof(struct ski_route_marker) == SKI_ROUTE_MARKER_MIN, "see route.h");
+_Static_assert(sizeof(struct route_clear) == SKI_ROUTE_CLEAR_MIN, "see route.h");
 
 static void route_send_marker(struct ski_collection *all, const skua_index *index, int pe,
                               uint32_t moves)

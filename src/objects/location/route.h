@@ -67,8 +67,8 @@ void ski_on_located(skua_msg *msg);
 /** Handler: the answer to a marker. */
 void ski_on_route_clear(skua_msg *msg);
 
-#define SKI_LOCATED_LEAST      8
-#define SKI_ROUTE_MARKER_LEAST 8
-#define SKI_ROUTE_CLEAR_LEAST  12
+#define SKI_LOCATED_MIN      8
+#define SKI_ROUTE_MARKER_MIN 8
+#define SKI_ROUTE_CLEAR_MIN  12
 
 #endif

@@ -40,8 +40,8 @@ struct code_answer {
     struct ski_code_object yours, mine; /* which differ; no base in `mine`: it is not loaded */
 };
 
-_Static_assert(sizeof(struct code_question) == SKI_CODE_MAP_LEAST, "see thread_migration.h");
-_Static_assert(sizeof(struct code_answer) == SKI_CODE_MAP_ANSWER_LEAST, "see thread_migration.h");
+_Static_assert(sizeof(struct code_question) == SKI_CODE_MAP_MIN, "see thread_migration.h");
+_Static_assert(sizeof(struct code_answer) == SKI_CODE_MAP_ANSWER_MIN, "see thread_migration.h");
 
 /* ---- a process begins ----------------------------------------------------------------------- */
 
@@ -196,7 +196,7 @@ void ski_on_code_map(skua_msg *msg)
         ski_net_drop(self, msg);
         return;
     }
-    if (count <= SKI_CODE_MOST) {
+    if (count <= SKI_CODE_MAX) {
         differs = ski_code_map_differs(asked->object, count, &answer.mine);
         if (differs)
             answer.yours = *differs;

@@ -90,7 +90,7 @@ void ski_on_code_map(skua_msg *msg);
 /** Handler: the answer of a process that was asked whether its code map is the same. */
 void ski_on_code_map_answer(skua_msg *msg);
 
-#define SKI_CODE_MAP_LEAST        8
-#define SKI_CODE_MAP_ANSWER_LEAST 152
+#define SKI_CODE_MAP_MIN        8
+#define SKI_CODE_MAP_ANSWER_MIN 152
 
 #endif

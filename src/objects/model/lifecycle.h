@@ -92,21 +92,21 @@ struct ski_lifecycle {
     const uint32_t *late;
 };
 
-#define SKI_OBSERVERS_MOST 8 /* of one event */
-#define SKI_MODULES_MOST   24
-#define SKI_BAGGAGES_MOST  7
-#define SKI_SAVED_MOST     6 /* modules with a part of an element in a checkpoint */
+#define SKI_OBSERVERS_MAX 8 /* of one event */
+#define SKI_MODULES_MAX   24
+#define SKI_BAGGAGES_MAX  7
+#define SKI_SAVED_MAX     6 /* modules with a part of an element in a checkpoint */
 
 /* The observers of a PE, by event, in order; NULL ends each list. */
 struct ski_lifecycle_table {
-#define EVENT(name, arguments, ...) void (*name[SKI_OBSERVERS_MOST + 1])(__VA_ARGS__);
+#define EVENT(name, arguments, ...) void (*name[SKI_OBSERVERS_MAX + 1])(__VA_ARGS__);
 #include "objects/model/lifecycle_defs.h"
 #undef EVENT
-    const struct ski_lifecycle  *module[SKI_MODULES_MOST + 1]; /* all observers */
-    const struct ski_baggage    *baggage[SKI_BAGGAGES_MOST + 1];
+    const struct ski_lifecycle  *module[SKI_MODULES_MAX + 1]; /* all observers */
+    const struct ski_baggage    *baggage[SKI_BAGGAGES_MAX + 1];
     uint32_t                     baggages;         /* their number                       */
     uint32_t                     baggage_required; /* bit i: each element has baggage[i] */
-    const struct ski_saved_part *saved[SKI_SAVED_MOST + 1];
+    const struct ski_saved_part *saved[SKI_SAVED_MAX + 1];
     bool                         late[SKI_HANDLERS];
 };
 

@@ -136,8 +136,8 @@ static SKI_COLD void pup_bytes_slow(skua_pup *p, void *data, size_t bytes, const
 }
 
 /* Processes a field that is larger than `left`: see pup_state.h. */
-static __attribute__((noinline)) void pup_bytes_uncopied(skua_pup *p, void *data, size_t bytes,
-                                                         const char *name, enum ski_pup_kind kind)
+static __attribute__((noinline)) void pup_bytes_beyond(skua_pup *p, void *data, size_t bytes,
+                                                       const char *name, enum ski_pup_kind kind)
 {
     if (p->within)
         pup_within_field(p, data, bytes, name);
@@ -149,7 +149,7 @@ static inline void pup_bytes(skua_pup *p, void *data, size_t bytes, const char *
                              enum ski_pup_kind kind)
 {
     if (SKI_UNLIKELY(bytes - 1 >= p->left)) { /* also of 0 bytes */
-        pup_bytes_uncopied(p, data, bytes, name, kind);
+        pup_bytes_beyond(p, data, bytes, name, kind);
         return;
     }
     if (p->mode == SKI_PUP_PACK)

@@ -31,7 +31,7 @@ struct ski_saved_element {
     uint64_t block; /* its block of the isomalloc range, which has threads of it; 0: none    */
     uint32_t moves; /* its number of migrations                 */
     uint32_t index_bytes;
-    uint32_t part_bytes[SKI_SAVED_MOST]; /* of each module                           */
+    uint32_t part_bytes[SKI_SAVED_MAX]; /* of each module                           */
 };
 
 /** Fills @p head for an element that is not packed yet.  Returns the bytes of its record. */

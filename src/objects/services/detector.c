@@ -22,7 +22,7 @@ struct detector_start {
     skua_completion done;
 };
 
-_Static_assert(sizeof(struct detector_start) == SKI_DETECTOR_START_LEAST, "see detector.h");
+_Static_assert(sizeof(struct detector_start) == SKI_DETECTOR_START_MIN, "see detector.h");
 
 /* The detection, at the root, once it was started. */
 struct detector_search {

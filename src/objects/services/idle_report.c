@@ -24,9 +24,9 @@
 #include "objects/services/termination.h"
 #include "onesided/onesided.h"
 
-#define IDLE_ROOT        0
-#define IDLE_TEXT_BYTES  900 /* of the answer of a PE: one line of the log        */
-#define IDLE_GROUPS_MOST 20  /* groups of PEs with equal answers that are printed */
+#define IDLE_ROOT       0
+#define IDLE_TEXT_BYTES 900 /* of the answer of a PE: one line of the log        */
+#define IDLE_GROUPS_MAX 20  /* groups of PEs with equal answers that are printed */
 
 /* What PE 0 does: looks whether it has been idle for long; waits for the first wave, for the pause
  * after it, for the second wave; for the answers; has no more to do. */
@@ -168,9 +168,9 @@ static void idle_answer(const struct ski_pe *self)
 
     ski_report_blocked_calls(self, &text);
     idle_explain_objects(self->objects, &text);
-    msg = skua_msg_alloc(SKI_IDLE_TEXT_LEAST + text.length);
-    memcpy(skua_msg_data(msg), &self->collectives->calls, SKI_IDLE_TEXT_LEAST);
-    memcpy((char *)skua_msg_data(msg) + SKI_IDLE_TEXT_LEAST, line, text.length);
+    msg = skua_msg_alloc(SKI_IDLE_TEXT_MIN + text.length);
+    memcpy(skua_msg_data(msg), &self->collectives->calls, SKI_IDLE_TEXT_MIN);
+    memcpy((char *)skua_msg_data(msg) + SKI_IDLE_TEXT_MIN, line, text.length);
     skua_send(IDLE_ROOT, (skua_handler){SKI_HANDLER_IDLE_REPORT_TEXT}, msg);
 }
 
@@ -356,10 +356,10 @@ static void idle_print(const struct ski_pe *self)
             "%s idle and nothing is in flight: the job waits forever, as skua_exit() was not "
             "called",
             subject);
-    for (int pe = 0; pe < self->pes && groups <= IDLE_GROUPS_MOST; pe++)
-        if (!idle_printed_before(report, pe, idle_same_text) && groups++ < IDLE_GROUPS_MOST)
+    for (int pe = 0; pe < self->pes && groups <= IDLE_GROUPS_MAX; pe++)
+        if (!idle_printed_before(report, pe, idle_same_text) && groups++ < IDLE_GROUPS_MAX)
             idle_print_group(self, pe);
-    if (groups > IDLE_GROUPS_MOST)
+    if (groups > IDLE_GROUPS_MAX)
         ski_log(SKI_LOG_WARN, "  and so on, on more PEs");
     idle_print_missing_calls(self);
 }
@@ -386,7 +386,7 @@ void ski_on_idle_text(skua_msg *msg)
 {
     struct ski_pe      *self   = ski_self;
     struct idle_report *report = idle_report_of(self);
-    size_t              length = msg->bytes - SKI_IDLE_TEXT_LEAST;
+    size_t              length = msg->bytes - SKI_IDLE_TEXT_MIN;
     struct idle_answer *answer;
 
     if (report->stage != IDLE_ASKING || (uint32_t)msg->source >= (uint32_t)self->pes ||
@@ -397,7 +397,7 @@ void ski_on_idle_text(skua_msg *msg)
     answer = &report->answer[msg->source];
     memcpy(&answer->calls, skua_msg_data(msg), sizeof answer->calls);
     answer->text = ski_calloc(1, length + 1);
-    memcpy(answer->text, (char *)skua_msg_data(msg) + SKI_IDLE_TEXT_LEAST, length);
+    memcpy(answer->text, (char *)skua_msg_data(msg) + SKI_IDLE_TEXT_MIN, length);
     skua_msg_free(msg);
     ski_assert(report->missing > 0);
     if (--report->missing == 0)

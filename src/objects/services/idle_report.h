@@ -43,7 +43,7 @@ struct ski_pe;
  *  next check; 0: something was sent. */
 uint64_t ski_idle_before_sleep(struct ski_pe *self);
 
-#define SKI_IDLE_TEXT_LEAST 8
+#define SKI_IDLE_TEXT_MIN 8
 
 /** Handler: PE 0 asks what waits on this PE. */
 void ski_on_idle_ask(skua_msg *msg);

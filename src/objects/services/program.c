@@ -204,7 +204,7 @@ static struct program_gate *program_gate_of(const struct ski_pe *self)
  * SKI_HANDLER_COLLECTION_CREATE, is sent with the values. */
 static void program_hold_creation(struct ski_pe *self, skua_msg *msg)
 {
-    ski_assert(self->pe == 0 && msg->bytes >= SKI_CREATE_LEAST);
+    ski_assert(self->pe == 0 && msg->bytes >= SKI_CREATE_MIN);
     ski_list_push(
         &program_gate_of(self)->creations,
         ski_msg_copy(self, SKI_HANDLER_COLLECTION_CREATE, skua_msg_data(msg), msg->bytes));
@@ -241,7 +241,7 @@ static void program_read_creations(struct ski_pe *self, struct program_reader *r
 
     for (program_read(rest, &n, sizeof n); n > 0; n--) {
         program_read(rest, &bytes, sizeof bytes);
-        if (bytes < SKI_CREATE_LEAST || bytes > rest->bytes)
+        if (bytes < SKI_CREATE_MIN || bytes > rest->bytes)
             ski_fatal("PE %d received creations of collections from PE 0 that are not valid",
                       self->pe);
         ski_list_push(&program_gate_of(self)->creations,

@@ -36,7 +36,7 @@
 
 #include "objects/model/lifecycle.h"
 
-#define SKI_READONLY_LEAST 16
+#define SKI_READONLY_MIN 16
 
 /** The observer of this module (model/lifecycle.h): the gate of a PE. */
 extern const struct ski_lifecycle ski_program_lifecycle;

@@ -29,7 +29,7 @@ void ski_quiescence_unhook(bool (*flush)(void *arg), void *arg);
 /** The observer of this module (model/lifecycle.h): the requests and hooks of a PE. */
 extern const struct ski_lifecycle ski_quiescence_lifecycle;
 
-#define SKI_QUIESCENCE_REQUEST_LEAST sizeof(skua_completion)
+#define SKI_QUIESCENCE_REQUEST_MIN sizeof(skua_completion)
 
 /** Handler: a request for quiescence, on PE 0. */
 void ski_on_quiescence_request(skua_msg *msg);

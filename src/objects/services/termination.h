@@ -101,8 +101,8 @@ void ski_termination_register(struct ski_objects *objects, uint32_t topic,
 /** The observer of this module (model/lifecycle.h): the waves of a PE. */
 extern const struct ski_lifecycle ski_termination_lifecycle;
 
-#define SKI_TERMINATION_WAVE_LEAST   16
-#define SKI_TERMINATION_REPORT_LEAST 40
+#define SKI_TERMINATION_WAVE_MIN   16
+#define SKI_TERMINATION_REPORT_MIN 40
 
 /** Handler: a wave visits this PE. */
 void ski_on_termination_wave(skua_msg *msg);

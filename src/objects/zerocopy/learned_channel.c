@@ -102,7 +102,7 @@ struct ski_learned_slot *ski_learned_channel_claim(struct ski_pe *self, const sk
     if (expected && !pattern->channel)
         pattern->channel = learned_channel_new(self, ref, pattern->number);
     if (expected && !pattern->channel)
-        pattern->numbered = self->net && inplace->bytes >= SKI_LEARNED_NET_LEAST;
+        pattern->numbered = self->net && inplace->bytes >= SKI_LEARNED_NET_MIN;
     if (!pattern->channel && !pattern->numbered)
         return NULL;
     inplace->channel = pattern->channel;

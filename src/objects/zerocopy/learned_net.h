@@ -24,7 +24,7 @@
 
 struct ski_placement;
 
-#define SKI_LEARNED_NET_LEAST                                                                      \
+#define SKI_LEARNED_NET_MIN                                                                        \
     4096 /* bytes of data from which on messages to other hosts are numbered */
 
 /** Returns the channel of @p object for a numbered message, which is made if it is new and has no

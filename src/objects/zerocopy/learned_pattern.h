@@ -20,7 +20,7 @@
 struct ski_learned_channel;
 
 #define SKI_LEARNED_STREAK 1     /* equal steps before the next message is expected */
-#define SKI_LEARNED_MOST   16384 /* patterns of a PE */
+#define SKI_LEARNED_MAX    16384 /* patterns of a PE */
 #define SKI_LEARNED_HEAD   64    /* bytes: messages with longer heads are not learned */
 #define SKI_LEARNED_LINES  2     /* cache lines of a channel that the next message needs */
 

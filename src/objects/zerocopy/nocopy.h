@@ -26,7 +26,7 @@ struct ski_entry;
 struct ski_pe;
 
 /* Bytes of the smallest message to a host. */
-#define SKI_NOCOPY_LEAST (sizeof(struct ski_nocopy_route) + sizeof(struct ski_nocopy_trailer))
+#define SKI_NOCOPY_MIN (sizeof(struct ski_nocopy_route) + sizeof(struct ski_nocopy_trailer))
 
 /** Handler on one PE of a host: makes the arguments reachable, and passes the message on. */
 void ski_on_nocopy(skua_msg *msg);

@@ -29,7 +29,7 @@ struct ski_nocopy_packet {
     uint64_t        first; /* bytes of the head of the message        */
 };
 
-#define SKI_NOCOPY_NET_LEAST sizeof(struct ski_nocopy_packet)
+#define SKI_NOCOPY_NET_MIN sizeof(struct ski_nocopy_packet)
 
 /** Returns whether an argument of @p bytes that is not fetched is sent to @p pe without a copy,
  * with a head of @p first bytes. */
@@ -39,7 +39,7 @@ bool ski_nocopy_net_pays(struct ski_pe *self, int pe, size_t first, size_t bytes
  *  Returns false if the argument is to be copied into the message. */
 bool ski_nocopy_net_expect(struct ski_pe *self, int pe, skua_msg *msg);
 
-/** Sends @p msg to @p pe if it was announced; see ski_net_uncopied_fn.  If the argument cannot be
+/** Sends @p msg to @p pe if it was announced; see ski_net_zcopy_send_fn.  If the argument cannot be
  *  sent without a copy, it is copied into the message that is returned. */
 skua_msg *ski_nocopy_net_send(struct ski_pe *self, int pe, skua_msg *msg);
 

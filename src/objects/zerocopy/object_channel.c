@@ -16,7 +16,7 @@
 #include "objects/zerocopy/object_channel_msg.h"
 #include "onesided/channel/channel.h"
 
-_Static_assert(sizeof(struct ski_object_channel_head) == SKI_OBJECT_CHANNEL_LEAST,
+_Static_assert(sizeof(struct ski_object_channel_head) == SKI_OBJECT_CHANNEL_MIN,
                "see object_channel.h");
 
 /* ---- the program's functions ----------------------------------------------------------------- */

@@ -50,6 +50,6 @@ void ski_object_channels_restored(struct ski_objects *objects);
 /** Handler: a message from the other end of a channel. */
 void ski_on_object_channel(skua_msg *msg);
 
-#define SKI_OBJECT_CHANNEL_LEAST 120 /* bytes of a message */
+#define SKI_OBJECT_CHANNEL_MIN 120 /* bytes of a message */
 
 #endif

@@ -22,13 +22,13 @@
 #include "onesided/rma/rma_pe.h"
 #include "onesided/rma/rma_request.h"
 
-_Static_assert(sizeof(struct ski_buffer_packet) == SKI_BUFFER_LEAST, "see buffer.h");
+_Static_assert(sizeof(struct ski_buffer_packet) == SKI_BUFFER_MIN, "see buffer.h");
 
 /* Fewer bytes are copied into a message; a put would do that as well (am_origin.c). */
-#define PUT_LEAST ((size_t)32768)
+#define PUT_MIN ((size_t)32768)
 
 /* Bytes from which on the owner of the target reads what is put by another process of the host. */
-#define PULL_LEAST ((size_t)32768)
+#define PULL_MIN ((size_t)32768)
 
 /* A put of this PE into registered memory, until its end; in the list of those that wait for
  * room. */
@@ -308,7 +308,7 @@ static skua_status buffer_get_by_driver(const skua_buffer *here, const skua_buff
 
 static bool buffer_by_eager(const skua_buffer *a, const skua_buffer *b, size_t bytes)
 {
-    return bytes < PUT_LEAST || a->mode == SKUA_REGISTER_NEVER || b->mode == SKUA_REGISTER_NEVER;
+    return bytes < PUT_MIN || a->mode == SKUA_REGISTER_NEVER || b->mode == SKUA_REGISTER_NEVER;
 }
 
 /* Returns whether data go in one packet between memory of the program, for which nothing is
@@ -355,7 +355,7 @@ static skua_status buffer_put_remote(struct ski_pe *self, const skua_buffer *her
 
     if (buffer_by_eager(here, to, bytes))
         ski_buffer_data_send(self, here, to, bytes);
-    else if (buffer_by_packet(bytes) && ski_buffer_data_send_uncopied(self, here, to, bytes))
+    else if (buffer_by_packet(bytes) && ski_buffer_data_send_zcopy(self, here, to, bytes))
         return SKUA_PENDING;
     else if (to->held)
         buffer_put_registered(self, here, to, bytes, false);
@@ -380,7 +380,7 @@ static void buffer_on_fetch(struct ski_pe *self, const struct ski_buffer_packet 
     bool eager = buffer_by_eager(&packet->from, &packet->to, packet->bytes);
 
     if (!packet->once && buffer_by_packet(packet->bytes) &&
-        ski_buffer_data_send_uncopied(self, &packet->from, &packet->to, packet->bytes))
+        ski_buffer_data_send_zcopy(self, &packet->from, &packet->to, packet->bytes))
         return;
     if (packet->once || (packet->to.held && !eager))
         buffer_put_registered(self, &packet->from, &packet->to, packet->bytes, packet->once);
@@ -416,7 +416,7 @@ static void buffer_on_done(struct ski_pe *self, const struct ski_buffer_packet *
 /* Returns whether a put is one that the owner of the target carries out. */
 static bool buffer_by_pull(const struct ski_pe *self, const skua_buffer *to, size_t bytes)
 {
-    return bytes >= PULL_LEAST && !ski_buffer_ptr(self, to) && buffer_cma_works(self, to->pe);
+    return bytes >= PULL_MIN && !ski_buffer_ptr(self, to) && buffer_cma_works(self, to->pe);
 }
 
 static skua_status buffer_ask_to_pull(struct ski_pe *self, const skua_buffer *here,

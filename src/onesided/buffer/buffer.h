@@ -40,7 +40,7 @@ struct ski_buffer_packet {
     skua_buffer from, to;
 };
 
-#define SKI_BUFFER_LEAST (16 + 2 * sizeof(skua_buffer))
+#define SKI_BUFFER_MIN (16 + 2 * sizeof(skua_buffer))
 
 /** Handles a packet. */
 void ski_on_buffer(skua_msg *msg);

@@ -22,19 +22,19 @@ struct ski_buffer_data {
     uint64_t    placed; /* 1: the data are in the target buffer; then none follow */
 };
 
-#define SKI_BUFFER_DATA_LEAST sizeof(struct ski_buffer_data)
+#define SKI_BUFFER_DATA_MIN sizeof(struct ski_buffer_data)
 
 /** Sends @p bytes of @p from, a buffer of @p self, into @p to without a copy.  Returns false,
  * without any effect, if that is not possible now. */
-bool ski_buffer_data_send_uncopied(struct ski_pe *self, const skua_buffer *from,
-                                   const skua_buffer *to, size_t bytes);
+bool ski_buffer_data_send_zcopy(struct ski_pe *self, const skua_buffer *from, const skua_buffer *to,
+                                size_t bytes);
 
 /** Sends @p msg, whose header is @p header bytes and which has room for a struct ski_zcopy_send
  * after them, and @p bytes of @p from, a buffer of @p self, to @p pe without a copy.  The
  * completion of @p from is performed by a message when the driver has read it.  Returns false,
  * without any effect, if that is not possible now. */
-bool ski_buffer_send_uncopied(struct ski_pe *self, int pe, skua_msg *msg, size_t header,
-                              const skua_buffer *from, size_t bytes);
+bool ski_buffer_send_zcopy(struct ski_pe *self, int pe, skua_msg *msg, size_t header,
+                           const skua_buffer *from, size_t bytes);
 
 /** Sends the message of a PE to itself which performs the completion of @p from: it has been read.
  */

@@ -17,7 +17,7 @@ struct ski_round_trip {
     uint64_t returned; /* 1: this is the reply */
 };
 
-#define SKI_ROUND_TRIP_LEAST sizeof(struct ski_round_trip)
+#define SKI_ROUND_TRIP_MIN sizeof(struct ski_round_trip)
 
 /** Returns the shortest round trip that this process has measured, in nanoseconds; 0: none yet. */
 uint64_t ski_round_trip_ns(void);

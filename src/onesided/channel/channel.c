@@ -372,7 +372,7 @@ static SKI_COLD void channel_help(struct ski_pe *self, struct ski_coop *all)
     ski_coop_help(all);
 }
 
-/* Answers the doorbell that is next in the inbox: self->ring. */
+/* Answers the doorbell that is next in the inbox: self->on_doorbell. */
 static void channel_on_doorbell(struct ski_pe *self)
 {
     const struct ski_cell *cell = self->reader.next;
@@ -415,7 +415,7 @@ static inline struct ski_doorbell doorbell_queue_pop(struct ski_doorbell_queue *
     return queue->at[which & (queue->room - 1)];
 }
 
-/* Answers one of the PE's own doorbells: self->ring_own. */
+/* Answers one of the PE's own doorbells: self->on_own_doorbell. */
 static void channel_on_own_doorbell(struct ski_pe *self)
 {
     struct ski_doorbell_queue *queue    = &ski_channel_pe(self)->doorbells;
@@ -623,16 +623,16 @@ uint64_t skua_channel_count(skua_channel channel)
 
 void ski_channel_pe_begin(struct ski_pe *self)
 {
-    self->ring     = channel_on_doorbell;
-    self->ring_own = channel_on_own_doorbell;
+    self->on_doorbell     = channel_on_doorbell;
+    self->on_own_doorbell = channel_on_own_doorbell;
 }
 
 /* Records, layouts and names go with the arena, and so does what senders have there that were not
  * closed. */
 void ski_channel_pe_end(struct ski_pe *self)
 {
-    self->ring     = NULL;
-    self->ring_own = NULL;
+    self->on_doorbell     = NULL;
+    self->on_own_doorbell = NULL;
     free(ski_channel_pe(self)->doorbells.at);
     ski_channel_pe(self)->doorbells = (struct ski_doorbell_queue){.at = NULL};
 }

@@ -243,7 +243,7 @@ struct ski_channel_head {
     uint64_t put;   /* the sender's number of the put, in checked mode */
 };
 
-#define SKI_CHANNEL_LEAST sizeof(struct ski_channel_head)
+#define SKI_CHANNEL_MIN sizeof(struct ski_channel_head)
 
 /* In `bytes` of a doorbell that carries an address. */
 #define SKI_DOORBELL(kind) (0xf0 + (kind))
@@ -267,19 +267,19 @@ void ski_channel_wrong_size(const struct ski_channel *channel, int source, uint6
 /* ---- puts between hosts (channel_packet.c) ----------------------------------------------------
  */
 
-#define SKI_CHANNEL_PUT_LEAST sizeof(uint64_t) /* the key */
+#define SKI_CHANNEL_PUT_MIN sizeof(uint64_t) /* the key */
 
 /** Returns the path of a sender, whose copy plan is made, to another host. */
 ski_channel_put_fn ski_channel_packet_path(const skua_sender *sender);
 
 /** Returns whether puts of a sender to another host are sent without a copy. */
-bool ski_channel_packet_uncopied(const skua_sender *sender);
+bool ski_channel_packet_is_zcopy_send(const skua_sender *sender);
 
 /** Sends @p msg, which has a header of @p header bytes and room for a struct ski_zcopy_send, with
  * the data of a put at @p from.  Returns false if that is not possible now; @p msg
  * is freed. */
-bool ski_channel_send_uncopied(struct ski_pe *self, skua_sender *sender, skua_msg *msg,
-                               size_t header, const char *from);
+bool ski_channel_zcopy_send(struct ski_pe *self, skua_sender *sender, skua_msg *msg, size_t header,
+                            const char *from);
 
 /** How packets of puts are delivered in place. */
 extern const struct ski_placement ski_channel_placement;

@@ -28,8 +28,8 @@
 #include "onesided/channel/channel.h"
 #include "onesided/channel/channel_pe.h"
 
-#define PACKET_UNCOPIED_LEAST                                                                      \
-    8192 /* bytes from which on data are sent to other hosts without a copy */
+#define PACKET_ZCOPY_MIN 8192 /* bytes from which on data are sent to other hosts without a copy   \
+                               */
 
 /* ---- the sender ------------------------------------------------------------------------------ */
 
@@ -56,25 +56,25 @@ static void channel_packet_put_copied(skua_sender *sender, const char *from)
 }
 
 /* Sends the data of a put from the program's memory, or copied if that is not possible now. */
-static void channel_packet_put_uncopied(skua_sender *sender, const char *from)
+static void channel_packet_put_zcopy_send(skua_sender *sender, const char *from)
 {
     struct ski_pe *self = SKI_SELF();
     skua_msg      *msg  = channel_packet_new(self, sender, sizeof(struct ski_zcopy_send));
 
-    if (!ski_channel_send_uncopied(self, sender, msg, sizeof sender->key, from))
+    if (!ski_channel_zcopy_send(self, sender, msg, sizeof sender->key, from))
         channel_packet_put_copied(sender, from);
 }
 
-bool ski_channel_packet_uncopied(const skua_sender *sender)
+bool ski_channel_packet_is_zcopy_send(const skua_sender *sender)
 {
-    return sender->plan.kind == SKI_COPY_BLOCK && sender->bytes >= PACKET_UNCOPIED_LEAST &&
+    return sender->plan.kind == SKI_COPY_BLOCK && sender->bytes >= PACKET_ZCOPY_MIN &&
            ski_zcopy_send_supported();
 }
 
 ski_channel_put_fn ski_channel_packet_path(const skua_sender *sender)
 {
-    return ski_channel_packet_uncopied(sender) ? channel_packet_put_uncopied
-                                               : channel_packet_put_copied;
+    return ski_channel_packet_is_zcopy_send(sender) ? channel_packet_put_zcopy_send
+                                                    : channel_packet_put_copied;
 }
 
 /* ---- the receiver ---------------------------------------------------------------------------- */

@@ -22,7 +22,7 @@
 #include <skua/message.h>
 #include <skua/region.h>
 
-#define SKI_SYMMETRIC_VOTE_LEAST 48
+#define SKI_SYMMETRIC_VOTE_MIN 48
 
 struct ski_pe;
 

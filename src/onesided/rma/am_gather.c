@@ -200,12 +200,12 @@ static size_t am_gather_packed_bytes(const struct ski_datatype *type)
  * use until the operation is complete, which a blocking call waits for unless the setting
  * local_completion is on.  An operation with a local completion needs its memory back earlier: the
  * data are copied. */
-static bool am_gather_is_uncopied(const struct ski_rma_op *op, bool remote_host,
-                                  const skua_rma_params *params)
+static bool am_gather_is_zcopy(const struct ski_rma_op *op, bool remote_host,
+                               const skua_rma_params *params)
 {
     return !(params && params->local.kind) && remote_host &&
            (op->verb == SKI_RMA_PUT || op->verb == SKI_RMA_ACCUMULATE) &&
-           am_gather_packed_bytes(&op->datatype) >= SKI_ZCOPY_SEND_LEAST &&
+           am_gather_packed_bytes(&op->datatype) >= SKI_ZCOPY_SEND_MIN &&
            !ski_config.local_completion && ski_zcopy_send_supported();
 }
 
@@ -216,7 +216,7 @@ static bool am_gather_is_deferrable(const struct ski_rma_op *op, bool remote_hos
                                     const skua_rma_params *params)
 {
     return remote_host && op->verb == SKI_RMA_GET && op->datatype.kind == SKI_DATATYPE_CONTIGUOUS &&
-           op->datatype.bytes >= SKI_ZCOPY_SEND_LEAST &&
+           op->datatype.bytes >= SKI_ZCOPY_SEND_MIN &&
            ski_op_params_order(params) != SKUA_ORDER_STRICT && !ski_op_params_at_target(params);
 }
 
@@ -224,7 +224,7 @@ void ski_am_gather_prepare(struct ski_am_gather *g, const skua_rma_params *param
 {
     bool remote_host = !g->req->on_host;
 
-    g->uncopied   = am_gather_is_uncopied(g->op, remote_host, params);
+    g->zcopy      = am_gather_is_zcopy(g->op, remote_host, params);
     g->deferrable = am_gather_is_deferrable(g->op, remote_host, params);
     g->limit      = am_gather_limit(remote_host);
     if (g->deferrable)

@@ -22,7 +22,7 @@ static inline bool ski_am_gather_has_room(void *arg)
 /** Returns whether the operation is locally complete as soon as all its requests are sent. */
 static inline bool ski_am_gather_copies(const struct ski_am_gather *g)
 {
-    return !ski_am_reply_has_data(g->op->verb) && !g->uncopied;
+    return !ski_am_reply_has_data(g->op->verb) && !g->zcopy;
 }
 
 /** Prepares to send an operation that has begun. */

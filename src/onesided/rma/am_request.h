@@ -20,7 +20,7 @@ struct ski_am_gather {
     struct ski_rma_request  *req;
     size_t                   bytes, limit;
     uint32_t                 run_count;
-    bool                     uncopied;   /* zero-copy: the data must not change until the end */
+    bool                     zcopy;      /* zero-copy: the data must not change until the end */
     bool                     deferrable; /* a get: the target may do so                           */
     bool                     nowait;     /* without room in the pool the rest goes to the backlog */
     size_t                   skip;       /* bytes at the beginning that have been sent before     */
@@ -42,7 +42,7 @@ static inline void ski_am_gather_begin(struct ski_am_gather *g, struct ski_pe *s
     g->run_count = 0;
     g->runs_max  = SKI_AM_RUNS_FEW;
     g->runs      = g->few;
-    g->uncopied = g->deferrable = g->nowait = false;
+    g->zcopy = g->deferrable = g->nowait = false;
     g->skip = g->sent = req ? req->resume : 0;
 }
 

@@ -98,7 +98,7 @@ bool ski_am_put_short(const char *call, skua_gaddr to, const void *from, size_t 
     struct ski_rma_request *req;
     char                   *at;
 
-    if (!self || !self->net || bytes == 0 || bytes > SKI_AM_SHORT_MOST ||
+    if (!self || !self->net || bytes == 0 || bytes > SKI_AM_SHORT_MAX ||
         bytes >= ski_config.rma_threshold || !am_short_is_far(self, to.pe) ||
         !am_short_is_in_region(to, bytes) || !ski_am_pool_has_room(self, SKI_RMA_PUT))
         return false;
@@ -161,9 +161,9 @@ static bool am_short_only_notifies(struct ski_pe *self, const skua_rma_params *p
  * sent without a copy. */
 static bool am_short_fits_packet(size_t bytes)
 {
-    _Static_assert(SKI_AM_NOTIFY_MOST < SKI_ZCOPY_SEND_LEAST, "which is faster");
+    _Static_assert(SKI_AM_NOTIFY_MAX < SKI_ZCOPY_SEND_MIN, "which is faster");
     return bytes <= AM_SHORT_ANY_PACKET ||
-           (bytes <= SKI_AM_NOTIFY_MOST && bytes <= ski_net_packet_bytes() - SKI_AM_HEAD_MAX);
+           (bytes <= SKI_AM_NOTIFY_MAX && bytes <= ski_net_packet_bytes() - SKI_AM_HEAD_MAX);
 }
 
 /* Returns whether a put with a notification may follow what is outstanding on its PE.  It may also

@@ -83,7 +83,7 @@ static void am_wire_put_blocks(struct ski_am_encoded *e, const struct ski_am_req
 
 static void am_wire_put_acks(struct ski_am_encoded *e, const struct ski_am_request *r)
 {
-    ski_assert(r->ack_count <= SKI_AM_ACKS_MOST);
+    ski_assert(r->ack_count <= SKI_AM_ACKS_MAX);
     e->head.kind |= SKI_AM_ACKS;
     am_wire_put(e, r->ack_count);
     for (uint32_t i = 0; i < r->ack_count; i++)
@@ -228,7 +228,7 @@ static uint32_t am_wire_get_acks(struct am_words *w, uint32_t *ack)
 {
     uint32_t count = am_wire_get(w);
 
-    if (count == 0 || count > SKI_AM_ACKS_MOST) {
+    if (count == 0 || count > SKI_AM_ACKS_MAX) {
         w->bad = true;
         return 0;
     }

@@ -136,10 +136,10 @@ static void wire_acks(void)
     struct ski_am_head head;
     struct ski_am_put  one;
     char               wire[WIRE_ROOM];
-    uint32_t           many = SKI_AM_ACKS_MOST + 1;
+    uint32_t           many = SKI_AM_ACKS_MAX + 1;
     size_t             used;
 
-    for (uint32_t i = 0; i <= SKI_AM_ACKS_MOST; i++)
+    for (uint32_t i = 0; i <= SKI_AM_ACKS_MAX; i++)
         for (uint64_t add = 0; add < 3; add++) {
             put.ack_count = i;
             if (i > 0)

@@ -36,7 +36,7 @@ struct global_copy_request {
     uint32_t   signal;
 };
 
-_Static_assert(sizeof(struct global_copy_request) == SKI_COPY_LEAST, "see global_copy.h");
+_Static_assert(sizeof(struct global_copy_request) == SKI_COPY_MIN, "see global_copy.h");
 
 /* Returns memory of the arena: what is left of it when the job ends goes with that. */
 static void *global_copy_alloc(size_t bytes)

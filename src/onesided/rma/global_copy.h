@@ -15,6 +15,6 @@
 #define SKI_GLOBAL_COPY_H
 
 /** The fewest bytes of a request to copy. */
-#define SKI_COPY_LEAST 80
+#define SKI_COPY_MIN 80
 
 #endif

@@ -19,7 +19,7 @@
 #include <skua/atomic.h>
 #include <skua/message.h>
 
-#define SKI_LOCK_LEAST 32
+#define SKI_LOCK_MIN 32
 
 /** Acquires lock @p i of PE @p pe. Returns false if the job ends. */
 bool ski_lock_remote(skua_locks locks, int pe, size_t i);

@@ -9,10 +9,10 @@
 
 #define HOSTS_LARGE_LOCAL 16384 /* bytes that are lent inside a host                         */
 #define HOSTS_FLAT        64    /* hosts up to which the root exchanges messages with all of them */
-#define HOSTS_BLOCK_MOST  4096  /* bytes of a block of a gather or scatter                       */
-#define HOSTS_PAIR_MOST   1024  /* bytes of a block of an all-to-all ...                         */
-#define HOSTS_ROW_MOST    65536 /* ... of those of a member ...                                  */
-#define HOSTS_ROWS_MOST   262144 /* ... and of those of the members of a host                */
+#define HOSTS_BLOCK_MAX   4096  /* bytes of a block of a gather or scatter                       */
+#define HOSTS_PAIR_MAX    1024  /* bytes of a block of an all-to-all ...                         */
+#define HOSTS_ROW_MAX     65536 /* ... of those of a member ...                                  */
+#define HOSTS_ROWS_MAX    262144 /* ... and of those of the members of a host                */
 
 /* ---- parts ----------------------------------------------------------------------------- */
 
@@ -195,7 +195,7 @@ static int hosts_after_root(const struct ski_parts *parts, int i)
 /* Returns whether blocks are small enough to be gathered or scattered by the entries. */
 static bool hosts_gathers(const struct ski_plan *plan)
 {
-    return plan->bytes <= HOSTS_BLOCK_MOST && plan->hosts->hosts <= HOSTS_FLAT;
+    return plan->bytes <= HOSTS_BLOCK_MAX && plan->hosts->hosts <= HOSTS_FLAT;
 }
 
 /* Adds the gather of the blocks of this host to its entry; returns their position there. */
@@ -477,8 +477,8 @@ bool ski_schedule_hosts_alltoall(struct ski_schedule *s, const struct ski_plan *
     struct ski_parts    parts;
     struct ski_plan     part;
 
-    if (from->sizes || plan->bytes > HOSTS_PAIR_MOST || rows.row > HOSTS_ROW_MOST ||
-        rows.row * (size_t)(plan->size / plan->hosts->hosts) > HOSTS_ROWS_MOST ||
+    if (from->sizes || plan->bytes > HOSTS_PAIR_MAX || rows.row > HOSTS_ROW_MAX ||
+        rows.row * (size_t)(plan->size / plan->hosts->hosts) > HOSTS_ROWS_MAX ||
         plan->hosts->hosts > HOSTS_FLAT)
         return false;
     ski_parts_begin(&parts, plan, -1);
