@@ -152,10 +152,4 @@ void ski_broadcast_prepare(struct ski_pe *self, skua_msg *msg,
 /** Delivers @p msg, which has been prepared, in its turn. */
 void ski_broadcast_deliver(struct ski_pe *self, skua_msg *msg);
 
-/** Sends whole copies of @p msg to the children of @p tree, or, if @p near, only to those on this
- *  host. */
-void ski_broadcast_send_whole(struct ski_pe *self, skua_msg *msg,
-                              const struct ski_broadcast_tree *tree,
-                              const struct ski_broadcast_tail *tail, bool near);
-
 #endif

@@ -68,8 +68,11 @@ struct ski_plan ski_part_local(struct ski_schedule *s, struct ski_parts *parts, 
     return plan;
 }
 
-struct ski_plan ski_part_entries(struct ski_schedule *s, struct ski_parts *parts, uint32_t number,
-                                 struct ski_position from, struct ski_position to)
+/* Begins part @p number among the entries; its root is that of the root's host.  Returns its plan,
+ * for plan->bytes. */
+static struct ski_plan hosts_part_entries(struct ski_schedule *s, struct ski_parts *parts,
+                                          uint32_t number, struct ski_position from,
+                                          struct ski_position to)
 {
     struct ski_plan plan = *parts->plan;
 
@@ -100,7 +103,7 @@ void ski_schedule_hosts_barrier(struct ski_schedule *s, const struct ski_plan *p
     part = ski_part_local(s, &parts, 0, nothing, nothing, 0);
     ski_schedule_gather(s, &part);
     if (ski_parts_enter(&parts)) {
-        part = ski_part_entries(s, &parts, 1, nothing, nothing);
+        part = hosts_part_entries(s, &parts, 1, nothing, nothing);
         ski_schedule_barrier(s, &part);
     }
     part = ski_part_local(s, &parts, 2, nothing, nothing, 0);
@@ -128,7 +131,7 @@ void ski_schedule_hosts_broadcast(struct ski_schedule *s, const struct ski_plan 
 
     ski_parts_begin(&parts, plan, plan->root);
     if (ski_parts_enter(&parts)) {
-        part = ski_part_entries(s, &parts, 0, all, all);
+        part = hosts_part_entries(s, &parts, 0, all, all);
         ski_schedule_broadcast(s, &part);
     }
     hosts_broadcast_local(s, &parts, plan->bytes);
@@ -352,7 +355,7 @@ static void hosts_allgather_entry(struct ski_schedule *s, struct ski_parts *part
 
     at = ski_position(b.base.buffer, b.base.at + ski_blocks_offset(&b.blocks, parts->host));
     hosts_gather_local(s, parts, at, plan->in_place && !temp);
-    part          = ski_part_entries(s, parts, 1, b.base, b.base);
+    part          = hosts_part_entries(s, parts, 1, b.base, b.base);
     part.in_place = true;
     part.bytes    = ski_blocks_size(&b.blocks, parts->host);
     ski_schedule_allgather(s, &part, &b.blocks);

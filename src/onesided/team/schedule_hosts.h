@@ -60,11 +60,6 @@ static inline bool ski_parts_enter(const struct ski_parts *parts)
 struct ski_plan ski_part_local(struct ski_schedule *s, struct ski_parts *parts, uint32_t number,
                                struct ski_position from, struct ski_position to, size_t bytes);
 
-/** Begins part @p number among the entries; its root is that of the root's host.  Returns its plan,
- * for plan->bytes. */
-struct ski_plan ski_part_entries(struct ski_schedule *s, struct ski_parts *parts, uint32_t number,
-                                 struct ski_position from, struct ski_position to);
-
 /** Ends a part: the next steps have the ranks and buffers of the whole schedule. */
 void ski_part_end(struct ski_schedule *s);
 
