@@ -225,7 +225,7 @@ static int main_leave(bool last)
     ski_saved_state_restore(&phase.state);
     if (keeps)
         main_close(last ? "skua_main() is for programs that use Skua once; see skua_init()"
-                        : "memory of the program lies in the arena (SKUA_MALLOC_ARENA)");
+                        : "memory of the program is in the arena (SKUA_MALLOC_ARENA)");
     else
         atomic_store(&main_stage, MAIN_OUTSIDE);
     return code;

@@ -50,10 +50,11 @@ static void arena_numa_bind(struct ski_arena *arena, uint32_t first, uint32_t en
     mask[numa / WORD] |= 1ul << numa % WORD;
     if (syscall(SYS_mbind, ski_unit_memory(arena, &arena->unit[first]), bytes, MPOL_PREFERRED, mask,
                 (unsigned long)NUMA_NODES_MAX, 0ul) != 0)
-        ski_log(SKI_LOG_INFO,
-                "the arena cannot be bound to NUMA node %d (%s): its pages lie where they are "
-                "touched first",
-                numa, strerror(errno));
+        ski_log(
+            SKI_LOG_INFO,
+            "the arena cannot be bound to NUMA node %d (%s): its pages are placed where they are "
+            "touched first",
+            numa, strerror(errno));
 }
 
 /* Returns the first unit of the longest free span; arena->units: there is none. */

@@ -325,7 +325,7 @@ static void split_check_addresses(const struct ski_pe *self, const struct ski_sp
 
         if (at >= arena->bytes || arena->bytes - at < split->bytes)
             ski_fatal(
-                "PE %d: the contribution of PE %d to a reduction lies outside of the arena; the "
+                "PE %d: the contribution of PE %d to a reduction is outside of the arena; the "
                 "packet is corrupt, or this is a bug of the runtime",
                 self->pe, pe);
     }

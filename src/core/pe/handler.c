@@ -74,7 +74,7 @@ skua_handler skua_handler_register(const char *name, skua_handler_fn fn)
 /* The function of names that are no handlers. */
 static void handler_never_sent(skua_msg *msg)
 {
-    ski_fatal("a message was sent to \"%s\", which is no handler", handler_names[msg->handler]);
+    ski_fatal("a message was sent to \"%s\", which is not a handler", handler_names[msg->handler]);
 }
 
 void ski_register_name(const char *call, const char *what, const char *name)

@@ -175,7 +175,7 @@ static SKI_COLD void entry_run_special(struct ski_object *object, const struct s
         return;
     }
     if (entry->flags & SKUA_ENTRY_SYNC && msg->bytes < sizeof(struct ski_reply_request))
-        ski_misuse("%s::%s of %s on PE %d was invoked by a call that takes no answer; "
+        ski_misuse("%s::%s of %s on PE %d was invoked by a call that receives no reply; "
                    "skua_invoke_reply() is for that",
                    entry->of->def.name, entry->name, ski_object_text(object), ski_self->pe);
     if (entry->flags & SKI_ENTRY_INPLACE) {
@@ -255,7 +255,7 @@ static struct ski_reply *entry_owed_reply(const char *call)
     if (!reply)
         ski_misuse("%s: no entry that is SKUA_ENTRY_SYNC is running here", call);
     if (reply->given)
-        ski_misuse("%s: the answer was given already", call);
+        ski_misuse("%s: the reply has been sent already", call);
     reply->given = true;
     return reply;
 }

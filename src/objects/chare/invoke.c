@@ -195,7 +195,7 @@ static void invoke_flagged(const skua_ref *ref, skua_entry entry, const struct s
                            skua_msg *msg)
 {
     if (what->flags & SKUA_ENTRY_SYNC)
-        ski_misuse("skua_invoke: %s::%s of %s gives an answer; skua_invoke_reply() is for that",
+        ski_misuse("skua_invoke: %s::%s of %s returns a reply; skua_invoke_reply() is for that",
                    what->of->def.name, what->name, ski_ref_text(ref));
     if (what->flags & SKI_ENTRY_INPLACE)
         msg = what->ops->to_resend(msg);
@@ -456,7 +456,7 @@ void skua_invoke_reply(skua_ref ref, skua_entry entry, const void *data, size_t 
     struct ski_reply_request *asked = skua_msg_data(msg);
 
     if (!(what->flags & SKUA_ENTRY_SYNC))
-        ski_misuse("skua_invoke_reply: %s::%s of %s is not SKUA_ENTRY_SYNC, it gives no answer",
+        ski_misuse("skua_invoke_reply: %s::%s of %s is not SKUA_ENTRY_SYNC, it returns no reply",
                    what->of->def.name, what->name, ski_ref_text(&ref));
     ski_measure_count(&ref, bytes);
     memset(asked, 0, sizeof *asked);

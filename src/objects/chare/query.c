@@ -70,7 +70,7 @@ static SKI_COLD void *query_member(struct ski_objects *objects, uint64_t id)
     if (all->kind == SKI_PROCESS_GROUP)
         return query_shared_member(all);
     if (all->kind != SKI_GROUP)
-        ski_fatal("skua_group_local: PE %d passed a collection of %s that is no group; use "
+        ski_fatal("skua_group_local: PE %d passed a collection of %s that is not a group; use "
                   "skua_object_local()",
                   objects->self->pe, all->class->def.name);
     return all->live == 1 && all->object[0]->state == SKI_ALIVE ? all->object[0] + 1 : NULL;

@@ -230,7 +230,7 @@ static void seed_create_object(skua_msg *msg)
     home   = ski_home(all, &index);
     update = (struct ski_location_update){all->self->pe, 1};
     if (all->kind != SKI_CHARES || ski_element_here(all, &index))
-        ski_fatal("PE %d sent a seed of %s, which is here or no single object", msg->source,
+        ski_fatal("PE %d sent a seed of %s, which is here or is not a single object", msg->source,
                   ski_element_text(all, &index));
     if (home != all->self->pe)
         ski_element_post(all->self, home, SKI_HANDLER_SEED_CREATED, all->id, &index, &update,

@@ -236,7 +236,7 @@ void ski_on_array_reduction_report(skua_msg *msg)
     child = report->late ? 0 : array_reduction_child(&tree, msg->source);
     if (child < 0 ||
         (!report->late && ski_array_partial_get(all->reduction, report->number)->in >> child & 1))
-        ski_fatal("reduction %u of %s: PE %d reported, which is no child or has reported before",
+        ski_fatal("reduction %u of %s: PE %d reported, which is not a child or has reported before",
                   report->number, all->class->def.name, msg->source);
     array_reduction_combine(all, report, bytes, msg->source);
     if (report->late) {
@@ -351,7 +351,8 @@ static __attribute__((noinline)) void array_reduction_contribute(struct ski_obje
         ski_reduction_spec_check("skua_contribute", &spec, ski_object_text(object),
                                  object->of->self->pe);
     if (SKI_UNLIKELY(object->of->kind == SKI_CHARES))
-        ski_misuse("skua_contribute: %s is alone, in no collection", ski_object_text(object));
+        ski_misuse("skua_contribute: %s is a single object and in no collection",
+                   ski_object_text(object));
     if (SKI_UNLIKELY(object->state >= SKI_DEAD))
         ski_misuse("skua_contribute: %s on PE %d contributes while it is destroyed",
                    ski_object_text(object), object->of->self->pe);

@@ -609,7 +609,7 @@ static void section_multicast_check_call(const char                          *ca
     if (ski_section_ended(SKI_SELF()->objects, call, head->id))
         section_multicast_deleted(head, skua_pe());
     if (what->flags & SKUA_ENTRY_SYNC)
-        ski_misuse("%s: %s::%s is a sync entry, whose answer a multicast cannot return; invoke it "
+        ski_misuse("%s: %s::%s is a sync entry, whose reply a multicast cannot return; invoke it "
                    "on one element",
                    call, what->of->def.name, what->name);
 }

@@ -278,7 +278,7 @@ void ski_on_section_reduction_leave(skua_msg *msg)
     } else if (ski_section_reduction_is_child(section, msg->source)) {
         section_reduction_contributor_left(section, leave.number);
     } else {
-        ski_fatal("PE %d leaves a section, but is no child", msg->source);
+        ski_fatal("PE %d leaves a section, but is not a child", msg->source);
     }
     skua_msg_free(msg);
 }

@@ -141,7 +141,7 @@ void ski_on_claimed(skua_msg *msg)
     if (!ski_element_msg(msg, sizeof *update, &all, &index))
         return;
     if ((unsigned)update->pe >= (unsigned)all->self->pes)
-        ski_fatal("PE %d says that %s is on PE %d, which does not exist", msg->source,
+        ski_fatal("PE %d reported that %s is on PE %d, which does not exist", msg->source,
                   ski_element_text(all, &index), update->pe);
     absent = ski_absent_find(all, &index);
     if (absent && absent->pe == SKI_ABSENT_CLAIMED)

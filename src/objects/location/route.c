@@ -48,7 +48,7 @@ static void route_check(struct ski_collection *all, const skua_index *index, con
                         int32_t pe, int32_t least)
 {
     if (pe >= all->self->pes || pe < least)
-        ski_fatal("PE %d says that %s is on PE %d, which does not exist", msg->source,
+        ski_fatal("PE %d reported that %s is on PE %d, which does not exist", msg->source,
                   ski_element_text(all, index), pe);
 }
 

@@ -110,7 +110,8 @@ struct ski_collection *ski_collection_get(struct ski_objects *objects, const cha
     struct ski_collection *all = ski_collection_expect(objects, id);
 
     if (!all)
-        ski_misuse("%s: %llx is no collection that was ever created", call, (unsigned long long)id);
+        ski_misuse("%s: %llx is not a collection that was ever created", call,
+                   (unsigned long long)id);
     if (all->state == SKI_ENDED)
         ski_misuse("%s: a collection of %s that was deleted", call, all->class->def.name);
     return all;
@@ -163,7 +164,7 @@ bool ski_collection_awaited(struct ski_objects *objects, uint64_t id, skua_msg *
     }
     all = ski_collection_expect(objects, id);
     if (!all)
-        ski_fatal("PE %d sent a message to %llx, which is no collection", msg->source,
+        ski_fatal("PE %d sent a message to %llx, which is not a collection", msg->source,
                   (unsigned long long)id);
     if (all->state == SKI_ENDED) {
         ski_collection_drop(all, msg);

@@ -74,7 +74,7 @@ static struct detector *detector_get(struct ski_pe *self, const char *call, skua
     if (SKI_LIKELY(detector != NULL))
         return detector;
     if (!ski_id_valid(self, detector_key(name)))
-        ski_misuse("%s: {%d, %u} is no detector; skua_detector_create() makes them", call,
+        ski_misuse("%s: {%d, %u} is not a detector; skua_detector_create() makes them", call,
                    (int)name.pe, name.number);
     detector = ski_calloc(1, sizeof *detector);
     ski_hash_add(&detectors_of(self)->table, &detector->link, detector_key(name));

@@ -413,7 +413,7 @@ bool skua_object_channel_put(void *self, skua_object_channel channel)
     if (SKI_UNLIKELY(end->state.over))
         return true;
     if (SKI_UNLIKELY(end->state.held || end->sending))
-        ski_misuse("%s: %s: the put before has not left the buffer of end %s yet", __func__,
+        ski_misuse("%s: %s: the previous put of end %s is not locally complete", __func__,
                    ski_object_text(end->of->object), end->kind->name);
     if (SKI_LIKELY(end->live))
         return object_end_put(end);

@@ -467,7 +467,7 @@ static void buffer_on_pull(struct ski_pe *self, const struct ski_buffer_packet *
     } else if (errno == EFAULT && !ski_pe_exiting(self)) {
         ski_misuse(
             "skua_buffer_put: of the buffers of PE %d, the source, and PE %d, the target, one "
-            "has no memory any more; it must stay until the transfer is complete",
+            "has been freed; it must stay valid until the transfer is complete",
             from->pe, to->pe);
     }
 }

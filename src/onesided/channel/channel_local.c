@@ -152,9 +152,9 @@ void skua_channel_put_then(skua_sender *sender, skua_completion local)
     struct ski_pe *self = SKI_SELF();
 
     if (sender->local.kind)
-        ski_misuse(
-            "%s: the sender, of a channel to PE %d, has a completion that has not taken place yet",
-            __func__, sender->pe);
+        ski_misuse("%s: the sender, of a channel to PE %d, has a completion that has not been "
+                   "performed yet",
+                   __func__, sender->pe);
     if (local_is_complete(sender)) {
         skua_complete(local, NULL, 0);
         return;

@@ -447,7 +447,7 @@ void skua_flush(int pe)
 void skua_flush_region(skua_region region)
 {
     if (!region.id)
-        ski_misuse("%s: this is no region; skua_flush_all() waits for all", __func__);
+        ski_misuse("%s: this is not a region; skua_flush_all() waits for all", __func__);
     rma_flush_key(__func__, ski_outstanding_region(region.id), false);
 }
 

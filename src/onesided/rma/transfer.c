@@ -86,7 +86,7 @@ static skua_status transfer_check_accumulate(struct ski_rma_op *op, size_t grain
     ski_assert((op->element & (op->element - 1)) == 0);
     align = op->element < 8 ? op->element : 8;
     if ((grain | sizes) % align)
-        return ski_refuse(SKUA_ERR_ALIGN, "%s: offsets or sizes are no multiples of %zu", op->call,
+        return ski_refuse(SKUA_ERR_ALIGN, "%s: offsets or sizes are not multiples of %zu", op->call,
                           align);
     if (sizes % op->element)
         return ski_refuse(SKUA_ERR_INVAL,

@@ -213,7 +213,7 @@ void ski_ofi_check_peers(struct ski_port *port, double now)
     ski_liveness_check();
     for (struct ski_peer *peer = port->peers; peer; peer = peer->next)
         if (ski_liveness_state(peer->monitor, peer->pe) == SKI_LIVENESS_SILENT)
-            ski_ofi_peer_mark_lost(peer, "its host does not answer any more");
+            ski_ofi_peer_mark_lost(peer, "its host no longer responds");
 }
 
 void ski_ofi_peer_refused(struct ski_peer *peer)

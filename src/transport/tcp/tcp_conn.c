@@ -371,7 +371,7 @@ static const char *tcp_conn_end_reason(ssize_t n)
         return "the connection broke";
     if (errno == EFAULT)
         return "the memory that a get is to fill does not exist";
-    return errno == ETIMEDOUT ? "it does not answer any more" : strerror(errno);
+    return errno == ETIMEDOUT ? "it no longer responds" : strerror(errno);
 }
 
 /* Acknowledges the end of the stream at once: a peer that closes its port waits for that, and the
@@ -559,8 +559,7 @@ static void tcp_conn_check(struct ski_tcp_conn *conn)
 
     if (conn->state != SKI_TCP_CONNECTING &&
         ski_keepalive_is_dead(conn->source.fd, ski_tcp.net->peer_timeout))
-        open ? tcp_conn_end(conn, "it does not answer any more")
-             : ski_tcp_conn_fail(conn, ETIMEDOUT);
+        open ? tcp_conn_end(conn, "it no longer responds") : ski_tcp_conn_fail(conn, ETIMEDOUT);
     else if (!open && ski_tcp_now() > conn->deadline)
         ski_tcp_on_deadline(conn);
     else if (conn->end_kind == SKI_FRAME_MOVED && !conn->end_sent)
