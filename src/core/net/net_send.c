@@ -2,11 +2,10 @@
 /*
  * net_send.c - packets to other hosts (net.h).
  *
- * A packet goes to the driver at once, or waits in the backlog of its peer: for room, which the
- * driver lacks, or for others that it can be coalesced with.  Backlogs are flushed in passes of the
- * scheduler, before the scheduler returns, and by later sends to that peer.  Order: a packet is
- * sent directly only if the backlog is empty, and it is stamped with its sequence number when it
- * leaves.
+ * A packet is handed to the driver at once, or waits in the backlog of its peer: for room in the
+ * driver, or to be coalesced with others.  Backlogs are flushed in passes of the scheduler, before
+ * the scheduler returns, and by later sends to that peer.  Order: a packet is sent directly only if
+ * the backlog is empty, and it gets its sequence number when it is handed to the driver.
  */
 #include "core/net/net.h"
 
@@ -24,7 +23,7 @@
 #include "core/net/address_exchange.h"
 #include "transport/select.h"
 
-#define EXTEND_LOOK     16    /* extensions of a packet between two looks at the clock */
+#define EXTEND_LOOK     16    /* extensions of a packet between two reads of the clock */
 #define BURST_MIN       8     /* packets in a row that make a burst                    */
 #define NET_SPLIT_SHORT 16384 /* bytes of data up to which a split packet has its short form */
 
@@ -32,7 +31,7 @@
 
 /* ---- connections ------------------------------------------------------------------ */
 
-/* Returns whether a progress thread answers at @p pe, and this PE may wait for that.  A progress
+/* Returns whether @p pe is served by a progress thread, for which this PE may wait.  A progress
  * thread waits for no other. */
 static bool net_is_answered(const struct ski_net_port *net, int pe)
 {
@@ -43,7 +42,7 @@ static bool net_is_answered(const struct ski_net_port *net, int pe)
            net->self->pe != ski_job_progress_pe(job, net->self->process);
 }
 
-/* Lets the first packets to a peer leave although this PE may compute from now on. */
+/* Makes sure that the first packets to a peer are sent although this PE may compute from now on. */
 static void net_connect_wait(struct ski_net_port *net, const struct ski_net_peer *peer)
 {
     if (ski_net_here.driver->connect_wait && net_is_answered(net, peer->pe))
@@ -154,7 +153,7 @@ static bool net_try_send(struct ski_net_port *net, struct ski_net_peer *peer, st
     return true;
 }
 
-/* Lets passes of the scheduler see to the backlog of a peer. */
+/* Makes passes of the scheduler serve the backlog of a peer. */
 static void net_list(struct ski_net_port *net, struct ski_net_peer *peer)
 {
     if (peer->listed)
@@ -287,7 +286,7 @@ static inline __attribute__((always_inline)) bool net_may_wait(const struct ski_
            now - peer->sent_at < ski_net_here.burst && ski_coalesce_allowed(msg);
 }
 
-/* Returns whether the backlog is to be flushed before @p next: it is long enough, or old enough. */
+/* Returns whether the backlog must be flushed before @p next: it is long enough, or old enough. */
 static bool net_waited_enough(const struct ski_net_port *net, const struct ski_net_peer *peer,
                               const struct skua_msg *next, uint64_t now)
 {
@@ -309,14 +308,14 @@ static inline __attribute__((always_inline)) void net_send_or_keep(struct ski_ne
         net_keep(net, peer, msg);
 }
 
-/* Lets the next pass of the scheduler see to the port. */
+/* Makes the next pass of the scheduler serve the port. */
 static void net_ask_for_pass(struct ski_pe *self)
 {
     self->queue.events |= SKI_EVENT_NET;
 }
 
-/* Returns whether packets wait for room.  Those of a user thread wait for the scheduler, which then
- * finds out: they count as well. */
+/* Returns whether packets wait for room.  Those of a user thread wait for the scheduler, which
+ * sends them: they count as well. */
 static bool net_lacks_room(const struct ski_pe *self, const struct ski_net_peer *peer)
 {
     return peer->backlog.first && (peer->full || !peer->endpoint || self->thread) && !peer->lost;
@@ -377,8 +376,8 @@ bool ski_net_joins_burst(struct ski_pe *self, int pe)
     return peer->backlog.first || peer->burst >= BURST_MIN;
 }
 
-/* Sends a small packet with the acknowledgements for its receiver: coalesced, they cost no system
- * call of their own.  Returns false if there are none: nothing has been sent. */
+/* Sends a small packet with the acknowledgements for its receiver piggybacked.  Returns false, and
+ * sends nothing, if there are none. */
 static bool net_send_with_acks(struct ski_net_port *net, struct ski_net_peer *peer,
                                struct skua_msg *msg)
 {
@@ -424,7 +423,7 @@ static inline __attribute__((always_inline)) bool net_send_to(struct ski_pe     
                                                               uint64_t now, bool acks)
 {
     struct ski_net_port *net  = self->net;
-    bool                 took = false; /* acknowledgements go along */
+    bool                 took = false; /* acknowledgements are piggybacked */
 
     if (room > 0)
         peer->patient = peer->burst >= BURST_MIN;
@@ -481,7 +480,7 @@ bool ski_net_announce_zcopy(struct ski_pe *self, int pe, struct skua_msg *msg)
 }
 
 /* Returns the message to be sent in place of @p msg; NULL: @p msg has been sent.  The count of a
- * message that is never sent stays: then packets to the peer are looked at. */
+ * message that is never sent stays: packets to the peer then take the slow path. */
 static struct skua_msg *net_send_zcopy(struct ski_pe *self, struct ski_net_peer *peer,
                                        struct skua_msg *msg)
 {
