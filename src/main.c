@@ -195,8 +195,8 @@ static skua_status main_join(const struct ski_pe_program *program, const char *c
         status = main_begin_phase(program, embedded);
     if (status != SKUA_OK)
         return status;
-    /* Not before the exit of the phase before is forgotten, which the launcher would take for that
-     * of skua_main(). */
+    /* Not before the exit of the former phase has been reset, which the launcher would mistake for
+     * that of skua_main(). */
     atomic_store(&phase.boot.job->phased, embedded);
     ski_tasks_set_own(
         ski_tasks_count() - before + ski_job_pes_of(phase.boot.job, phase.boot.process) +

@@ -135,8 +135,8 @@ static void reduction_send_small(const struct ski_reduction *r, int pe, uint32_t
     skua_send_copy(pe, (skua_handler){handler}, &packet, sizeof packet.head + r->bytes);
 }
 
-/* Notes that the network has read @p owner, a message with a partial result.  Its link says, if it
- * is not NULL, that the reduction has another message. */
+/* Records that the network has read @p owner, a message with a partial result.  If its link is not
+ * NULL, the reduction has another message. */
 static void reduction_msg_sent(struct ski_pe *self, void *owner)
 {
     skua_msg *msg = owner;
@@ -173,8 +173,7 @@ static bool reduction_send_in_place(struct ski_pe *self, struct ski_reduction *r
     return true;
 }
 
-/* Sends the partial result, or the result, as a message; @p last: this PE does not need it any
- * more. */
+/* Sends the partial result, or the result, as a message; @p last: this PE no longer needs it. */
 static void reduction_send(struct ski_pe *self, struct ski_reduction *r, int pe, uint32_t handler,
                            uint8_t want_credit, bool last)
 {

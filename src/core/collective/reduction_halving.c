@@ -155,8 +155,8 @@ static void halving_resume(const struct ski_pe *self, const struct ski_reduction
                    sizeof r->head);
 }
 
-/* Notes that the network has read a range of the buffer.  The end of a call runs code of the
- * program, which does not happen inside of the driver. */
+/* Records that the network has read a range of the buffer.  The end of a call runs code of the
+ * program, which must not run within the driver. */
 static void halving_sent(struct ski_pe *self, void *owner)
 {
     struct ski_reduction *r = owner;

@@ -240,8 +240,8 @@ char *ski_split_place(const struct ski_pe *self, const struct ski_split *split,
            i * split_segment_size(self, split->head.all, split->bytes);
 }
 
-/* Notes that the network has read a segment from the buffer of a call.  The end of a call runs code
- * of the program, which does not happen inside of the driver. */
+/* Records that the network has read a segment from the buffer of a call.  The end of a call runs
+ * code of the program, which must not run within the driver. */
 static void split_segment_sent(struct ski_pe *self, void *owner)
 {
     struct ski_split *split = owner;
@@ -281,8 +281,8 @@ bool ski_split_send(struct ski_pe *self, struct ski_split *split, int pe, uint32
     return false;
 }
 
-/* Ends segment @p i on this PE.  The buffer of the call becomes the program's once the network does
- * not read it any more. */
+/* Ends segment @p i on this PE.  The buffer of the call becomes the program's once the network no
+ * longer reads it. */
 static void split_segment_done(struct ski_pe *self, struct ski_split *split, uint64_t i)
 {
     size_t bytes = split_segment_bytes(self, split, i);

@@ -155,7 +155,7 @@ static void shutdown_wake(struct ski_pe *self, int pe)
         ski_host_wake(self->host, ski_job_index(self->job, pe));
 }
 
-/* Keeps the network, the layers and the messages above going until @p condition holds. */
+/* Progresses the network, the layers and the messages above until @p condition holds. */
 static void shutdown_until(struct ski_pe *self, bool (*condition)(const struct ski_pe *self))
 {
     while (!condition(self)) {

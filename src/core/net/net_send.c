@@ -94,7 +94,8 @@ static void net_stamp(const struct ski_net_peer *peer, struct skua_msg *msg)
     msg->stamp.sequence = peer->sent;
 }
 
-/* Clears the half of the header that only messages to objects use: no stray memory leaves the host.
+/* Clears the half of the header that only messages to objects use: no uninitialised memory leaves
+ * the host.
  */
 static void net_clear_half(struct skua_msg *msg)
 {

@@ -413,7 +413,7 @@ static void buffer_on_done(struct ski_pe *self, const struct ski_buffer_packet *
     buffer_complete(&to);
 }
 
-/* Returns whether a put is one that the owner of the target carries out. */
+/* Returns whether the owner of the target performs a put. */
 static bool buffer_by_pull(const struct ski_pe *self, const skua_buffer *to, size_t bytes)
 {
     return bytes >= PULL_MIN && !ski_buffer_ptr(self, to) && buffer_cma_works(self, to->pe);
@@ -453,7 +453,7 @@ static skua_status buffer_pull(struct ski_pe *self, const struct ski_buffer_pack
 }
 
 /* If the system does not copy, the data come by message.  If memory is missing, neither side could
- * go on, and the job ends.  A process that has ended does not wait. */
+ * continue, and the job ends.  A process that has ended does not wait. */
 static void buffer_on_pull(struct ski_pe *self, const struct ski_buffer_packet *packet)
 {
     const skua_buffer *from = &packet->from, *to = &packet->to;

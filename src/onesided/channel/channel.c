@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * channel.c - the receiver: creates channels, answers doorbells, marks buffers as ready.
+ * channel.c - the receiver: creates channels, handles doorbells, marks buffers as ready.
  *
- * A channel counts the puts that arrived and those that were reported, and whether the program
- * wants to hear of the next one.  An arrival that is not wanted yet is reported later, by a message
- * of the PE to itself, which skua_channel_poll() sends.
+ * A channel counts the puts that arrived and those that were reported, and records whether the
+ * program has requested a report of the next one.  An earlier arrival is reported on that request,
+ * by a message of the PE to itself, which skua_channel_poll() sends.
  *
  * Being ready costs no more than that: no value is written into the buffer, and there is no list of
  * channels that wait.
@@ -131,7 +131,8 @@ static void channel_link(struct ski_pe *self, struct ski_channel *channel)
     channels->first = channel;
 }
 
-/* Lets senders use zcopy: the program reads the data by a view, in the layout that it gave. */
+/* Allows senders to use zcopy: the program reads the data through a view, in the layout that it
+ * gave. */
 static bool channel_set_view(struct ski_pe *self, struct ski_channel *channel,
                              const skua_layout *layout)
 {
@@ -348,8 +349,8 @@ static inline struct ski_channel *channel_of_cell(const struct ski_pe   *self,
     return ski_channel_at(self->pool.arena, key);
 }
 
-/* Where many channels are rung in turn, each has left the cache since its last put: what the next
- * doorbells need is fetched while this one is answered. */
+/* With many channels, each has left the cache since its last put: the records of the next doorbells
+ * are prefetched while this one is handled. */
 static inline void channel_prefetch(const struct ski_pe *self)
 {
     const struct ski_cell    *cell = ski_reader_ahead_sc(&self->reader, AHEAD / 2);
@@ -525,7 +526,7 @@ static void channel_on_message(struct ski_pe *self, skua_msg *msg, struct ski_ch
     skua_msg_free(msg);
 }
 
-/* Returns whether a message that only the PE itself sends comes from another one. */
+/* Returns whether a message that a PE sends only to itself comes from another PE. */
 static bool channel_is_forged(const struct ski_pe *self, const skua_msg *msg,
                               const struct ski_channel_head *head)
 {

@@ -2,7 +2,7 @@
 /*
  * channel_put.c - the sender: opens channels and does puts, by the paths of channel.h.
  *
- * The path is a function that the sender points at, so that a put does not decide anything.
+ * The sender has a pointer to the function of its path, so that a put makes no decision.
  *
  * Ordering.  What a put copies is in the receiver's memory before the stamp of the doorbell's cell:
  * the release in ski_inbox_publish_mp(), which pairs with the acquire when the receiver polls its
@@ -141,7 +141,7 @@ static void channel_put_message(skua_sender *sender, const char *from)
     ski_msg_post(self, sender->pe, SKI_HANDLER_CHANNEL, msg);
 }
 
-/* The data travel in the doorbell.  Inlined for one block, and for data that are packed. */
+/* Sends the data in the doorbell.  Inlined for one block, and for data that are packed. */
 static inline __attribute__((always_inline)) void channel_put_in_cell(skua_sender *sender,
                                                                       const char *from, bool packed)
 {
@@ -219,7 +219,7 @@ void ski_channel_put_block(skua_sender *sender, const char *from)
 
 /* The first put of a sender may be the first to touch the pages of the buffer.  Behind a reserved
  * cell all messages to the receiver would wait for them, so it copies first.  Checks and zcopy may
- * have taken the path over. */
+ * have replaced the path. */
 static void channel_put_first_block(skua_sender *sender, const char *from)
 {
     struct ski_pe      *self    = SKI_SELF();
@@ -269,7 +269,7 @@ static uint32_t sender_staging_slots(size_t bytes)
 }
 
 /* Allocates staging memory and returns the path through it: by message if there is no memory, or if
- * the sender is used once, since then nothing tells when to free it. */
+ * the sender is used once, since its end could not be detected. */
 static ski_channel_put_fn sender_alloc_staging(struct ski_pe *self, skua_sender *sender)
 {
     size_t bytes = SKI_STAGE_BYTES(sender->bytes);
@@ -338,7 +338,7 @@ static bool sender_reaches(const struct ski_pe *self, const struct ski_channel *
     return channel->process < 0 || channel->process == self->process;
 }
 
-/* Lets the receiver help to copy into @p to, if there is memory to coordinate that. */
+/* Makes the receiver help with the copy into @p to, if there is memory to coordinate that. */
 static void sender_select_coop(struct ski_pe *self, skua_sender *sender, char *to, char *staging)
 {
     sender->coop = ski_coop_new(self, to, staging, sender->bytes);

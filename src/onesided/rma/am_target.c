@@ -263,9 +263,9 @@ static void am_target_apply_params(const struct ski_am_request *request, const c
 
 /* ---- replies without data ------------------------------------------------------- */
 
-/* A reply that waits to be sent with others to the same PE.  That to a put or an accumulate of
- * another host is not urgent: what the put started here, the handler of its signal for example,
- * goes first (core/net/deferred_ack.h). */
+/* A reply that waits to be sent with others to the same PE.  The reply to a put or an accumulate of
+ * another host is not urgent: the work that the put triggered here, such as the handler of its
+ * signal, runs first (core/net/deferred_ack.h). */
 struct ski_am_deferred_reply {
     int32_t  origin;
     uint32_t id;
@@ -601,7 +601,7 @@ void ski_on_am_request(skua_msg *msg)
 }
 
 /* The remainder of a put whose data are in place: the decoded request, and the data of its signal.
- * It never travels. */
+ * It is never sent. */
 void ski_on_am_placed(skua_msg *msg)
 {
     struct ski_am_request *request = skua_msg_data(msg);
@@ -691,9 +691,9 @@ static bool am_target_acks_are_quiet(const struct ski_rma_pe *rma, int source,
 
 /* Serves a put in the driver's memory, its notification and what it acknowledges included, without
  * a message.  Not while a request, or the remainder of one, is queued: they come first, also with
- * their notifications.  Nor where that would send a message or run code of the program, which the
- * driver must not be in the middle of: a thread waits for the notification or for an end of
- * requests, replies are to be sent.  Returns false if nothing has been done.
+ * their notifications.  Nor where that would send a message or run code of the program, which must
+ * not happen within the driver: a thread waits for the notification or for the end of requests, or
+ * replies must be sent.  Returns false if nothing has been done.
  *
  * Order: the data come after those of earlier puts (am_target_copy()), the notification after the
  * data: ski_notify_raise() releases them. */

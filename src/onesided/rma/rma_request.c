@@ -216,7 +216,7 @@ skua_status ski_rma_request_wait(struct ski_pe *self, struct ski_rma_request *re
 
 /* ---- handles and flushes ------------------------------------------------------------ */
 
-/* Looks once, as the PE of external threads. Returns true if @p done(arg) holds, or the job ends
+/* Polls once, as the PE of external threads.  Returns true if @p done(arg) holds, or the job ends
  * and the driver is done with memory of callers, which they may free. */
 static bool rma_look_outside(struct ski_pe *self, bool (*done)(void *arg), void *arg)
 {
@@ -230,9 +230,9 @@ static bool rma_look_outside(struct ski_pe *self, bool (*done)(void *arg), void 
     return true;
 }
 
-/* Waits on an external thread until @p done(arg) holds on the PE of external threads, and lets
- * others use that PE between two looks.  The process does not leave skua_main() meanwhile; if it is
- * leaving already, the end of that PE waits for the driver, and is waited for here. */
+/* Waits on an external thread until @p done(arg) holds on the PE of external threads, and releases
+ * that PE to other threads between two polls.  The process does not leave skua_main() meanwhile; if
+ * it is leaving already, the end of that PE waits for the driver, and is waited for here. */
 static void rma_wait_outside(bool (*done)(void *arg), void *arg)
 {
     struct ski_caller caller;
