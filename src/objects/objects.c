@@ -39,9 +39,10 @@
 
 /* The modules of this layer that observe it.  An event reaches them in this order:
  *   - channels first: no other PE writes to an element when others look at it;
- *   - broadcasts before reductions: a report of a reduction says which broadcasts were heard;
- *   - location after those: the home of an element hears of its arrival or deletion when it is
- *     counted everywhere else;
+ *   - broadcasts before reductions: a report of a reduction carries the number of the last known
+ *     broadcast;
+ *   - location after those: the home of an element learns of its arrival or deletion after all
+ *     others have counted it;
  *   - then threads that have arrived with an element: what they wait for may happen when a
  * reduction continues;
  *   - termination before the services that register topics with it. */

@@ -13,7 +13,7 @@
  *
  *      | first half of the header (32) | data, room for priority words, tail |
  *
- * The length of a packet tells its form, since the header says how much follows it.
+ * The length of a packet determines its form, since the header says how much follows it.
  *
  * Both hosts have the same byte order and layout: they run the same program, which is compared
  * before the first packet is sent (address_exchange.c).

@@ -135,7 +135,7 @@ static __attribute__((noinline)) void delivery_arrived(skua_msg *msg)
     delivery_dispatch(all, &index, entry, msg);
 }
 
-/* A message that names its object by address asks for more than a call of a method. */
+/* Handles a message that names its object by address and needs more than a call of a method. */
 static __attribute__((noinline)) void delivery_arrived_here(skua_msg *msg)
 {
     struct ski_object      *object = (struct ski_object *)(uintptr_t)msg->target;

@@ -57,7 +57,7 @@ static int invoke_target_pe(struct ski_pe *self, const char *call, struct ski_co
     return ski_lookup_pe(all, &ref->index);
 }
 
-/* The caller of skua_invoke() has given the message away. */
+/* skua_invoke() has taken ownership of the message. */
 static inline void invoke_record_given(struct ski_pe *self, skua_msg *msg)
 {
     if (SKI_LIKELY(!self->released_at))
@@ -127,8 +127,8 @@ void ski_invoke_at(struct ski_pe *self, int pe, const skua_ref *ref, skua_entry 
     ski_msg_post(self, pe, msg->handler, ski_msg_set_target(msg, ref->of.id, &ref->index));
 }
 
-/* Sends @p msg, whose handler and source are set, to the object @p ref, which @p all may have in
- * another PE. */
+/* Sends @p msg, whose handler and source are set, to the object @p ref, which may be on another
+ * PE. */
 static __attribute__((noinline)) void invoke_dispatch_away(struct ski_pe *self, const char *call,
                                                            const skua_ref         *ref,
                                                            struct ski_collection  *all,
@@ -183,7 +183,8 @@ static void invoke_dispatch(struct ski_pe *self, const char *call, const skua_re
     }
 }
 
-/* Records that the caller of skua_invoke(), at @p from, gives @p msg away; it must own it. */
+/* Records that the caller of skua_invoke(), at @p from, transfers the ownership of @p msg, which it
+ * must have. */
 static SKI_COLD void invoke_record_release(struct ski_pe *self, skua_msg *msg, const void *from)
 {
     ski_ownership_use(self, "skua_invoke", msg);

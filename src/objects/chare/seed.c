@@ -18,17 +18,17 @@
 #include "objects/location/route.h"
 #include "objects/model/element.h"
 
-#define SEED_REFUSALS   3  /* before an idle PE turns to its neighbours      */
+#define SEED_REFUSALS   3  /* refusals before an idle PE informs its neighbours      */
 #define SEED_GIVE_MAX   32 /* seeds that a request gets                      */
 #define SEED_NEIGHBOURS 31 /* at most: bits of a PE's number                 */
-#define SEED_STAY       1  /* seeds that a PE does not give away: see seed.h */
+#define SEED_STAY       1  /* seeds that a PE keeps: see seed.h */
 
 struct seeds {
     uint64_t   random; /* state of seed_random() */
     skua_msg **row;    /* oldest at `first`, around the end */
     uint32_t   first, count, room;
     bool       known;     /* all PEs know that there are seeds, and look for them when idle */
-    bool       asking;    /* a request is not answered                                      */
+    bool       asking;    /* a request is in flight                                      */
     bool       resting;   /* the neighbours know that this PE is idle                     */
     uint32_t   refusals;  /* since the last seed                                            */
     uint32_t   idle;      /* neighbours that asked, by bit                                   */
@@ -37,7 +37,7 @@ struct seeds {
     struct ski_list kept; /* messages that wait until `uncreated` is 0 */
 };
 
-/* What a PE asks another for: some seeds now, or the next one there is. */
+/* A steal request: some seeds now, or the next one that is submitted. */
 enum { SEED_NOW, SEED_NEXT };
 
 static struct seeds *seeds_of(const struct ski_objects *objects)
@@ -101,7 +101,7 @@ static void seed_give_to_idle(struct ski_pe *self, struct seeds *s, uint32_t sta
     }
 }
 
-/* Adds a seed to the row, and to the queue a message that will create the object of one. */
+/* Adds a seed to the deque, and to the queue a message that will create the object of one. */
 static void seed_keep(struct ski_objects *objects, skua_msg *seed, uint32_t stay)
 {
     struct seeds *s = seeds_of(objects);
@@ -115,8 +115,8 @@ static void seed_keep(struct ski_objects *objects, skua_msg *seed, uint32_t stay
 
 /* ---- asking ------------------------------------------------------------------------- */
 
-/* Asks PE @p pe for seeds.  Requests are expedited: at the end of the queue of that PE they
- * would arrive when it has used up its seeds itself. */
+/* Requests seeds from PE @p pe.  Requests are expedited: behind the queue of that PE they would run
+ * after it has used up its seeds itself. */
 static void seed_ask(struct ski_pe *self, int pe, int32_t what)
 {
     skua_msg *msg = ski_msg_copy(self, SKI_HANDLER_SEED_REQUEST, &what, sizeof what);
@@ -135,8 +135,8 @@ static int seed_random(struct seeds *s, int bound)
     return (int)((x >> 32) * (unsigned)bound >> 32);
 }
 
-/* Returns another PE, at random.  The first requests go to PEs of this host: between hosts a seed
- * costs a packet, and its answer another. */
+/* Returns a random victim.  The first requests go to PEs of this host: between hosts a seed costs a
+ * packet, and its reply another. */
 static int seed_choose_pe(struct ski_objects *objects)
 {
     struct seeds         *s    = seeds_of(objects);

@@ -107,7 +107,7 @@ static inline struct ski_array_partial *ski_array_partial_get(struct ski_array_r
     return ski_array_partial_of(*ski_array_partial_seek(&r->partials, number));
 }
 
-/** Marks a reduction as started, and tells the children that are not active. */
+/** Marks a reduction as started, and notifies the children that are not active. */
 void ski_array_reduction_start(struct ski_collection *all, struct ski_array_partial *partial);
 
 /** Reports all reductions that are complete on this PE. */

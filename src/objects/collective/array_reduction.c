@@ -50,7 +50,7 @@ static inline void array_reduction_check_spec(const struct ski_collection     *a
 
 /* ---- the tree -------------------------------------------------------------------------------- */
 
-/* Returns whether this PE reports unasked. */
+/* Returns whether this PE reports without a start. */
 static bool array_reduction_is_active(const struct ski_collection *all)
 {
     return all->live > 0 || all->reduction->active != 0;
@@ -401,8 +401,8 @@ static __attribute__((noinline)) void array_reduction_contribute_other(struct sk
     array_reduction_count_in(object, partial);
 }
 
-/* The most frequent case is inline: an earlier contribution was a double for a sum, and said where
- * the result goes. */
+/* The most frequent case is inline: an earlier contribution was a double for a sum, and named the
+ * completion. */
 void skua_contribute_to(void *self, skua_op op, skua_type type, const void *data, size_t count,
                         const skua_completion *done)
 {

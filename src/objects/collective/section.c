@@ -358,7 +358,7 @@ void ski_section_enter(struct ski_section *section)
     section->walking++;
 }
 
-/* A member that is elsewhere hears of the end by the order that was sent after it. */
+/* A member that is elsewhere learns of the end from the order that was sent after it. */
 static void section_forget_absent(struct ski_hash_link *link, void *arg)
 {
     struct ski_section_member *member = (struct ski_section_member *)link;

@@ -11,7 +11,7 @@
  * A delegate that gets a multicast with nocopy arguments (nocopy.h) which some PE of its host does
  * not reach fetches them before it passes the multicast on; later multicasts wait.
  *
- * Three orders are multicasts as well: number 0 tells a member that is not on the PE of its
+ * Three orders are multicasts as well: number 0 informs a member that is not on the PE of its
  * delegate which PE that is; the last of a generation sends its members to the next one
  * (section_rebuild.h), or ends the section.
  */

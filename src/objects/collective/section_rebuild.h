@@ -9,15 +9,15 @@
  * multicasts, members and reductions of its own; at most two generations of a section are in use.
  *
  * When.  A delegate whose multicasts have cost as many such messages as it has members, and that
- * misses more than a share of them (setting section_rebuild), tells the root how many it misses.
- * The root begins when those are more than that share of all members, so a rebuild costs no more
- * than a few times what the moves have cost before; or when skua_section_rebuild() is called.  It
- * begins one at a time: the generation before last has ended.
+ * misses more than a share of them (setting section_rebuild), reports to the root how many it
+ * misses.  The root begins when those are more than that share of all members, so a rebuild costs
+ * no more than a few times what the moves have cost before; or when skua_section_rebuild() is
+ * called.  It begins one at a time: the generation before last has ended.
  *
  * How.
  *   1. The root asks for the members, down the tree.  Each delegate chooses a successor for each of
- *      its own members, the PE where it believes the member to be, and remembers the choice.  What
- *      all have chosen goes up the tree.
+ *      its own members, the last known PE of the member, and records the choice.  What all have
+ *      chosen goes up the tree.
  *   2. The root sends itself the order to switch, which is ordered after the earlier multicasts.
  *      When it runs, the root creates the next generation (section_tree.h), and the order goes down
  *      the old tree as its last multicast.  All later multicasts go down the new tree.

@@ -30,7 +30,7 @@ void ski_section_reduction_switched(struct ski_section *section, struct ski_sect
 /** Makes a member on this PE join the reductions of a generation, from its next reduction on. */
 void ski_section_reduction_joined(struct ski_section *section, struct ski_section_member *member);
 
-/** Marks a delegate as switched, since the order to switch has arrived, and tells the next
+/** Marks a delegate as switched, since the order to switch has arrived, and informs the next
  *  generation which own members do not join because they have left. */
 void ski_section_reduction_switch_gone(struct ski_section *section);
 

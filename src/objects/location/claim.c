@@ -166,8 +166,8 @@ static struct ski_object *claim_grant(struct ski_collection *all, const skua_ind
 }
 
 /* A claim of an element that is not here.  Old records may lead it in circles, back to its
- * sender too, until the element is where its home believes it to be.  So it never waits for
- * another claim, which might wait for this one. */
+ * sender too, until the record of its home is right.  So it never waits for another claim, which
+ * might wait for this one. */
 static struct ski_object *claim_forward(struct ski_collection *all, const skua_index *index,
                                         skua_msg *msg, int claimant)
 {

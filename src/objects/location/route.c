@@ -52,7 +52,7 @@ static void route_check(struct ski_collection *all, const skua_index *index, con
                   ski_element_text(all, index), pe);
 }
 
-/* ---- a PE that hears of another location -------------------------------------------- */
+/* ---- a PE that learns of another location -------------------------------------------- */
 
 void ski_route_update(struct ski_collection *all, const skua_index *index,
                       const struct ski_location_update *update)

@@ -2,14 +2,14 @@
 /*
  * route.h - messages from one PE to one element keep their order when their route changes.
  *
- * The *route* to an absent element is the PE that messages for it are sent to: where the element
- * was last heard to be, or its home.  As long as the element stays where it is, each route keeps
+ * The *route* to an absent element is the PE that messages for it are sent to: the last known
+ * location of the element, or its home.  As long as the element stays where it is, each route keeps
  * the order of messages: a PE that the element is not on sends them on to the home (forward.h), and
  * the home sends them on in the order of their arrival (forward_window.h).  What could change the
  * order is a message that is sent by another route than the one before it.  There are two such
  * changes:
  *
- *   - A PE other than the home hears that the element is elsewhere.  It sends a *marker* by the
+ *   - A PE other than the home learns that the element is elsewhere.  It sends a *marker* by the
  *     former route and keeps its messages to the element (SKI_ABSENT_CHANGING).  The marker is
  *     forwarded as any message to the element, so when it arrives, all messages that this PE has
  *     sent before it have arrived.  It is answered with the location of the element, by the PE that

@@ -60,7 +60,7 @@ static struct ski_collection *collection_add(struct ski_objects *objects, uint64
 }
 
 /* The single objects of a class are a collection that no PE creates: each PE adds it when it first
- * hears of it. */
+ * needs it. */
 static struct ski_collection *collection_add_chares(struct ski_objects *objects, uint64_t id)
 {
     const struct ski_class *class = ski_class_find((uint32_t)id);

@@ -114,7 +114,7 @@ void ski_element_end(struct ski_object *object)
 
 static void element_die(struct ski_object *object)
 {
-    /* Before other PEs hear of the deletion, and create the element anew. */
+    /* Before other PEs learn of the deletion, and create the element again. */
     ski_notify_element_detached(element_lifecycle(object->of), object);
     if (object->of->state != SKI_ENDED)
         ski_notify_element_deleted(element_lifecycle(object->of), object);

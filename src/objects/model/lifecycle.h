@@ -3,10 +3,10 @@
  * lifecycle.h - modules observe the life cycle of PEs, collections and elements.
  *
  * The modules that create, delete, migrate and insert elements know nothing of those that count
- * them in reductions, hand them broadcasts or keep sections.  A module that has to act on an event
- * (lifecycle_defs.h) defines one `const struct ski_lifecycle`, which objects.c lists.  Each PE has
- * a table of the observers of each event, filled when it begins, so that an event costs a call for
- * each observer and nothing for the other modules.
+ * them in reductions, deliver broadcasts to them or keep sections.  A module that has to act on an
+ * event (lifecycle_defs.h) defines one `const struct ski_lifecycle`, which objects.c lists.  Each
+ * PE has a table of the observers of each event, filled when it begins, so that an event costs a
+ * call for each observer and nothing for the other modules.
  *
  * Sending to, finding and running an element is no event: those paths are short, and call no table.
  */
@@ -113,7 +113,7 @@ struct ski_lifecycle_table {
 /** Adds an observer after those that are in @p table. */
 void ski_lifecycle_add(struct ski_lifecycle_table *table, const struct ski_lifecycle *observer);
 
-/* ski_notify_NAME(table, ...): tell the observers of event NAME. */
+/* ski_notify_NAME(table, ...): notifies the observers of event NAME. */
 #define EVENT(name, arguments, ...)                                                                \
     void ski_notify_##name(const struct ski_lifecycle_table *table, __VA_ARGS__);
 #include "objects/model/lifecycle_defs.h"

@@ -8,7 +8,7 @@
  */
 /* clang-format off */
 
-/* This PE first hears of a collection: nothing is known but its id. */
+/* A collection has been added to the table of this PE: nothing is known but its id. */
 EVENT(collection_added,     (all), struct ski_collection *all)
 /* All elements are here that are created with the collection on this PE. */
 EVENT(collection_populated, (all), struct ski_collection *all)

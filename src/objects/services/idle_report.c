@@ -159,7 +159,7 @@ static void idle_ask_children(struct ski_pe *self)
                        NULL, 0);
 }
 
-/* Answers.  As it travels: the number of collective calls, then the text without its final 0. */
+/* Replies.  On the wire: the number of collective calls, then the text without its final 0. */
 static void idle_answer(const struct ski_pe *self)
 {
     char            line[IDLE_TEXT_BYTES] = "";

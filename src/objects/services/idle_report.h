@@ -23,7 +23,7 @@
  * job. Modules add what they know to the answer of a PE (collection_report and pe_report of
  * model/lifecycle_defs.h).  If something happens after all, PE 0 checks again after the same time,
  * and after twice the time each time that no message has moved, so that a job that sleeps is woken
- * ever more seldom.  A PE that never sleeps (setting idle_spin) does not check.
+ * less and less often.  A PE that never sleeps (setting idle_spin) does not check.
  *
  * None of this happens while PE 0 has something to do.
  */

@@ -252,7 +252,7 @@ static void program_read_creations(struct ski_pe *self, struct program_reader *r
 }
 
 /* Queues the creations before all that has arrived by now.  On PE 0 they are copies of messages
- * that are queued, and go. */
+ * that are queued, and are freed. */
 static void program_queue_creations(struct ski_pe *self, struct ski_list *creations)
 {
     struct ski_list  held;

@@ -17,9 +17,9 @@
  * owns the rest of the slot.  Arming releases the destination, and the claim acquires it; `filled`
  * releases the data, and reading that state acquires them.
  *
- * A message without its data goes to the PE that armed the slot, wherever its sender believes the
- * element to be.  There it is delivered; if the element has migrated, it has given the message a
- * copy of the data before (inplace_msg.h).
+ * A message without its data goes to the PE that armed the slot, whatever its sender has recorded
+ * as the location of the element.  There it is delivered; if the element has migrated, it has given
+ * the message a copy of the data before (inplace_msg.h).
  *
  * A slot is armed only when all messages before the last one have arrived, by the count of both
  * ends: a message that is lost, or arrives another way, leaves the channel idle for good.  When a

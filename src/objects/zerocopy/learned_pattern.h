@@ -26,7 +26,7 @@ struct ski_learned_channel;
 
 #define SKI_LEARNED_KEY_WORDS (2 + (SKI_MSG_INDEX_BYTES + SKI_LEARNED_HEAD) / 8)
 
-/* What tells kinds of messages apart: collection, entry, index and head, in words. */
+/* The key of a kind of messages: collection, entry, index and head, in words. */
 struct ski_learned_key {
     uint64_t word[SKI_LEARNED_KEY_WORDS];
     uint32_t words;

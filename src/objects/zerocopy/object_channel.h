@@ -30,7 +30,7 @@
  *     sender's former PE is ignored; the sender requests another) and of an epoch of the receiver
  *     that was not stopped (so an offer that STOP has overtaken is ignored).
  *   - The receiver knows whether its offer may be in use: `offered` is set by an offer and cleared
- *     by what tells that the sender stopped, of the same epoch.
+ *     by a message of the same epoch which shows that the sender stopped.
  *   - Both count all puts, in all epochs, and the counts migrate with their objects.
  */
 #ifndef SKI_OBJECT_CHANNEL_H

@@ -35,7 +35,7 @@ struct ski_step {
     uint8_t  action; /* enum ski_step_action */
     bool     copied; /* SEND: the memory may change at once              */
     bool     reused; /* RECV: earlier steps use the memory, so no packet is stored early */
-    bool     offers; /* RECV: the sender is told where to store the bytes itself */
+    bool     offers; /* RECV: the sender gets the address at which it stores the bytes itself */
     int32_t  rank;
     uint32_t tag;
     uint32_t repeat; /* COPY: number of blocks, `bytes` each              */
@@ -81,7 +81,7 @@ struct ski_plan {
     bool   large;    /* messages are large: algorithms that move fewer bytes, not fewer messages */
     bool   near;     /* all members share the memory of a host */
     bool   paired;   /* an all-to-all of 2^k members exchanges blocks in pairs */
-    bool   offers;   /* the root of a gather tells the others where to store their blocks */
+    bool   offers;   /* the root of a gather offers the others its memory for their blocks */
     bool   in_place; /* input and output of this member are the same memory */
     bool   prepare;  /* contributions to the operator must be prepared */
     size_t bytes;    /* of a contribution or broadcast */

@@ -155,7 +155,7 @@ size_t ski_team_place(struct ski_pe *self, const skua_msg *msg, const char *data
     const struct ski_step *step;
 
     /* Only the thread of the PE itself may receive, and not into memory that a program which has
-     * been told of the end may have freed. */
+     * been notified of the end may have freed. */
     if (self != ski_self || ski_pe_exiting(self) || ski_job_exiting(self->job))
         return 0;
     memcpy(&head, data, sizeof head);

@@ -9,7 +9,7 @@
  * whole blocks of SKI_MPI_BLOCK bytes, and the rest.
  *
  * Invariants.  request[0..requests) of a port are active; each belongs to the transfer of[i], whose
- * `left` counts them.  When `left` becomes 0 the transfer ends: the runtime is told by an upcall.
+ * `left` counts them.  When `left` becomes 0 the transfer ends, with an upcall.
  */
 #ifndef SKI_MPI_TRANSFER_H
 #define SKI_MPI_TRANSFER_H

@@ -177,7 +177,7 @@ static void tcp_sendq_push(struct ski_peer *peer, struct ski_tcp_send_req *out)
     ski_tcp_sendq_list(peer);
 }
 
-/* Tells the runtime that a packet, or the last part of one, was sent. */
+/* Reports to the runtime that a packet, or the last part of one, was sent. */
 static void tcp_sendq_complete(struct ski_port *port, struct ski_tcp_send_req *out)
 {
     if (out->divided && !ski_tcp_part_sent(out->divided, out))
