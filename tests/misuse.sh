@@ -119,7 +119,7 @@ misuse class-newer "skua_class_register: the skua_class$newer"
 misuse stream-newer "skua_stream_register: the skua_stream$newer"
 misuse insert-closed 'skua_array_insert: thing .20. is in no array that is open .SKUA_ARRAY_OPEN'
 misuse insert-twice 'skua_array_insert: thing .5. exists already, and PE 1 inserts it once more'
-misuse ask-nobody-waits 'skua_invoke: thing::ask of thing .19. gives an answer; skua_invoke_reply'
+misuse ask-nobody-waits 'skua_invoke: thing::ask of thing .19. returns a reply; skua_invoke_reply'
 misuse wait-for-none 'skua_invoke_reply: thing::poke of thing .19. is not SKUA_ENTRY_SYNC'
 misuse reply-to-nobody 'skua_reply: no entry that is SKUA_ENTRY_SYNC is running here'
 misuse migrate-member 'skua_migrate: thing .1. is a member of a group, which does not move'
@@ -140,7 +140,7 @@ misuse flow-message 'pup of flowing .19.: the length of a message is invalid'
 misuse flow-none 'pup of flowing .19.: an absent message is invalid'
 unset SKUA_CHECKED_PUP
 misuse insert-elsewhere 'skua_array_insert: box .5. exists already'
-misuse answer-to-nobody 'skua_done_invoke: box::ask gives an answer'
+misuse answer-to-nobody 'skua_done_invoke: box::ask returns a reply'
 misuse create-mayfly 'a message from PE [01] to mayfly::here of mayfly .7.: that object was deleted'
 misuse create-nothing 'a message from PE 1 to mayfly::plain of mayfly .7.: that object does not exist'
 misuse done-too-long 'skua_done_invoke: an index has 49 bytes, at most 48 are possible'

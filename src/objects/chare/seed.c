@@ -25,7 +25,7 @@
 
 struct seeds {
     uint64_t   random; /* state of seed_random() */
-    skua_msg **row;    /* oldest at `first`, around the end */
+    skua_msg **deque;  /* oldest at `first`, around the end */
     uint32_t   first, count, room;
     bool       known;     /* all PEs know that there are seeds, and look for them when idle */
     bool       asking;    /* a request is in flight                                      */
@@ -45,17 +45,17 @@ static struct seeds *seeds_of(const struct ski_objects *objects)
     return objects->slot[SKI_SLOT_SEEDS];
 }
 
-/* ---- the row ------------------------------------------------------------------------ */
+/* ---- the deque ------------------------------------------------------------------------ */
 
 static void seed_row_grow(struct seeds *s)
 {
-    uint32_t   room = s->room ? 2 * s->room : 16;
-    skua_msg **row  = ski_malloc(room * sizeof(skua_msg *));
+    uint32_t   room  = s->room ? 2 * s->room : 16;
+    skua_msg **deque = ski_malloc(room * sizeof(skua_msg *));
 
     for (uint32_t i = 0; i < s->count; i++)
-        row[i] = s->row[(s->first + i) & (s->room - 1)];
-    free(s->row);
-    s->row   = row;
+        deque[i] = s->deque[(s->first + i) & (s->room - 1)];
+    free(s->deque);
+    s->deque = deque;
     s->first = 0;
     s->room  = room;
 }
@@ -64,20 +64,20 @@ static void seed_push(struct seeds *s, skua_msg *seed)
 {
     if (s->count == s->room)
         seed_row_grow(s);
-    s->row[(s->first + s->count++) & (s->room - 1)] = seed;
+    s->deque[(s->first + s->count++) & (s->room - 1)] = seed;
 }
 
 static skua_msg *seed_pop_newest(struct seeds *s)
 {
     ski_assert(s->count > 0);
-    return s->row[(s->first + --s->count) & (s->room - 1)];
+    return s->deque[(s->first + --s->count) & (s->room - 1)];
 }
 
 static skua_msg *seed_pop_oldest(struct seeds *s)
 {
     ski_assert(s->count > 0);
     s->count--;
-    return s->row[s->first++ & (s->room - 1)];
+    return s->deque[s->first++ & (s->room - 1)];
 }
 
 /* ---- giving ------------------------------------------------------------------------- */
@@ -333,10 +333,10 @@ static void seed_pe_end(struct ski_objects *objects)
     struct seeds *s = seeds_of(objects);
 
     for (; s->count > 0; s->count--, s->first++)
-        skua_msg_free(s->row[s->first & (s->room - 1)]);
+        skua_msg_free(s->deque[s->first & (s->room - 1)]);
     for (skua_msg *msg; (msg = ski_list_pop(&s->kept));)
         skua_msg_free(msg);
-    free(s->row);
+    free(s->deque);
     free(s);
 }
 
