@@ -137,10 +137,10 @@ static void balancer_finish(struct ski_balance *balance)
     const struct ski_balancer *root = balance->balancer;
 
     if (!(root->flags & SKI_GATHER_SYNC) || !balancer_hold || !balancer_hold(balance))
-        ski_balancer_go_on(balance);
+        ski_balancer_continue(balance);
 }
 
-void ski_balancer_go_on(struct ski_balance *balance)
+void ski_balancer_continue(struct ski_balance *balance)
 {
     struct ski_balancer  *root = balance->balancer;
     struct balance_resume end  = {0};

@@ -39,14 +39,14 @@ void ski_balancer_destroy(struct ski_balance *balance);
 void ski_balancer_start_timer(struct ski_balance *balance);
 
 /* Called at the root at the end of a balancing at a sync point, before elements are resumed.
- * Returns true if they are resumed when the function calls ski_balancer_go_on(). */
+ * Returns true if they are resumed when the function calls ski_balancer_continue(). */
 typedef bool (*ski_balancer_hold_fn)(struct ski_balance *balance);
 
 /** Sets the function that may delay the end of balancings at sync points; NULL: there is none. */
 void ski_balancer_set_hold(ski_balancer_hold_fn hold);
 
 /** At the root: ends the balancing that ski_balancer_hold_fn has delayed. */
-void ski_balancer_go_on(struct ski_balance *balance);
+void ski_balancer_continue(struct ski_balance *balance);
 
 /** Sets the strategy of this PE to @p name, that of the job from which it was restarted.  Returns
  * false if there is no such strategy. */

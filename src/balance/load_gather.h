@@ -7,7 +7,7 @@
  * has children.  A PE remembers its list, the *snapshot*: orders name its objects by their numbers
  * in it.  An object that leaves is removed from the snapshot.
  *
- * As it travels: struct gather_head, then the arrays of struct ski_gathered.
+ * On the wire: struct gather_head, then the arrays of struct ski_gathered.
  */
 #ifndef SKI_LOAD_GATHER_H
 #define SKI_LOAD_GATHER_H

@@ -9,7 +9,7 @@
  * PE reports to its parent once, when its elements and those of its children's subtrees have
  * arrived.
  *
- * As it travels: struct orders_head, then for each PE of the subtree a struct orders_block with its
+ * On the wire: struct orders_head, then for each PE of the subtree a struct orders_block with its
  * orders after it.
  */
 #ifndef SKI_MOVE_ORDERS_H

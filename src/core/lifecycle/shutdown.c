@@ -51,7 +51,7 @@ static void shutdown_send_to_children(struct ski_pe *self, uint32_t handler)
 }
 
 /* Reports to process 0 that skua_exit(@p code) was called here. */
-static void shutdown_tell(struct ski_pe *self, int code)
+static void shutdown_notify_root(struct ski_pe *self, int code)
 {
     /* A process 0 of this host sees the flag in the arena. */
     if (ski_job_is_distributed(self->job) && self->job->local_index[0] < 0)
@@ -76,7 +76,7 @@ void skua_exit(int code)
     struct ski_pe *self = SKI_SELF();
 
     if (shutdown_exit_here(self, code))
-        shutdown_tell(self, code);
+        shutdown_notify_root(self, code);
 }
 
 /* ---- handlers ------------------------------------------------------------------------ */

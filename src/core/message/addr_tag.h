@@ -42,7 +42,7 @@ static inline uint64_t ski_addr_tag(const struct ski_job *job, unsigned what, in
 
 /** Returns whether @p bytes at @p at, a multiple of a cache line, are in the arena and may be read.
  */
-static inline bool ski_addr_tag_may_look(const struct ski_job *job, const void *at, size_t bytes)
+static inline bool ski_addr_tag_readable(const struct ski_job *job, const void *at, size_t bytes)
 {
     const struct ski_arena *arena  = job->arena;
     uintptr_t               offset = (uintptr_t)at - arena->base;

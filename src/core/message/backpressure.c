@@ -50,7 +50,7 @@ static bool backpressure_patient(struct ski_pe *self, struct backpressure *wait,
     return now - wait->since < SKI_BACKPRESSURE_PATIENCE;
 }
 
-uint64_t ski_backpressure_rest(struct ski_pe *self, uint64_t ns)
+uint64_t ski_backpressure_before_sleep(struct ski_pe *self, uint64_t ns)
 {
     ski_assert(!self->thread); /* on the stack of the scheduler */
     ski_heap_collect(self->pool.heap);

@@ -65,7 +65,7 @@ static inline bool ski_backpressure_sender(struct ski_pe *self, uint32_t handler
 
 /** Collects blocks that other PEs freed, before @p self sleeps for @p ns.  Returns for how long it
  * may sleep: while memory is short it collects again soon. */
-SKI_COLD uint64_t ski_backpressure_rest(struct ski_pe *self, uint64_t ns);
+SKI_COLD uint64_t ski_backpressure_before_sleep(struct ski_pe *self, uint64_t ns);
 
 /** Tries to send messages that wait for @p pe; returns whether some still do.  *@p moved grows
  *  with each message that leaves for that PE. */

@@ -145,7 +145,7 @@ static void recv_in_order(struct ski_net_port *net, struct ski_net_peer *peer, s
 /* Checks and queues a packet that is in a message of the pool. */
 static void recv_accept(struct ski_net_port *net, struct skua_msg *msg, size_t bytes)
 {
-    const char          *wrong    = ski_packet_wrong(net->self->job, net->handlers, msg, bytes);
+    const char          *wrong    = ski_packet_error(net->self->job, net->handlers, msg, bytes);
     struct ski_net_peer *peer     = recv_sender(net, msg);
     uint32_t             sequence = msg->stamp.sequence;
 
@@ -308,7 +308,7 @@ static bool recv_check_head(const struct ski_net_port *net, const char *packet, 
 {
     memset(msg, 0, sizeof *msg);
     memcpy(msg, packet, head);
-    return !ski_packet_wrong(net->self->job, net->handlers, msg, bytes - head + sizeof *msg);
+    return !ski_packet_error(net->self->job, net->handlers, msg, bytes - head + sizeof *msg);
 }
 
 /* Returns the peer that has sent the next packet in order, if no earlier one is kept; NULL: the
@@ -588,7 +588,7 @@ static void recv_on_lost(void *owner, int pe, const char *why)
     struct ski_net_peer *peer = ski_net_peer_find(net, pe);
 
     if (net->self && peer)
-        ski_net_peer_lose(net, peer, why);
+        ski_net_peer_mark_lost(net, peer, why);
 }
 
 const struct ski_upcalls ski_net_upcalls = {

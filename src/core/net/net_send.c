@@ -59,7 +59,7 @@ static void net_connect(struct ski_net_port *net, struct ski_net_peer *peer)
     status = ski_net_here.driver->connect(net->port, peer->pe, address, bytes, &peer->endpoint);
     free(address);
     if (status != SKUA_OK) {
-        ski_net_peer_lose(net, peer, ski_net_reason(status));
+        ski_net_peer_mark_lost(net, peer, ski_net_reason(status));
         return;
     }
     ski_log(SKI_LOG_INFO, "PE %d is reached through %s", peer->pe, ski_net_here.driver->describe());
@@ -150,7 +150,7 @@ static bool net_try_send(struct ski_net_port *net, struct ski_net_peer *peer, st
     else
         ski_pool_free(&net->self->pool, msg);
     if (status < 0)
-        ski_net_peer_lose(net, peer, ski_net_reason(status));
+        ski_net_peer_mark_lost(net, peer, ski_net_reason(status));
     return true;
 }
 
@@ -568,7 +568,7 @@ bool ski_net_send_split(struct ski_pe *self, int pe, struct skua_msg *msg, const
     if (status != SKUA_PENDING)
         done->fn(done, status);
     if (status < 0)
-        ski_net_peer_lose(net, peer, skua_status_str(status));
+        ski_net_peer_mark_lost(net, peer, skua_status_str(status));
     if (net_took_acks(peer))
         net_acks_went(net, ski_ticks());
     else

@@ -97,7 +97,7 @@ uint32_t ski_packet_token(const uint64_t secret[2], int source, int target);
 /** Returns what is wrong with a packet of @p bytes at @p msg, in full form, for a PE of @p job with
  *  handlers below @p handlers; NULL: nothing.  The token is not checked.  Nothing beyond @p bytes
  * is read. */
-const char *ski_packet_wrong(const struct ski_job *job, uint32_t handlers,
+const char *ski_packet_error(const struct ski_job *job, uint32_t handlers,
                              const struct skua_msg *msg, size_t bytes);
 
 #endif

@@ -95,6 +95,6 @@ struct ski_net_peer *ski_net_peer_add(struct ski_net_port *net, int pe);
 void ski_net_peer_free(struct ski_net_peer *peer);
 
 /** Marks a peer as lost, for good, and calls ski_net_set_lost()'s function, once. */
-void ski_net_peer_lose(struct ski_net_port *net, struct ski_net_peer *peer, const char *why);
+void ski_net_peer_mark_lost(struct ski_net_port *net, struct ski_net_peer *peer, const char *why);
 
 #endif

@@ -86,7 +86,8 @@ HANDLER(SKI_HANDLER_TERMINATION_REPORT, "skua.termination-report", ski_on_termin
 HANDLER(SKI_HANDLER_DETECTOR_START, "skua.detector-start", ski_on_detector_start,
         SKI_DETECTOR_START_MIN, 0)
 HANDLER(SKI_HANDLER_DETECTOR_END, "skua.detector-end", ski_on_detector_end, SKI_DETECTOR_END_MIN, 0)
-HANDLER(SKI_HANDLER_IDLE_REPORT_REQUEST, "skua.idle-report-request", ski_on_idle_ask, 0, 0)
+HANDLER(SKI_HANDLER_IDLE_REPORT_REQUEST, "skua.idle-report-request", ski_on_idle_report_request, 0,
+        0)
 HANDLER(SKI_HANDLER_IDLE_REPORT_TEXT, "skua.idle-report-text", ski_on_idle_text, SKI_IDLE_TEXT_MIN,
         0)
 HANDLER(SKI_HANDLER_READONLY, "skua.readonly", ski_on_readonly, SKI_READONLY_MIN, 0)
@@ -220,7 +221,7 @@ HANDLER(SKI_HANDLER_BALANCE_MOVED, "skua.balance-moved", ski_on_balance_moved, S
         SKI_HANDLES_PROGRAM)
 HANDLER(SKI_HANDLER_NEIGHBOUR_START, "skua.neighbour-start", ski_on_neighbour_start,
         SKI_NEIGHBOUR_START_MIN, SKI_HANDLES_PROGRAM)
-HANDLER(SKI_HANDLER_NEIGHBOUR_NEWS, "skua.neighbour-news", ski_on_neighbour_news,
-        SKI_NEIGHBOUR_NEWS_MIN, SKI_HANDLES_PROGRAM)
+HANDLER(SKI_HANDLER_NEIGHBOUR_UPDATE, "skua.neighbour-update", ski_on_neighbour_update,
+        SKI_NEIGHBOUR_UPDATE_MIN, SKI_HANDLES_PROGRAM)
 HANDLER(SKI_HANDLER_BALANCE_RESUME, "skua.balance-resume", ski_on_balance_resume,
         SKI_BALANCE_RESUME_MIN, SKI_HANDLES_PROGRAM)

@@ -110,7 +110,7 @@ static void idle_sleep(struct ski_pe *self)
     if (self->queue.events & SKI_EVENT_BACKLOG && ns > RETRY_NS)
         ns = RETRY_NS;
     ns = ns < most ? ns : most;
-    ns = ski_backpressure_rest(self, ns);
+    ns = ski_backpressure_before_sleep(self, ns);
     self->stats.sleeps++;
     begun = ski_ticks();
     if (ski_progress_has_source(&self->progress)) {
@@ -197,7 +197,7 @@ static void idle_yield_alone(struct ski_idle *idle, uint64_t now)
     sched_yield();
     if (idle->patience.ticks > 0 && ski_ticks() - now > idle->switch_ticks &&
         idle_was_switched(idle))
-        ski_patience_lose(&idle->patience, now + idle->impatient_ticks);
+        ski_patience_reset(&idle->patience, now + idle->impatient_ticks);
 }
 
 /* Spins, yields or sleeps, by how long the PE has been idle at @p now. */
@@ -276,7 +276,7 @@ const uint64_t *ski_idle_ticks(const struct ski_pe *self)
     return &self->idle->total;
 }
 
-uint64_t ski_idle_rests(const struct ski_pe *self)
+uint64_t ski_idle_count(const struct ski_pe *self)
 {
     return self->idle->rests;
 }

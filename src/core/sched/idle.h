@@ -21,7 +21,7 @@ void ski_idle_consider(struct ski_pe *self);
 void ski_idle_begin(struct ski_pe *self);
 
 /** Returns how many times neither the loop of @p self nor one of its idle callbacks had work. */
-uint64_t ski_idle_rests(const struct ski_pe *self);
+uint64_t ski_idle_count(const struct ski_pe *self);
 
 /** Returns the address of the count of ticks that @p self has been idle. */
 const uint64_t *ski_idle_ticks(const struct ski_pe *self);

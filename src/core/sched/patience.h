@@ -53,7 +53,7 @@ static inline void ski_patience_learn(struct ski_patience *p)
 }
 
 /** Notes that other threads want the CPU: until @p time there is no patience. */
-static inline void ski_patience_lose(struct ski_patience *p, uint64_t time)
+static inline void ski_patience_reset(struct ski_patience *p, uint64_t time)
 {
     p->ticks        = 0;
     p->never_before = time;

@@ -23,7 +23,7 @@ static uint64_t thread_tag(const struct ski_pe *self, const struct skua_thread *
 /* Returns whether @p thread, which may come from another host, is a thread of this PE. */
 static bool thread_is_ours(const struct ski_pe *self, const struct skua_thread *thread)
 {
-    return !self->net || (ski_addr_tag_may_look(self->job, thread, sizeof *thread) &&
+    return !self->net || (ski_addr_tag_readable(self->job, thread, sizeof *thread) &&
                           ski_addr_tag_peek(&thread->tag) == thread_tag(self, thread));
 }
 

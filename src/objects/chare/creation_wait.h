@@ -32,8 +32,8 @@ SKI_COLD void ski_creation_wait_defined(const char *call, struct ski_collection 
 
 /** Returns the collection that a call of the program inspects, as ski_collection_get() does, after
  *  a wait for its creation. */
-static inline struct ski_collection *ski_collection_look(struct ski_objects *objects,
-                                                         const char *call, uint64_t id)
+static inline struct ski_collection *ski_collection_inspect(struct ski_objects *objects,
+                                                            const char *call, uint64_t id)
 {
     struct ski_collection *all = ski_collection_get(objects, call, id);
 

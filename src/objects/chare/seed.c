@@ -117,7 +117,7 @@ static void seed_keep(struct ski_objects *objects, skua_msg *seed, uint32_t stay
 
 /* Requests seeds from PE @p pe.  Requests are expedited: behind the queue of that PE they would run
  * after it has used up its seeds itself. */
-static void seed_ask(struct ski_pe *self, int pe, int32_t what)
+static void seed_send_request(struct ski_pe *self, int pe, int32_t what)
 {
     skua_msg *msg = ski_msg_copy(self, SKI_HANDLER_SEED_REQUEST, &what, sizeof what);
 
@@ -160,7 +160,7 @@ static void seed_ask_random(struct ski_objects *objects)
 
     ski_assert(pe != objects->self->pe);
     seeds_of(objects)->asking = true;
-    seed_ask(objects->self, pe, SEED_NOW);
+    seed_send_request(objects->self, pe, SEED_NOW);
 }
 
 static void seed_ask_neighbours(struct ski_objects *objects)
@@ -168,7 +168,7 @@ static void seed_ask_neighbours(struct ski_objects *objects)
     seeds_of(objects)->resting = true;
     for (unsigned bit = 0; bit < SEED_NEIGHBOURS; bit++)
         if (seed_neighbour(objects->self, bit) >= 0)
-            seed_ask(objects->self, seed_neighbour(objects->self, bit), SEED_NEXT);
+            seed_send_request(objects->self, seed_neighbour(objects->self, bit), SEED_NEXT);
 }
 
 /* Called when this PE is idle. */

@@ -30,7 +30,7 @@
 
 /* What PE 0 does: looks whether it has been idle for long; waits for the first wave, for the pause
  * after it, for the second wave; for the answers; has no more to do. */
-enum idle_stage { IDLE_LOOKING, IDLE_FIRST, IDLE_BETWEEN, IDLE_SECOND, IDLE_ASKING, IDLE_DONE };
+enum idle_stage { IDLE_LOOKING, IDLE_FIRST, IDLE_BETWEEN, IDLE_SECOND, IDLE_COLLECTING, IDLE_DONE };
 
 /* The answer of a PE. */
 struct idle_answer {
@@ -85,11 +85,11 @@ static struct ski_termination_counts idle_visit(struct ski_pe               *sel
 {
     struct idle_report   *report = idle_report_of(self);
     bool                  leads  = self->pe == ski_job_first_pe(self->job, self->process);
-    bool                  rested = report->rests != ski_idle_rests(self);
+    bool                  rested = report->rests != ski_idle_count(self);
     struct ski_msg_counts counts = idle_program_counts(self);
 
     (void)topic;
-    report->rests = ski_idle_rests(self);
+    report->rests = ski_idle_count(self);
     if (leads)
         counts = idle_add_counts(counts, ski_external_msg_counts());
     return (struct ski_termination_counts){counts.sent, counts.received,
@@ -149,7 +149,7 @@ static void idle_explain_objects(struct ski_objects *objects, struct ski_text *t
     ski_notify_pe_report(&objects->lifecycle, objects, text);
 }
 
-static void idle_ask_children(struct ski_pe *self)
+static void idle_request_children(struct ski_pe *self)
 {
     struct ski_pe_tree tree =
         ski_pe_tree_at(self->job, self->pe, IDLE_ROOT, (int)ski_config.tree_arity);
@@ -174,10 +174,10 @@ static void idle_answer(const struct ski_pe *self)
     skua_send(IDLE_ROOT, (skua_handler){SKI_HANDLER_IDLE_REPORT_TEXT}, msg);
 }
 
-void ski_on_idle_ask(skua_msg *msg)
+void ski_on_idle_report_request(skua_msg *msg)
 {
     skua_msg_free(msg);
-    idle_ask_children(ski_self);
+    idle_request_children(ski_self);
     idle_answer(ski_self);
 }
 
@@ -226,7 +226,7 @@ static void idle_result(struct ski_pe *self, struct ski_termination_topic topic,
     if (idle_is_proven(sum) && report->stage == IDLE_FIRST) {
         report->stage = IDLE_BETWEEN;
     } else if (idle_is_proven(sum) && report->stage == IDLE_SECOND && same) {
-        report->stage   = IDLE_ASKING;
+        report->stage   = IDLE_COLLECTING;
         report->missing = self->pes;
         report->answer  = ski_calloc((size_t)self->pes, sizeof *report->answer);
         skua_send_copy(IDLE_ROOT, (skua_handler){SKI_HANDLER_IDLE_REPORT_REQUEST}, NULL, 0);
@@ -374,7 +374,7 @@ static void idle_free_answers(const struct ski_pe *self, struct idle_report *rep
 
 static void idle_conclude(struct ski_pe *self, struct idle_report *report)
 {
-    ski_assert(report->stage == IDLE_ASKING && report->answer);
+    ski_assert(report->stage == IDLE_COLLECTING && report->answer);
     idle_print(self);
     idle_free_answers(self, report);
     report->stage = IDLE_DONE;
@@ -389,7 +389,7 @@ void ski_on_idle_text(skua_msg *msg)
     size_t              length = msg->bytes - SKI_IDLE_TEXT_MIN;
     struct idle_answer *answer;
 
-    if (report->stage != IDLE_ASKING || (uint32_t)msg->source >= (uint32_t)self->pes ||
+    if (report->stage != IDLE_COLLECTING || (uint32_t)msg->source >= (uint32_t)self->pes ||
         report->answer[msg->source].text || length >= IDLE_TEXT_BYTES) {
         ski_net_drop(self, msg);
         return;

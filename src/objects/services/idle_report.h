@@ -46,7 +46,7 @@ uint64_t ski_idle_before_sleep(struct ski_pe *self);
 #define SKI_IDLE_TEXT_MIN 8
 
 /** Handler: PE 0 asks what waits on this PE. */
-void ski_on_idle_ask(skua_msg *msg);
+void ski_on_idle_report_request(skua_msg *msg);
 
 /** Handler: the answer of a PE, on PE 0. */
 void ski_on_idle_text(skua_msg *msg);

@@ -253,7 +253,7 @@ static struct ski_learned_channel *learned_channel_named(const struct ski_pe *se
 
     if (!channel || ski_job_index(self->job, msg->source) < 0 ||
         ski_inplace_of(msg)->head > SKI_LEARNED_HEAD ||
-        !ski_addr_tag_may_look(self->job, channel, sizeof *channel) ||
+        !ski_addr_tag_readable(self->job, channel, sizeof *channel) ||
         (SKI_UNLIKELY(self->net != NULL) &&
          ski_addr_tag_peek(&channel->tag) != learned_channel_tag(self, channel)))
         return NULL;

@@ -179,7 +179,7 @@ static bool nocopy_net_read(const struct ski_pe *self, const skua_msg *head, con
         return false;
     to->msg.bytes = ski_nocopy_align(to->first) + ski_nocopy_extent(SKI_NOCOPY_DATA, to->bytes) +
                     sizeof(struct ski_nocopy_trailer);
-    return !ski_packet_wrong(self->job, ski_handlers.count, &to->msg,
+    return !ski_packet_error(self->job, ski_handlers.count, &to->msg,
                              sizeof to->msg + to->msg.bytes);
 }
 

@@ -43,7 +43,7 @@ struct ski_channel *ski_channel_find(const struct ski_job *job, uint64_t key)
 {
     struct ski_channel *channel = ski_channel_at(job->arena, key);
 
-    if (!key || !ski_addr_tag_may_look(job, channel, sizeof *channel) ||
+    if (!key || !ski_addr_tag_readable(job, channel, sizeof *channel) ||
         ski_addr_tag_peek(&channel->key) != key ||
         (ski_job_is_distributed(job) &&
          ski_addr_tag_peek(&channel->tag) != channel_tag(job, channel)))

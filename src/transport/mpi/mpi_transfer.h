@@ -102,7 +102,7 @@ struct ski_port {
 };
 
 /** Records that @p peer is lost with @p error; ski_mpi_progress() reports it. */
-void ski_mpi_peer_lose(struct ski_peer *peer, int error);
+void ski_mpi_peer_mark_lost(struct ski_peer *peer, int error);
 
 /** Removes a transfer from @p list, which is not empty, and returns it without requests. */
 struct ski_mpi_transfer *ski_mpi_transfer_get(struct ski_mpi_transfer **list);
