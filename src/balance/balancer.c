@@ -26,7 +26,7 @@
 #include "strategy/problem.h"
 #include "strategy/strategy.h"
 
-/* What the root is doing. */
+/* The state of the root. */
 enum balancer_state { BALANCER_IDLE, BALANCER_GATHERING, BALANCER_MOVING };
 
 /* The state of the root. */
@@ -67,7 +67,8 @@ _Static_assert(sizeof(struct balance_request) == SKI_BALANCE_REQUEST_MIN, "see b
 /* The strategy that the program has chosen before skua_main(). */
 static char balancer_given[SKI_STRATEGY_NAME] = "none";
 
-/* What may delay the end of a balancing at a sync point, or NULL; set before PEs begin. */
+/* The function that may delay the end of a balancing at a sync point, or NULL; set before PEs
+ * begin. */
 static ski_balancer_hold_fn balancer_hold;
 
 static void balancer_next(struct ski_balance *balance);

@@ -18,7 +18,7 @@
 
 #include "balance/balance_pe.h"
 
-/* What a PE requests from the root, and the root from all PEs. */
+/* Requests of a PE to the root, and of the root to all PEs. */
 enum ski_balance_request {
     SKI_BALANCE_NOW,
     SKI_BALANCE_STRATEGY,

@@ -24,7 +24,7 @@ struct gather_question {
     uint32_t flags;
 };
 
-/* What the loads of a subtree begin with. */
+/* The header of the loads of a subtree. */
 struct gather_head {
     uint32_t               round;
     uint32_t               pes, objects, edges;

@@ -45,7 +45,7 @@ _Static_assert(sizeof(struct neighbour_start) == SKI_NEIGHBOUR_START_MIN &&
                    sizeof(struct neighbour_update) == SKI_NEIGHBOUR_UPDATE_MIN,
                "see neighbour_rounds.h");
 
-/* What the neighbours have sent of one round. */
+/* The updates of the neighbours in one round. */
 struct neighbour_step {
     int                     loads, counts; /* how many have */
     bool                    has[SKUA_NEIGHBOURS_MAX][NEIGHBOUR_KINDS];

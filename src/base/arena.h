@@ -41,7 +41,7 @@
 #define SKI_SPAN_BINS   128
 #define SKI_NUMA_RANGES 32 /* ranges of an arena, at most */
 
-/* What a unit is part of. */
+/* The kinds of units. */
 enum ski_unit_kind {
     SKI_UNIT_FREE,  /* the first or last unit of a free span, or a unit never used */
     SKI_UNIT_LARGE, /* the first unit of a large block                             */

@@ -99,8 +99,8 @@ static inline size_t ski_inbox_bytes(uint32_t cells)
 
 /* ---- producers ---------------------------------------------------------- */
 
-/* What a producer caches of one inbox: the last head that it read, and its last ticket; at first
- * 0. */
+/* The state of one inbox that a producer caches: the last head that it read, and its last ticket;
+ * at first 0. */
 struct ski_credit {
     uint64_t head;
     uint64_t ticket;

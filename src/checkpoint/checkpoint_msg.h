@@ -13,7 +13,7 @@
 #define SKI_CHECKPOINT_DIR 4096 /* bytes of the name of a directory, with its final zero */
 #define SKI_CHECKPOINT_WHY 1000 /* bytes of the reason why there is no checkpoint        */
 
-/* What a request is for. */
+/* The kinds of requests. */
 enum ski_checkpoint_kind {
     SKI_CHECKPOINT_NOW,
     SKI_CHECKPOINT_IF_DUE,

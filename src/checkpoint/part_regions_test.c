@@ -65,8 +65,7 @@ static void part_make(void)
 }
 
 /* Returns whether the regions that the part now describes are there, but for varied ones, which
- * come later.
- */
+ * come later. */
 static bool part_is_there(const char *data, size_t bytes)
 {
     struct ski_image_reader from = {.base = (const unsigned char *)data, .end = bytes};

@@ -24,7 +24,7 @@
 #include "objects/model/msg_target.h"
 #include "objects/model/objects_pe.h"
 
-/* What all PEs do, in this order. */
+/* The steps of all PEs, in this order. */
 enum restore_step { RESTORE_BEGIN, RESTORE_RESUME };
 
 /* A message of SKI_HANDLER_RESTORE_STEP begins with this; the common parts follow, each after its

@@ -25,7 +25,7 @@
 
 struct ski_pe;
 
-/** What core calls of this layer. */
+/** The stages and calls of this layer. */
 extern const struct ski_layer ski_onesided_layer;
 
 /** Creates the root of the layer in the arena of a new job; job->onesided is set.  A failure has

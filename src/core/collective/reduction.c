@@ -211,7 +211,7 @@ static void reduction_send(struct ski_pe *self, struct ski_reduction *r, int pe,
 
 /* ---- rounds ---------------------------------------------------------------- */
 
-/* What a round has done. */
+/* Results of a round. */
 enum reduction_progress {
     REDUCTION_WAITS,     /* a contribution is missing                      */
     REDUCTION_CONTINUES, /* the next round can begin                       */

@@ -222,7 +222,7 @@ static void halving_combine(struct ski_pe *self, struct ski_reduction *r)
     skua_msg_free(msg);
 }
 
-/* What a phase of rounds has done. */
+/* Results of a phase of rounds. */
 enum halving_progress {
     HALVING_WAITS,     /* elements are missing                       */
     HALVING_CONTINUES, /* all of its rounds are over                 */

@@ -32,7 +32,7 @@
 #define HOSTS_ROUND_DOWN 255                 /* the result sent to the PEs of a host      */
 #define HOSTS_MAX_AHEAD  (UINT64_C(1) << 24) /* difference of numbers in flight, at most */
 
-/* What the record of such a reduction has in addition. */
+/* The additional state of such a reduction. */
 struct ski_reduction_hosts {
     struct ski_block_set set;
     int                  missing; /* sets of this PE and its children that have not been added */

@@ -70,7 +70,7 @@ struct ski_reduction_board {
     struct ski_reduction_slot slot[];              /* [round][SKI_SLOT_DEPTH] */
 };
 
-/* What a PE has cached of the board of another PE. */
+/* The cached state of the board of another PE. */
 struct ski_board_peer {
     struct ski_reduction_board *board; /* NULL until it is found         */
     uint64_t                    low;   /* a lower bound of its `low`     */

@@ -28,7 +28,7 @@ struct ski_pe *ski_pe_create(const struct ski_boot *boot, int pe);
 /** Frees the state of a PE, whose layers have ended. */
 void ski_pe_destroy(struct ski_pe *self);
 
-/* What all PEs of a process run. */
+/* The program that all PEs of a process run. */
 struct ski_pe_program {
     const struct ski_boot *boot;
     skua_start_fn          start; /* or NULL */

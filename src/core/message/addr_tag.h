@@ -19,7 +19,7 @@
 #include "base/siphash.h"
 #include "core/pe/pe.h"
 
-/* What an address is the address of. */
+/* The kinds of addresses that have tags. */
 enum ski_addr_tag_use {
     SKI_TAG_DONE   = 1, /* a completion; plus its kind (completion.c) */
     SKI_TAG_THREAD = 16,

@@ -73,8 +73,7 @@ static inline void ski_deferred_ack_pass(struct ski_deferred_ack *ack, struct sk
         ski_deferred_ack_consider(ack, self, idle);
 }
 
-/** Called when the message that has just run was a reply, whose handler takes little time.
- */
+/** Called when the message that has just run was a reply, whose handler takes little time. */
 static inline void ski_deferred_ack_uncount(struct ski_deferred_ack *ack)
 {
     if (ack->passes > 0)

@@ -153,8 +153,7 @@ void ski_net_set_zcopy_send(ski_net_zcopy_send_fn *fn);
 
 /** Announces that ski_net_send() of @p msg to @p pe, of another host, will call the function of
  *  ski_net_set_zcopy_send(), which is also called for other messages.  Returns false, and announces
- *  nothing, if the data cannot be sent without a copy now, or cannot be received in place.
- */
+ *  nothing, if the data cannot be sent without a copy now, or cannot be received in place. */
 bool ski_net_announce_zcopy(struct ski_pe *self, int pe, struct skua_msg *msg);
 
 /** Registers an acknowledgement for @p pe, which the layer above keeps. It is sent when it is due,

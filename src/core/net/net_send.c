@@ -95,8 +95,7 @@ static void net_stamp(const struct ski_net_peer *peer, struct skua_msg *msg)
 }
 
 /* Clears the half of the header that only messages to objects use: no uninitialised memory leaves
- * the host.
- */
+ * the host. */
 static void net_clear_half(struct skua_msg *msg)
 {
     memset((char *)msg + SKI_PACKET_HALF, 0, ski_packet_left_out(msg));

@@ -54,8 +54,7 @@ static inline void *ski_packet_shorten(struct skua_msg *msg)
     return out ? memcpy((char *)msg + out, msg, SKI_PACKET_HALF) : msg;
 }
 
-/** Returns the message that ski_packet_shorten() was given, which is at a multiple of 64 bytes.
- */
+/** Returns the message that ski_packet_shorten() was given, which is at a multiple of 64 bytes. */
 static inline void *ski_packet_message(void *packet)
 {
     return (char *)packet - (uintptr_t)packet % sizeof(struct skua_msg);

@@ -70,7 +70,7 @@ struct ski_net_port {
     uint64_t                operations;  /* the operations among them                         */
 };
 
-/** What drivers call (net_recv.c). */
+/** The upcalls of drivers (net_recv.c). */
 extern const struct ski_upcalls ski_net_upcalls;
 
 static inline uint32_t ski_net_peer_slot(const struct ski_net_port *net, int pe)

@@ -20,7 +20,7 @@
 
 struct ski_handlers ski_handlers;
 
-/* What is registered: the functions and their names. */
+/* The registered functions and their names. */
 static skua_handler_fn *handler_functions;
 static const char     **handler_names;
 static uint32_t         handler_room;

@@ -89,7 +89,7 @@ struct ski_threads {
 };
 
 struct ski_pe {
-    /* What every pass and every send reads. */
+    /* Read by every pass and every send. */
     struct ski_reader      reader; /* of the PE's inbox                           */
     struct ski_queue       queue;
     uint32_t               idle_passes; /* empty passes since the clock was last read    */

@@ -36,7 +36,7 @@ struct ski_pe;
 #define SKI_PROGRESS_SILENT 1024 /* ... and that lengthen the interval, to ten times    */
 #define SKI_PROGRESS_NS     4000 /* between two polls while messages flow               */
 
-/* What the scheduler calls of a progress source. */
+/* The functions of a progress source that the scheduler calls. */
 struct ski_progress_source {
     /** Performs due work that needs no poll, in a pass with SKI_EVENT_NET; @p idle: no message
      *  waits.  Returns whether the next pass must call it again. */

@@ -30,7 +30,7 @@
 #include "core/sched/thread.h"
 #include "core/sched/wait.h"
 
-/* What a completion does, in the order of skua_done_*(). */
+/* The kinds of completions, in the order of skua_done_*(). */
 enum completion_kind {
     NOTHING,
     COUNT,                   /* increments a counter */

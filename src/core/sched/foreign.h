@@ -24,7 +24,7 @@ struct ski_foreign {
     uint64_t alone_until; /* they are assumed to sleep until then                         */
 };
 
-/** What a yield has shown. */
+/** The outcome of a yield. */
 enum ski_foreign_yield { SKI_YIELD_ALONE, SKI_YIELD_SHARED, SKI_YIELD_COMPUTES };
 
 /** Notes a yield at @p begun that took @p took. */

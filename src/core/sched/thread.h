@@ -22,7 +22,7 @@
 #include "core/pe/pe.h"
 #include "core/sched/blocked.h"
 
-/* What a thread waits in.  A thread moves only while it waits in one of those that follow
+/* The kinds of waits of a thread.  A thread moves only while it waits in one of those that follow
  * SKI_THREAD_STAYS: what these use afterwards is on its stack, or is looked up again. */
 enum ski_thread_wait {
     SKI_THREAD_STAYS,     /* it runs, or waits in something that does not move */

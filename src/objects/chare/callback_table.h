@@ -15,7 +15,7 @@
 #include "objects/model/hash_table.h"
 #include "objects/model/lifecycle.h"
 
-/* What a completion of one object and entry names. */
+/* A callback: the object and the entry that completions invoke. */
 struct ski_callback {
     struct ski_hash_link link; /* first */
     skua_ref             ref;

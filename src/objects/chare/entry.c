@@ -59,7 +59,7 @@ static inline void entry_run_plain(struct ski_object *object, const struct ski_e
     }
 }
 
-/* What the thread of an entry is given. */
+/* The arguments of the thread of an entry. */
 struct entry_call {
     struct ski_object      *object;
     const struct ski_entry *entry;

@@ -8,7 +8,7 @@
 
 #include "objects/model/element.h"
 
-/* What a message to an entry that is SKUA_ENTRY_SYNC begins with. */
+/* The header of a message to an entry that is SKUA_ENTRY_SYNC. */
 struct ski_reply_request {
     _Alignas(16) skua_completion reply;
 };

@@ -93,7 +93,7 @@ size_t skua_collection_local_count(skua_collection target)
     return ski_collection_inspect(SKI_SELF()->objects, __func__, target.id)->live;
 }
 
-/* What skua_collection_each() was given. */
+/* The arguments of skua_collection_each(). */
 struct query_each {
     void (*fn)(void *self, void *arg);
     void *arg;

@@ -20,7 +20,7 @@
 #include "objects/collective/reduction_buffer.h"
 #include "objects/model/collection.h"
 
-/* What has been combined of one reduction on one PE; the data follow. */
+/* The partial result of one reduction on one PE; the data follow. */
 struct ski_saved_partial {
     uint64_t                  id; /* of the collection, or of the section */
     uint64_t                  bytes;

@@ -23,14 +23,15 @@
  */
 #define SKI_REDUCTIONS_AHEAD 10000
 
-/* What is combined.  All contributions agree in it, lists but for `count`. */
+/* Operator, type and number of elements.  All contributions agree in these; lists may differ in
+ * `count`. */
 struct ski_reduction_spec {
     uint32_t op;
     uint32_t type;
     uint64_t count;
 };
 
-/* What has been combined so far. */
+/* The partial result so far. */
 struct ski_reduction_buffer {
     bool                      filled; /* there is a contribution: pe, spec and data are set */
     int32_t                   pe;     /* the PE that the first contribution came from */

@@ -67,7 +67,7 @@ struct ski_section_reduction {
     size_t    late;
 };
 
-/* What a delegate knows of the next generation of its section (section_rebuild.h). */
+/* The state of a delegate for the next generation of its section (section_rebuild.h). */
 struct ski_section_rebuild {
     uint64_t  sent_after; /* messages to own members on other PEs, in this generation */
     uint32_t  reported;   /* own members on other PEs that were reported to the root */
@@ -116,7 +116,7 @@ struct ski_section {
     struct ski_section_rebuild   rebuild;
 };
 
-/* What the end of a record needs of the modules above this one. */
+/* The functions of the modules above this one that the end of a record calls. */
 struct ski_section_ops {
     void (*multicast_free)(skua_msg *msg);              /* a multicast that waits */
     void (*multicast_end)(struct ski_section *section); /* carry out the order to end */
@@ -223,7 +223,7 @@ void ski_section_member_absent(struct ski_section *section, struct ski_section_m
 /** Frees the record of a member. */
 void ski_section_member_forget(struct ski_section *section, struct ski_section_member *member);
 
-/** What ski_section_each_of() calls. */
+/** The type of the function that ski_section_each_of() calls. */
 typedef void ski_section_visit_fn(struct ski_section *section, struct ski_section_member *member,
                                   void *arg);
 

@@ -8,7 +8,7 @@
 #include "objects/collective/section_reduction.h"
 #include "objects/model/seqnum.h"
 
-/* What a contributor says; "number" is that of the message. */
+/* The kinds of messages of a contributor; "number" is that of the message. */
 enum section_reduction_change {
     SECTION_REDUCTION_DELETED, /* a member was deleted, or all contributors of a child have left: it
                                   contributes to no reduction from number on */

@@ -19,7 +19,7 @@
 #include "objects/collective/array_reduction_saved.h"
 #include "objects/collective/section.h"
 
-/** What a checkpoint keeps of an element: its next reduction in each of its sections. */
+/** The part of an element in a checkpoint: its next reduction in each of its sections. */
 extern const struct ski_saved_part ski_section_saved;
 
 /** Calls @p fn for all that has been combined of the reductions of @p section on this PE. */

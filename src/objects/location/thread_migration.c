@@ -21,7 +21,7 @@
 #include "objects/model/element.h"
 #include "onesided/onesided.h"
 
-/* What a PE knows of the code map of another process. */
+/* The result of the comparison with the code map of another process. */
 enum thread_code { CODE_UNKNOWN, CODE_ASKED, CODE_SAME, CODE_DIFFERENT };
 
 /* A thread of an element on the wire. */

@@ -15,7 +15,7 @@
 #include "objects/location/thread_migration.h"
 #include "objects/model/element.h"
 
-/* What the threads of an element begin with; `objects` of struct ski_code_object follow. */
+/* The header of the threads of an element; `objects` of struct ski_code_object follow. */
 struct threads_saved {
     uint64_t objects, threads;
 };

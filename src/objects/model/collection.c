@@ -15,7 +15,7 @@ static const struct ski_lifecycle_table *collection_lifecycle(const struct ski_c
 
 /* ---- the table ---------------------------------------------------------------------- */
 
-/* What objects->last is before a collection is found. */
+/* The value of objects->last before a collection is found. */
 static struct ski_collection collection_none = {
     .id = UINT64_MAX, .quick_bytes = SKI_NO_INDEX, .pair_bytes = SKI_NO_INDEX};
 

@@ -30,7 +30,7 @@ struct ski_collection;
 /* Runs; will be deleted, or migrate, when its entries have returned; is deleted; has migrated. */
 enum ski_object_state { SKI_ALIVE, SKI_DYING, SKI_LEAVING, SKI_DEAD, SKI_LEFT };
 
-/* What precedes the memory of the program in an object. */
+/* The header of an object, before the memory of the program. */
 struct ski_object {
     struct ski_collection *of;
     uint64_t               life;           /* see above                            */
@@ -50,7 +50,7 @@ struct ski_object {
 
 _Static_assert(sizeof(struct ski_object) == 64, "what follows is as aligned as malloc's memory");
 
-/* What precedes an object in the isomalloc range. */
+/* The header of an object in the isomalloc range, before its struct ski_object. */
 struct ski_object_threads {
     _Alignas(64) struct skua_thread *first; /* the threads that run for the object */
 };

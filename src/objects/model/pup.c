@@ -24,7 +24,7 @@
 #include "objects/model/pup_checked.h"
 #include "objects/model/pup_state.h"
 
-/* What a pass over an object that moves with its memory has seen. */
+/* The state of a pass over an object that moves with its memory. */
 struct pup_within {
     struct ski_pup_gaps *gaps;  /* those found so far */
     const char          *next;  /* the end of the last field, in the object */

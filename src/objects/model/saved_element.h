@@ -23,7 +23,7 @@
 
 #define SKI_SAVED_ALIGN 16
 
-/* What the record of an element begins with. */
+/* The header of the record of an element. */
 struct ski_saved_element {
     _Alignas(SKI_SAVED_ALIGN) uint64_t id; /* of its collection                        */
     uint64_t bytes;                        /* of the whole record                      */

@@ -28,8 +28,8 @@
 #define IDLE_TEXT_BYTES 900 /* of the answer of a PE: one line of the log        */
 #define IDLE_GROUPS_MAX 20  /* groups of PEs with equal answers that are printed */
 
-/* What PE 0 does: looks whether it has been idle for long; waits for the first wave, for the pause
- * after it, for the second wave; for the answers; has no more to do. */
+/* The stages of PE 0: watches whether it has been idle for long; waits for the first wave, for the
+ * pause after it, for the second wave; for the answers; has no more to do. */
 enum idle_stage { IDLE_LOOKING, IDLE_FIRST, IDLE_BETWEEN, IDLE_SECOND, IDLE_COLLECTING, IDLE_DONE };
 
 /* The answer of a PE. */

@@ -119,7 +119,7 @@ static void program_pack(char *to)
     }
 }
 
-/* What is left to read of a message. */
+/* The unread rest of a message. */
 struct program_reader {
     const char *at;
     size_t      bytes;

@@ -32,8 +32,7 @@
 struct ski_objects;
 struct ski_pe;
 
-/* What is counted, and whose end is to be detected.  These two numbers identify a topic on all PEs.
- */
+/* The topic of a detection: what is counted.  These two numbers identify it on all PEs. */
 struct ski_termination_topic {
     int32_t  root;
     uint32_t number; /* SKI_TOPIC_..., or the number of a detector of the root */
@@ -44,13 +43,13 @@ struct ski_termination_topic {
 #define SKI_TOPIC_DETECTOR UINT32_C(1)
 #define SKI_TOPIC_IDLE     UINT32_MAX
 
-/* What a PE, or a subtree, counts. */
+/* The counts of a PE, or of a subtree. */
 struct ski_termination_counts {
     uint64_t sent, received;
     uint64_t finished; /* producers of a detector; in the idle report, PEs that may continue */
 };
 
-/* What a module does with the waves of its topics. */
+/* The functions of a module for the waves of its topics. */
 struct ski_termination_kind {
     bool hidden; /* hidden PEs (progress threads) are visited, too */
 

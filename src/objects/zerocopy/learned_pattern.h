@@ -32,7 +32,7 @@ struct ski_learned_key {
     uint32_t words;
 };
 
-/* What a sender remembers of messages of one kind. */
+/* The pattern of the messages of one kind, at their sender. */
 struct ski_learned_pattern {
     struct ski_hash_link        link;
     int64_t                     reference, step; /* of the last message */

@@ -20,7 +20,7 @@
 #include "base/arch.h"
 #include "core/data/msg.h"
 
-/* What follows an argument. */
+/* What follows the header of an argument. */
 enum ski_nocopy_kind { SKI_NOCOPY_DATA, SKI_NOCOPY_BUFFER };
 
 /* The header of an argument. */

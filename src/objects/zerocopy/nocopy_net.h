@@ -22,7 +22,7 @@
 #include "objects/model/lifecycle.h"
 #include "objects/zerocopy/nocopy_msg.h"
 
-/* What the packet begins with. */
+/* The header of the packet. */
 struct ski_nocopy_packet {
     struct skua_msg msg;   /* the header of the message               */
     uint64_t        bytes; /* of the argument                         */

@@ -23,7 +23,7 @@
 
 #include "onesided/buffer/buffer_check.h"
 
-/* What a packet without data says. */
+/* The kinds of packets without data. */
 enum ski_buffer_verb {
     SKI_BUFFER_FETCH, /* to the owner of `from`: put it into `to` */
     SKI_BUFFER_ASK,   /* to the owner of `to`: register it */

@@ -16,7 +16,7 @@
 #include "core/net/net.h"
 #include "onesided/buffer/buffer_check.h"
 
-/* What a packet with data begins with. */
+/* The header of a packet with data. */
 struct ski_buffer_data {
     skua_buffer to;
     uint64_t    placed; /* 1: the data are in the target buffer; then none follow */

@@ -63,7 +63,7 @@ struct ski_channel_reduction {
 
 /* A channel, at its receiver. */
 struct ski_channel {
-    /* What an arrival touches. */
+    /* Used by an arrival. */
     _Alignas(SKI_CACHE_LINE) uint64_t key; /* 0: the record is free */
     char                  *to;
     struct ski_zcopy_desc *zcopy; /* where the data are, unless in the buffer */
@@ -75,7 +75,7 @@ struct ski_channel {
     bool                   reduces;
     uint32_t               senders;
 
-    /* What opening the channel reads. */
+    /* Read when the channel is opened. */
     size_t                     bytes;   /* of all data */
     struct ski_channel_layout *pattern; /* NULL: one block */
     const skua_layout *view; /* the layout of the program, if senders may use zcopy; or NULL */
@@ -88,7 +88,7 @@ struct ski_channel {
     uint64_t tag; /* core/message/addr_tag.h: proves a key that comes from another host */
     struct ski_channel *next, **link; /* in the list of this PE, or of free records */
 
-    /* What senders write: in reductions, and in checked mode. */
+    /* Written by senders: in reductions, and in checked mode. */
     _Alignas(SKI_CACHE_LINE) _Atomic uint64_t puts; /* puts that were begun, ever */
     _Atomic uint32_t contributed;                   /* puts of the current reduction */
     _Atomic uint64_t ready;                         /* times that the receiver marked the buffer */
@@ -125,7 +125,7 @@ static inline const char *ski_channel_name(const struct ski_channel *channel)
 
 /* ---- senders ------------------------------------------------------------------- */
 
-/* What a doorbell, or a message about a channel, brings. */
+/* The kinds of doorbells and of messages about a channel. */
 enum ski_channel_kind {
     SKI_CHANNEL_DATA,      /* data after the header */
     SKI_CHANNEL_PLACED,    /* nothing: the data are in the buffer */
@@ -144,7 +144,7 @@ typedef void (*ski_channel_put_fn)(skua_sender *sender, const char *from);
 
 /* The sending end of a channel: the path of its puts, and what that path needs. */
 struct skua_sender {
-    /* What a put touches. */
+    /* Used by a put. */
     ski_channel_put_fn     put;
     const char            *from;
     char                  *to;    /* direct, staged: where the data are copied to */

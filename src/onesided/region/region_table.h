@@ -80,7 +80,7 @@ struct ski_region {
 #define SKI_REGION_INDEX_BITS 20
 #define SKI_REGION_NAME       48 /* bytes, the final zero included */
 
-/* What errors say of a region besides its id; guarded by the lock of the root. */
+/* The description of a region for errors; guarded by the lock of the root. */
 struct ski_region_label {
     uint32_t id;                    /* of the region that this is about, which may be freed  */
     uint32_t restart;               /* skua_region_restart, or SKI_REGION_LOCKS              */

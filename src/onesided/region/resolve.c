@@ -103,7 +103,7 @@ struct resolve_extent {
     ptrdiff_t lo, hi;
 };
 
-/* What another host has of a region. */
+/* The piece of a region on another host. */
 struct resolve_remote_piece {
     uint64_t bytes, base;
     bool     unknown; /* they are known on that host only, which was not asked */

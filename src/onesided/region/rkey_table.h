@@ -22,7 +22,7 @@ struct ski_pe;
 
 #define SKI_RKEY_TABLE_ENTRIES 256 /* a power of two */
 
-/* What the owner replies about the piece of a PE. */
+/* The owner's reply about the piece of a PE. */
 struct ski_rkey_info {
     uint64_t bytes, base;  /* of the piece, in its owner's address space                    */
     uint64_t stride;       /* from the piece of a PE to that of the next ...                */

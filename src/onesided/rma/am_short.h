@@ -21,8 +21,7 @@
 bool ski_am_put_short(const char *call, skua_gaddr to, const void *from, size_t bytes);
 
 /** Begins a non-blocking put of @p bytes, which may be 0, with the notification of @p params.
- *  Returns false, without any effect, if the general path must be used.
- */
+ *  Returns false, without any effect, if the general path must be used. */
 bool ski_am_put_notify(const char *call, skua_gaddr to, const void *from, size_t bytes,
                        const skua_rma_params *params);
 

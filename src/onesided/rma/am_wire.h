@@ -205,7 +205,7 @@ static inline void ski_am_copy_strided(char *to, ptrdiff_t to_stride, const char
 
 /* ---- replies -------------------------------------------------------------------- */
 
-/* What a record of a reply says; see the head. */
+/* The kinds of records of a reply; see the head of this file. */
 enum ski_am_reply_kind { SKI_AM_ACK, SKI_AM_VALUE, SKI_AM_DATA, SKI_AM_FAILED };
 
 /* The first bytes of every record of a reply. */

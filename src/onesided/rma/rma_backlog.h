@@ -21,7 +21,7 @@
 struct ski_pe;
 struct ski_rma_request;
 
-/* What issues an operation once it is its turn. */
+/* The function that issues an operation of the backlog. */
 typedef void (*ski_rma_issue_fn)(struct ski_pe *self, struct ski_rma_request *req,
                                  const struct ski_rma_op *op, const skua_rma_params *params);
 

@@ -18,7 +18,7 @@
 #include "onesided/rma/rma_backlog.h"
 #include "onesided/rma/rma_request.h"
 
-/* What happens at the target after the data have been put, or fetched. */
+/* The actions at the target after the data have been put, or fetched. */
 struct ski_rma_after {
     struct ski_rma_op op;     /* a put without data */
     skua_rma_params   params; /* only what happens at the target; signal_data follows this struct */

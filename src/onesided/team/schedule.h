@@ -75,12 +75,10 @@ void ski_schedule_hosts_barrier(struct ski_schedule *s, const struct ski_plan *p
 /** Adds a hierarchical broadcast. */
 void ski_schedule_hosts_broadcast(struct ski_schedule *s, const struct ski_plan *plan);
 
-/** Adds a hierarchical gather of equal blocks.  Returns false if it adds nothing.
- */
+/** Adds a hierarchical gather of equal blocks.  Returns false if it adds nothing. */
 bool ski_schedule_hosts_gather(struct ski_schedule *s, const struct ski_plan *plan);
 
-/** Adds a hierarchical scatter of equal blocks.  Returns false if it adds nothing.
- */
+/** Adds a hierarchical scatter of equal blocks.  Returns false if it adds nothing. */
 bool ski_schedule_hosts_scatter(struct ski_schedule *s, const struct ski_plan *plan);
 
 /** Adds a hierarchical allgather of equal blocks.  Returns false if it adds nothing. */
@@ -91,8 +89,7 @@ bool ski_schedule_hosts_allgather(struct ski_schedule *s, const struct ski_plan 
 bool ski_schedule_hosts_alltoall(struct ski_schedule *s, const struct ski_plan *plan,
                                  const struct ski_blocks *from);
 
-/** Adds a hierarchical reduction to plan->root.  Returns false if it adds nothing.
- */
+/** Adds a hierarchical reduction to plan->root.  Returns false if it adds nothing. */
 bool ski_schedule_hosts_reduce(struct ski_schedule *s, const struct ski_plan *plan);
 
 /** Adds a hierarchical reduction to all members.  Returns false if it adds nothing. */

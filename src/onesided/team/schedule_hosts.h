@@ -32,7 +32,7 @@
 #include "onesided/team/schedule_step.h"
 #include "onesided/team/team_hosts.h"
 
-/* What the parts of a schedule have in common. */
+/* The common data of the parts of a schedule. */
 struct ski_parts {
     const struct ski_plan       *plan;
     const struct ski_team_hosts *hosts;

@@ -74,7 +74,7 @@ struct ski_blocks {
 
 struct ski_team_hosts;
 
-/* What schedules depend on. */
+/* The inputs of the algorithms of schedules. */
 struct ski_plan {
     int32_t                      rank, size, root;
     const struct ski_team_hosts *hosts; /* NULL: members share one host, or none a host */

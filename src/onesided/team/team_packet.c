@@ -33,8 +33,7 @@ static void team_check_slots(const struct ski_pe *self, const struct ski_team *t
 }
 
 /* Keeps DATA, ADDRESS, OFFER or STORED for a call that this member has not made.  @p call is its
- * record, or NULL.
- */
+ * record, or NULL. */
 static void team_on_early(struct ski_pe *self, struct ski_team *team, struct ski_team_call *call,
                           skua_msg *msg)
 {

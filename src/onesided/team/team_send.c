@@ -93,8 +93,7 @@ static void team_sent(struct ski_pe *self, void *arg)
 }
 
 /* Sends the bytes of a SEND to another host without a copy.  Returns false if that is not
- * possible now.
- */
+ * possible now. */
 static bool team_send_zcopy(struct ski_pe *self, struct ski_team_call *call,
                             const struct ski_step *step, int pe, const struct ski_team_head *head)
 {

@@ -27,7 +27,7 @@
 #define TEAM_SLOTS_MAX     4096 /* calls in flight without a wait */
 #define TEAM_SLOT_FIRST    32   /* bytes of data in the cache line of the stamp */
 
-/* What a member writes for one call. */
+/* The slot that a member writes for one call. */
 struct team_slot {
     _Alignas(SKI_CACHE_LINE) struct ski_team_stamp stamp; /* 1 + number of the call */
     struct ski_team_kind kind;
@@ -63,7 +63,7 @@ struct team_slot_call {
     struct ski_small_call        kept;  /* of a call that is in flight after its return */
 };
 
-/* What a PE has for slots. */
+/* The state of the slots of a PE. */
 struct ski_team_slots {
     struct team_board     *board;                       /* its own */
     struct team_board     *peer[SKI_TEAM_SLOT_MEMBERS]; /* by PE; NULL until it is found */

@@ -18,7 +18,7 @@
 
 #include "transport/driver.h"
 
-/* What the ports of the process share; set by mpi.c. */
+/* The state that the ports of the process share; set by mpi.c. */
 extern struct ski_mpi_net {
     struct ski_net  *net;
     MPI_Comm         first, packets, bulk;

@@ -145,8 +145,7 @@ void ski_framing_ask_target(struct ski_framing *s);
 
 /** Asks the runtime whether the target of the next bytes is still there, and where, before they are
  *  received in a later call of progress().  If it is not, the other bytes of the packet are fed and
- * skipped.
- */
+ * skipped. */
 static inline void ski_framing_check_target(struct ski_framing *s)
 {
     if (s->kept > 0 && s->room && s->up->recv_direct_continues)
