@@ -51,7 +51,7 @@
 #define SKI_PORT_ADDRESS_MAX 2048 /* bytes of the address of a port, at most                  */
 #define SKI_RKEY_MAX         512  /* bytes of a packed rkey, at most                          */
 #define SKI_REASON_MAX       256  /* bytes of an error text, with its 0                       */
-#define SKI_DIRECT_HEAD      384 /* bytes of a packet that recv_direct() leaves to the driver      */
+#define SKI_DIRECT_HEAD      384  /* bytes that recv_direct() leaves to the driver, at most      */
 
 struct ski_port;        /* the access of a PE to the network; each driver defines its own   */
 struct ski_peer;        /* another port, to which a port is connected; also defined by drivers */
