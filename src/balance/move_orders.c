@@ -43,7 +43,7 @@ _Static_assert(sizeof(struct orders_head) == SKI_ORDERS_MIN &&
 
 /* ---- done ------------------------------------------------------------------------------ */
 
-/* Tells the parent, or the balancer, once the elements of this subtree have arrived. */
+/* Notifies the parent, or the balancer, once the elements of this subtree have arrived. */
 static void orders_check(struct ski_balance *balance)
 {
     struct ski_move_orders *moves = &balance->moves;

@@ -190,7 +190,7 @@ static skua_msg *restore_common_message(struct ski_image_reader *from)
 
 /* ---- steps --------------------------------------------------------------------------------- */
 
-/* Lets all PEs resume: all records have arrived. */
+/* Orders all PEs to resume: all records have arrived. */
 static void restore_placed(void *arg, const void *data, size_t bytes)
 {
     struct restore_order order = {RESTORE_RESUME};

@@ -154,8 +154,8 @@ bool ski_segments_read(const struct ski_pe *self, const skua_msg *local)
     return t != NULL;
 }
 
-/* Notes that the network has read a segment of a transfer.  The delivery of a message runs code of
- * the program, which does not happen inside of the driver. */
+/* Records that the network has read a segment of a transfer.  The delivery of a message runs code
+ * of the program, which does not happen inside of the driver. */
 static void segment_sent(struct ski_pe *self, void *owner)
 {
     struct ski_transfer *t = owner;

@@ -289,7 +289,7 @@ static void halving_hold(struct ski_pe *self, struct ski_reduction *r)
     c->halved_end  = &r->small_next;
 }
 
-/* Lets the next held call begin, since another one is over. */
+/* Begins the next held call, since another one is over. */
 static void halving_release(struct ski_pe *self)
 {
     struct ski_collectives *c    = self->collectives;

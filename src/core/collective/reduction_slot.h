@@ -100,8 +100,8 @@ const struct ski_reduction_slot *ski_board_find(const struct ski_pe *self, uint3
 /** Counts a contribution that was read from a slot as a message of this PE to itself. */
 void ski_board_count(struct ski_pe *self);
 
-/** Tells senders that all small calls below @p low are finished.  The update may be postponed until
- *  half of the slots can be reused. */
+/** Publishes to senders that all small calls below @p low are finished.  The update may be
+ *  postponed until half of the slots can be reused. */
 void ski_board_finish(struct ski_pe *self, uint64_t low);
 
 /** Requests a wakeup for when the slot of a round of a small call is filled.  Returns false if it

@@ -55,7 +55,7 @@ struct ski_iso_block {
  * above their guards.  Returns false if it cannot be mapped here. */
 bool ski_isomalloc_open(const struct ski_job *job, size_t slot_bytes);
 
-/** Forgets the range, at the end of a phase. */
+/** Resets the range, at the end of a phase. */
 void ski_isomalloc_close(void);
 
 /** Assigns a PE its shares, if the range is mapped.  What an earlier phase has left there is
@@ -140,8 +140,9 @@ int ski_isomalloc_owner(const void *at);
 /** Returns the number of shares that the range is divided into; 0: it is not mapped. */
 uint64_t ski_isomalloc_shares(void);
 
-/** Lets this PE restore blocks of a former job, whose range had @p shares and @p layout.  No block
- *  exists yet.  Returns false, and changes nothing, if this job's range has another layout. */
+/** Prepares this PE to restore blocks of a former job, whose range had @p shares and @p layout.  No
+ *  block exists yet.  Returns false, and changes nothing, if this job's range has another
+ *  layout. */
 bool ski_isomalloc_adopt(struct ski_pe *self, uint64_t shares, uint64_t layout);
 
 /** Returns whether this PE restores the blocks of a former job at their addresses. */

@@ -24,7 +24,7 @@ struct ski_pe;
  * RELEASE. */
 void ski_shutdown(struct ski_pe *self);
 
-/** Forgets that the job ended, in a process that joins another one. */
+/** Resets the state of the end of a job, in a process that joins another one. */
 void ski_shutdown_reset(void);
 
 /** Handles the loss of peer @p pe: ends the job unless it ends already. */

@@ -34,7 +34,7 @@ skua_status ski_exchange_publish(const struct ski_boot *boot, const struct ski_d
 size_t ski_exchange_find(const struct ski_boot *boot, const struct ski_driver *driver, int pe,
                          void *to);
 
-/** Forgets the addresses of other processes, when the ports of this process are closed. */
+/** Drops the cached addresses of other processes, when the ports of this process are closed. */
 void ski_exchange_forget(void);
 
 #endif

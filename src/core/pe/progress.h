@@ -82,7 +82,7 @@ static inline void ski_progress_register(struct ski_progress              *progr
     *progress = (struct ski_progress){.base = base, .source = source};
 }
 
-/** Notes that something is expected from the source soon: the PE has sent, or the source holds
+/** Records that something is expected from the source soon: the PE has sent, or the source holds
  *  operations. */
 static inline void ski_progress_expect(struct ski_progress *progress)
 {

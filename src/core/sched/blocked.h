@@ -21,7 +21,7 @@ struct ski_blocked {
     struct ski_blocked *outer;
 };
 
-/** Lets the layers above prepare for a wait that messages may end, on the PE's own stack. */
+/** Calls the layers above before a wait that messages may end, on the PE's own stack. */
 static inline void ski_blocked_prepare(struct ski_pe *self)
 {
     if (SKI_UNLIKELY(self->before_wait && !self->thread))

@@ -27,7 +27,7 @@ struct ski_foreign {
 /** The outcome of a yield. */
 enum ski_foreign_yield { SKI_YIELD_ALONE, SKI_YIELD_SHARED, SKI_YIELD_COMPUTES };
 
-/** Notes a yield at @p begun that took @p took. */
+/** Records a yield at @p begun that took @p took. */
 static inline enum ski_foreign_yield ski_foreign_yielded(struct ski_foreign *foreign,
                                                          uint64_t begun, uint64_t took)
 {

@@ -25,7 +25,7 @@ struct ski_patience {
     uint64_t never_before; /* until then the patience does not grow              */
 };
 
-/** Notes a nap from @p begun to @p ended; @p due: it has lasted until a timer of the program. */
+/** Records a nap from @p begun to @p ended; @p due: it has lasted until a timer of the program. */
 static inline void ski_patience_slept(struct ski_patience *p, uint64_t begun, uint64_t ended,
                                       bool due)
 {
@@ -52,7 +52,7 @@ static inline void ski_patience_learn(struct ski_patience *p)
         p->ticks = p->most;
 }
 
-/** Notes that other threads want the CPU: until @p time there is no patience. */
+/** Resets the patience until @p time, since other threads want the CPU. */
 static inline void ski_patience_reset(struct ski_patience *p, uint64_t time)
 {
     p->ticks        = 0;

@@ -152,8 +152,8 @@ static inline void section_multicast_run_member(struct ski_section              
 static void section_multicast_catch_up(struct ski_section        *section,
                                        struct ski_section_member *member);
 
-/* Lets a member continue in the next generation, whose multicasts may wait for it there.  The
- * record of the member in this one may be freed. */
+/* Moves a member to the next generation, whose multicasts may wait for it there.  The record of the
+ * member in this one may be freed. */
 static void section_multicast_switch_member(struct ski_section        *section,
                                             struct ski_section_member *member, int delegate)
 {

@@ -37,7 +37,7 @@ void ski_section_reduction_switch_gone(struct ski_section *section);
 /** At the root: makes the results of @p section contributions to @p next, the next generation. */
 void ski_section_reduction_succeed(struct ski_section *section, struct ski_section *next);
 
-/** Tells PE @p delegate that a member was deleted before the order that enrolls it arrived. */
+/** Notifies PE @p delegate that a member was deleted before the order that enrolls it arrived. */
 void ski_section_reduction_lost(struct ski_collection *all, const skua_index *index, uint64_t id,
                                 int delegate);
 

@@ -38,7 +38,7 @@ extern const struct ski_lifecycle ski_thread_migration_lifecycle;
 /** Maps the isomalloc range in a process whose program has classes that need it. */
 void ski_thread_migration_open(const struct ski_boot *boot);
 
-/** Forgets the isomalloc range. */
+/** Resets the isomalloc range. */
 void ski_thread_migration_close(void);
 
 /** Returns whether all entries of an element that have not returned are threads that may move with

@@ -137,8 +137,8 @@ bool ski_class_any_moves_threads(void);
 skua_entry ski_entry_add(const char *call, skua_class of, const struct ski_entry *entry,
                          skua_handler_fn fn);
 
-/** Lets the objects of a class take part in balancing; ends the job if @p params is not valid.  @p
- * call names the caller. */
+/** Includes the objects of a class in balancing; ends the job if @p params is not valid.  @p call
+ * names the caller. */
 void ski_class_set_balance(const char *call, skua_class of, const skua_balance_params *params);
 
 /** Returns whether a class of this program was given to ski_class_set_balance(). */

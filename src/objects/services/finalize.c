@@ -25,7 +25,7 @@ static struct ski_tree finalize_tree(const struct ski_pe *self, int process)
     return ski_tree_at(process, self->job->processes, 0, (int)ski_config.tree_arity);
 }
 
-/* Tells the first PE of a process. */
+/* Notifies the first PE of a process. */
 static void finalize_notify(struct ski_pe *self, int process)
 {
     ski_msg_post(self, ski_job_first_pe(self->job, process), SKI_HANDLER_FINALIZE,

@@ -90,7 +90,8 @@ static struct ski_termination_counts quiescence_visit(struct ski_pe             
                                                all.received - waves.received + external.received};
 }
 
-/* Takes out the requests for which the last wave was not the first: they are the oldest. */
+/* Removes and returns the requests for which the last wave was not the first: they are the
+ * oldest. */
 static struct quiescence_request *quiescence_take_served(struct quiescence *quiet)
 {
     struct quiescence_request **at = &quiet->first, *served = quiet->first;

@@ -37,7 +37,7 @@ static void object_end_call(struct ski_object_end *end, void (*fn)(void *self, u
     ski_element_leave(object);
 }
 
-/* Asks where the data of an end are. */
+/* Calls the program for the buffer of an end. */
 static skua_layout object_end_buffer(struct ski_object_end *end)
 {
     skua_layout layout;
@@ -448,7 +448,7 @@ uint64_t skua_object_channel_count(void *self, skua_object_channel channel)
     return end->state.puts + end->state.held;
 }
 
-/* Gives back what an end has on this PE. */
+/* Releases the resources of an end on this PE. */
 static void object_end_detach(struct ski_object_end *end)
 {
     if (end->state.sends)

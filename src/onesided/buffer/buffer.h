@@ -75,8 +75,8 @@ const char *ski_zcopy_threshold_str(char                              text[SKI_Z
 /** Begins on a PE: PE 0 measures and logs the thresholds if the log level includes them. */
 void ski_zcopy_threshold_begin(const struct ski_pe *self);
 
-/** Forgets the thresholds, whose settings may change.  Called by the thread that joins jobs, when
- *  no other thread is a PE. */
+/** Resets the thresholds, whose settings may change.  Called by the thread that joins jobs, when no
+ *  other thread is a PE. */
 void ski_zcopy_threshold_reset(void);
 
 #endif

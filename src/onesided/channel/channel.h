@@ -292,8 +292,8 @@ void ski_on_channel_put(skua_msg *msg);
 /** Returns whether all puts of @p sender are locally complete. */
 bool ski_channel_put_complete(skua_sender *sender);
 
-/** Notes that the driver is done with the memory of a put of @p sender, a skua_sender.  Runs within
- *  the driver. */
+/** Records that the driver is done with the memory of a put of @p sender, a skua_sender.  Runs
+ *  within the driver. */
 void ski_channel_send_done(struct ski_pe *self, void *sender);
 
 /** Performs the completions of puts that are locally complete, and wakes threads that wait for
@@ -331,7 +331,7 @@ void ski_on_channel_multicast(skua_msg *msg);
 
 /* ---- zcopy (channel_zcopy.c) ---------------------------------------------------------------- */
 
-/** Lets the puts of a sender, whose path is chosen, use zcopy where that is possible. */
+/** Makes the puts of a sender, whose path is chosen, use zcopy where that is possible. */
 void ski_sender_use_zcopy(struct ski_pe *self, skua_sender *sender,
                           const struct ski_channel *channel);
 

@@ -36,8 +36,8 @@ bool ski_caller_enter(struct ski_caller *caller);
  *  an inbox or the driver when this returns; operations may be in flight. */
 void ski_caller_leave(struct ski_caller *caller);
 
-/** Lets others use the PE of external threads, between ski_caller_enter() and ski_caller_leave() of
- *  an external thread that waits.  The process does not leave skua_main() meanwhile. */
+/** Releases the PE of external threads to others, between ski_caller_enter() and ski_caller_leave()
+ *  of an external thread that waits.  The process does not leave skua_main() meanwhile. */
 void ski_caller_pause(struct ski_caller *caller);
 
 /** Ends what ski_caller_pause() began. */

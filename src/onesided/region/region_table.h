@@ -282,7 +282,7 @@ void ski_region_resume(struct ski_region *region);
 /** Returns the label of region @p id; its `id` is 0 if nothing is known. */
 struct ski_region_label ski_region_label_get(uint32_t id);
 
-/** Gives region label->id this label. */
+/** Sets the label of region label->id. */
 void ski_region_label_set(const struct ski_region_label *label);
 
 /** Records that region @p id was created by the call that returns to @p site, unless its site is

@@ -186,7 +186,7 @@ static skua_msg *global_copy_message(struct ski_pe *self, const struct global_co
     return msg;
 }
 
-/* Asks the PE that has the source to put it to the destination, @p target. */
+/* Requests that the PE that has the source puts it to the destination, @p target. */
 static skua_status global_copy_ask(struct ski_pe *self, const struct global_copy *copy,
                                    const struct ski_resolved *target, bool wait)
 {

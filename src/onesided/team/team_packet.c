@@ -54,7 +54,7 @@ static void team_on_early(struct ski_pe *self, struct ski_team *team, struct ski
     ski_list_push(&call->early, msg);
 }
 
-/* Takes DATA, ADDRESS, OFFER or STORED for the call that it names. */
+/* Handles DATA, ADDRESS, OFFER or STORED for the call that it names. */
 static void team_on_data(struct ski_pe *self, struct ski_team *team, skua_msg *msg)
 {
     struct ski_team_call *call = ski_team_call_find(team, ski_team_head_of(msg)->call);
@@ -69,7 +69,7 @@ static void team_on_data(struct ski_pe *self, struct ski_team *team, skua_msg *m
     ski_team_call_advance(self, call);
 }
 
-/* Takes an answer to ADDRESS, or TAKEN of this PE: the driver has sent memory that was lent to it.
+/* Handles a reply to ADDRESS, or TAKEN of this PE: the driver has sent memory that was lent to it.
  */
 static void team_on_answer(struct ski_pe *self, struct ski_team *team, skua_msg *msg, int rank)
 {
@@ -88,7 +88,7 @@ static void team_on_answer(struct ski_pe *self, struct ski_team *team, skua_msg 
     ski_team_call_advance(self, call);
 }
 
-/* Takes a credit. */
+/* Handles a credit. */
 static void team_on_credit(struct ski_pe *self, struct ski_team *team, skua_msg *msg)
 {
     uint64_t bytes;
@@ -188,7 +188,7 @@ skua_msg *ski_team_placed(struct ski_pe *self, const skua_msg *msg, const char *
     return NULL;
 }
 
-/* Takes the message that represents DATA received in place. */
+/* Handles the message that represents DATA received in place. */
 static void team_on_placed(struct ski_pe *self, skua_msg *msg)
 {
     struct ski_team_call *call;
@@ -202,7 +202,7 @@ static void team_on_placed(struct ski_pe *self, skua_msg *msg)
     ski_team_call_advance(self, call);
 }
 
-/* Takes a valid packet of @p team. */
+/* Handles a valid packet of @p team. */
 static void team_on_packet(struct ski_pe *self, struct ski_team *team, skua_msg *msg)
 {
     const struct ski_team_head *head = ski_team_head_of(msg);

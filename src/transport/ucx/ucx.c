@@ -104,7 +104,7 @@ bool ski_ucx_check_ports(struct ski_net *net, int wanted)
     return ski_port_range_has_free(net->port_range, wanted, net->last_error(), SKI_REASON_MAX);
 }
 
-/* Lets other processes monitor this one, where UCX uses TCP (transport/liveness.h). */
+/* Allows other processes to monitor this one, where UCX uses TCP (transport/liveness.h). */
 static bool ucx_listen(const struct ski_net *net)
 {
     struct sockaddr_storage addrs[SKI_SOCKADDRS_MAX];
