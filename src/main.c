@@ -195,8 +195,8 @@ static skua_status main_join(const struct ski_pe_program *program, const char *c
         status = main_begin_phase(program, embedded);
     if (status != SKUA_OK)
         return status;
-    /* Not before the exit of the phase before is forgotten, which the launcher would take for that
-     * of skua_main(). */
+    /* Not before the exit of the former phase has been reset, which the launcher would mistake for
+     * that of skua_main(). */
     atomic_store(&phase.boot.job->phased, embedded);
     ski_tasks_set_own(
         ski_tasks_count() - before + ski_job_pes_of(phase.boot.job, phase.boot.process) +
@@ -212,7 +212,7 @@ static skua_status main_join(const struct ski_pe_program *program, const char *c
 /* Leaves the job after the caller was a PE.  Returns the exit code. */
 static int main_leave(bool last)
 {
-    bool keeps = last || ski_malloc_arena_in_use(); /* memory of the program lies in the arena */
+    bool keeps = last || ski_malloc_arena_in_use(); /* memory of the program is in the arena */
     int  code;
 
     main_join_pes();
@@ -225,7 +225,7 @@ static int main_leave(bool last)
     ski_saved_state_restore(&phase.state);
     if (keeps)
         main_close(last ? "skua_main() is for programs that use Skua once; see skua_init()"
-                        : "memory of the program lies in the arena (SKUA_MALLOC_ARENA)");
+                        : "memory of the program is in the arena (SKUA_MALLOC_ARENA)");
     else
         atomic_store(&main_stage, MAIN_OUTSIDE);
     return code;

@@ -26,7 +26,7 @@
 #define HOPS     60
 #define LEAVES   40
 #define WEIGHTS  60
-#define PES_MOST 64
+#define PES_MAX  64
 
 struct block {
     uint64_t random;
@@ -282,10 +282,10 @@ static double weight_load(const void *self)
 /* Adds the weight to the load of its PE. */
 static void weight_add(struct weight *w)
 {
-    double load[PES_MOST] = {0};
+    double load[PES_MAX] = {0};
 
     load[skua_pe()] = w->load;
-    skua_contribute(w, SKUA_SUM, SKUA_DOUBLE, load, PES_MOST, skua_done_send(0, weighed_handler));
+    skua_contribute(w, SKUA_SUM, SKUA_DOUBLE, load, PES_MAX, skua_done_send(0, weighed_handler));
 }
 
 /* Waits at three sync points, and lets the waiting thread continue. */
@@ -333,7 +333,7 @@ static void on_weighed(skua_msg *msg)
     const double *load = skua_msg_data(msg);
     double        most = 0;
 
-    for (int pe = 0; pe < PES_MOST; pe++)
+    for (int pe = 0; pe < PES_MAX; pe++)
         most = load[pe] > most ? load[pe] : most;
     skua_msg_free(msg);
     if (times == 0)

@@ -34,7 +34,7 @@ job 4 1 restart="$work/dir" --
 ok "teams alone are restored" test "$code" -eq 0 -a "$out" = "result 4"
 job 3 1 restart="$work/dir" --
 ok "a team is gone on another number of PEs, and the error says so" \
-  has "$code $err" "^[1-9].*no member of team [0-9.]+; its job was restarted on another number of PEs"
+  has "$code $err" "^[1-9].*not a member of team [0-9.]+; its job was restarted on another number of PEs"
 rm -rf "$work/dir"
 job 2 1 -- "$work/dir" channel
 job 2 1 restart="$work/dir" --

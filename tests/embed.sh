@@ -43,7 +43,7 @@ misuse()
 misuse no-init 'skua_finalize: called without skua_init'
 misuse in-handler 'aborted: skua_finalize: called in a handler'
 misuse in-thread 'aborted: skua_finalize: called in a user thread'
-misuse outside-pe 'skua_pe: called by a thread that is no PE'
+misuse outside-pe 'skua_pe: called by a thread that is not a PE'
 misuse outside-flush 'skua_flush_all: called outside of skua_main'
 misuse register-within 'skua_handler_register."within".: handlers and other names are registered before'
 

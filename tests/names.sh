@@ -161,6 +161,12 @@ single=$(grep -c . "$work/single")
 cat "$work/single"
 ok "no static function has a single word for a name ($single have)" test "$single" = 0
 
+# Constants that bound a number end in _MIN or _MAX, as those of limits.h.
+grep -nE '\b[A-Z][A-Z0-9_]*_(LEAST|MOST)\b' $(grep -v '^include' "$work/code") >"$work/limits"
+limits=$(grep -c . "$work/limits")
+cat "$work/limits"
+ok "no constant ends in _LEAST or _MOST ($limits do)" test "$limits" = 0
+
 # Tags, in the same way.  What driver.h declares and does not define is opaque: each driver, and
 # seal.c in front of them, defines it for itself.
 sed -n 's/^struct \(ski_[a-z_]*\);.*/\1/p' src/transport/driver.h >"$work/opaque"

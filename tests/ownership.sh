@@ -38,7 +38,7 @@ if [ "${SANITIZED:-}" ]; then
 fi
 
 misuse free-twice "skua_msg_free: a message was freed by skua_msg_free $(at free_twice) before"
-misuse free-twice-large 'skua_msg_free: (a message was freed by skua_msg_free|0x.* is no message)'
+misuse free-twice-large 'skua_msg_free: (a message was freed by skua_msg_free|0x.* is not a message)'
 misuse free-twice-in-handler "skua_msg_free: a message of handler take was freed by skua_msg_free $(at on_take) before"
 misuse send-twice "skua_send: $(given send_twice)"
 misuse enqueue-twice "skua_enqueue: a message of handler take was sent by skua_enqueue $(at enqueue_twice) before; what was sent belongs to its receiver"
@@ -55,10 +55,10 @@ done
 misuse when-freed "the end of its .when.: a message was freed by skua_msg_free $(at when_freed) before; set it to NULL in the body"
 misuse when-sent "the end of its .when.: $(given when_sent); set it to NULL"
 misuse when-kept "skua_send: a message was freed by the end of its .when. on PE [01] before; set it to NULL in the body"
-misuse free-data 'skua_msg_free: 0x.* is no message, or something was written past the end of one'
+misuse free-data 'skua_msg_free: 0x.* is not a message, or something was written past the end of one'
 if [ "${SANITIZED:-}" = "" ]; then # AddressSanitizer finds these by itself
   misuse write-freed "a message was written to after it was freed by skua_msg_free $(at write_freed)"
-  misuse write-beyond 'skua_msg_free: 0x.* is no message, or something was written past the end of one'
+  misuse write-beyond 'skua_msg_free: 0x.* is not a message, or something was written past the end of one'
 fi
 
 for pes in 1 2 "2 -s shared_memory=0"; do

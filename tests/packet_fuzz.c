@@ -24,7 +24,7 @@
  *
  * environment: SEED; FUZZ_FORKS, the largest number of children; FUZZ_ALL
  *
- * Linked with -Wl,--wrap=ski_packet_wrong,--wrap=ski_net_begin,--wrap=ski_shutdown
+ * Linked with -Wl,--wrap=ski_packet_error,--wrap=ski_net_begin,--wrap=ski_shutdown
  */
 #include <errno.h>
 #include <signal.h>
@@ -70,9 +70,9 @@ static int      to_come; /* in a child: number of packets that remain */
 static bool     in_child, all;
 static int      children, said;
 
-const char *__real_ski_packet_wrong(const struct ski_job *job, uint32_t handlers,
+const char *__real_ski_packet_error(const struct ski_job *job, uint32_t handlers,
                                     const struct skua_msg *msg, size_t bytes);
-const char *__wrap_ski_packet_wrong(const struct ski_job *job, uint32_t handlers,
+const char *__wrap_ski_packet_error(const struct ski_job *job, uint32_t handlers,
                                     const struct skua_msg *msg, size_t bytes);
 void        __real_ski_net_begin(struct ski_pe *self);
 void        __wrap_ski_net_begin(struct ski_pe *self);
@@ -110,10 +110,10 @@ static bool is_placed(const struct skua_msg *msg)
 /* Packets in a message are complete; others are handled while they arrive.  Every second packet
  * that would be received in place is received as a message instead, so that it can be recorded.
  * Threads of other PEs record none. */
-const char *__wrap_ski_packet_wrong(const struct ski_job *job, uint32_t handlers,
+const char *__wrap_ski_packet_error(const struct ski_job *job, uint32_t handlers,
                                     const struct skua_msg *msg, size_t bytes)
 {
-    const char *wrong = __real_ski_packet_wrong(job, handlers, msg, bytes);
+    const char *wrong = __real_ski_packet_error(job, handlers, msg, bytes);
     size_t      most  = is_placed(msg) ? PLACED : LARGEST;
 
     if (in_child || !ski_self || ski_self->pe != 0 || wrong)

@@ -25,9 +25,9 @@ calls()
   says 'skua_put_nb: there is no region 0'
   says 'skua_put: bytes 60 to 68 are outside of the 64 bytes that region 0x[0-9a-f]+ ."matrix", created by .*. has on PE 1'
   says 'skua_get: bytes 4000 to 4008 are outside of the 4000 bytes that region 0x[0-9a-f]+ .created by .*. has on PE 1'
-  says 'skua_put_nb: a signal of 18446744073709551615 bytes at .* is no message'
-  says 'skua_region_create_from: 100 bytes at .* are no memory'
-  says 'skua_region_create_from: 18446744073709551615 bytes at .* are no memory'
+  says 'skua_put_nb: a signal of 18446744073709551615 bytes at .* is not a message'
+  says 'skua_region_create_from: 100 bytes at .* are not valid memory'
+  says 'skua_region_create_from: 18446744073709551615 bytes at .* are not valid memory'
   says 'skua_region_set_name: there is no region 0'
   run "$skuarun" -n 2 "$@" "$program" call
   ok "$what: skua_call to a PE that does not exist" has "$code $err" '^134 .*aborted: skua_call: PE 99 does not exist; this job has PEs 0 to 1'
@@ -68,7 +68,7 @@ done
 # Data that the network still reads.  A driver may have sent all data when the put returns; the driver
 # tcp has not.
 early='^134 .*PE 1 .*aborted: channel ghost from PE 0 to PE 1: the data of put 1 changed after skua_channel_put.. and before the put was locally complete'
-twice='^134 .*aborted: skua_channel_put_then: the sender, of a channel to PE 1, has a completion that has not taken place yet'
+twice='^134 .*aborted: skua_channel_put_then: the sender, of a channel to PE 1, has a completion that has not been performed yet'
 for driver in "$@"; do
   case $driver in
   mpi*) continue ;;

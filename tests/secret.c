@@ -21,8 +21,8 @@
 #include "core/pe/pe.h"
 #include "tap.h"
 
-#define NOBODY    65534
-#define FILE_MOST ((size_t)4 << 20)
+#define NOBODY   65534
+#define FILE_MAX ((size_t)4 << 20)
 
 static skua_handler seen_handler;
 
@@ -34,8 +34,8 @@ static size_t read_file(const char *path, char *to)
     size_t  got = 0;
     ssize_t n   = 1;
 
-    while (fd >= 0 && n > 0 && got < FILE_MOST) {
-        n = read(fd, to + got, FILE_MOST - got);
+    while (fd >= 0 && n > 0 && got < FILE_MAX) {
+        n = read(fd, to + got, FILE_MAX - got);
         got += n > 0 ? (size_t)n : 0;
     }
     if (fd >= 0)
@@ -64,7 +64,7 @@ static bool has_word(char *text, size_t bytes, uint64_t word)
 
 static bool tells(const char *path, const uint64_t secret[2])
 {
-    char  *text  = malloc(FILE_MOST);
+    char  *text  = malloc(FILE_MAX);
     size_t bytes = read_file(path, text);
     bool   found = has_word(text, bytes, secret[0]) || has_word(text, bytes, secret[1]);
 

@@ -28,6 +28,8 @@ run env SKUA_ARENA_SIZE=2g "$skua" info --config
 ok "and the origin of a value" has "$out" '^SKUA_ARENA_SIZE=2g   .from the environment.'
 run env SKUA_STAT=1 "$skua" info
 ok "a misspelt setting is reported" has "$err" 'SKUA_STAT is not a setting; did you mean SKUA_STATS'
+run env SKUA_FOO=1 "$skua" info
+ok "a name like no setting gets no suggestion" has "$err" 'SKUA_FOO is not a setting and has no effect; skua info'
 run "$skua" info --topology
 ok "info --topology" has "$out" 'Core|CPUs'
 run "$skua" info --memory

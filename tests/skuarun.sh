@@ -42,6 +42,8 @@ ok "a program of this directory without a path: the error says how to run it" \
   has "$code $err" "^127 .* in PATH; to run the one in this directory, write ./just$$"
 run "$skuarun" -n 2 /etc/passwd
 ok "a program that cannot be executed" has "$code $err" '^126 skuarun: cannot run /etc/passwd: Permission denied'
+run "$skuarun" -n 2 /etc
+ok "a directory in place of a program" has "$code $err" '^126 skuarun: cannot run /etc: Is a directory'
 
 # ---- settings
 run "$skuarun" -n 2 -s log_level=loud "$program" exit-42

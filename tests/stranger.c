@@ -32,7 +32,7 @@
 #define LEAST_VISITS 10
 #define MOST_VISITS  20000
 #define PATIENCE     10.0 /* seconds */
-#define FLOOD_MOST   40000
+#define FLOOD_MAX    40000
 #define FLOOD_KEPT   2000 /* connections that stay open */
 
 struct listener {
@@ -233,7 +233,7 @@ static void flood(double seconds)
     double     until = now() + seconds;
     unsigned   n     = 0;
 
-    for (; listener_count > 0 && n < FLOOD_MOST && now() < until; n++) {
+    for (; listener_count > 0 && n < FLOOD_MAX && now() < until; n++) {
         int fd = connect_nonblocking(&listeners[n % (unsigned)listener_count]);
 
         if (fd < 0)

@@ -13,8 +13,8 @@
 #include "future_value.h"
 #include "tap.h"
 
-#define PES_MOST 16
-#define PERIOD   0.002
+#define PES_MAX 16
+#define PERIOD  0.002
 
 /* The head of an item, which determines the rest. */
 struct head {
@@ -62,7 +62,7 @@ static skua_handler done_handler;
 
 struct mine {
     size_t   item_bytes;
-    int64_t  sent[PES_MOST], received[PES_MOST];
+    int64_t  sent[PES_MAX], received[PES_MAX];
     uint64_t links; /* links of the chain */
     uint64_t batches;
     int      finished; /* used on PE 0 */

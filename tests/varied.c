@@ -11,7 +11,7 @@
 #include "job_seed.h"
 #include "tap.h"
 
-#define PIECE_MOST 9000
+#define PIECE_MAX 9000
 
 static int      rounds = 20;
 static uint64_t seed;
@@ -23,7 +23,7 @@ static size_t size_of(int pe, int round)
     uint64_t random = seed + (uint64_t)round * 1000 + (uint64_t)pe * 7 + 1;
     uint64_t draw   = tap_random(&random);
 
-    return draw % 5 == 0 ? 0 : draw / 5 % (PIECE_MOST / 8) * 8;
+    return draw % 5 == 0 ? 0 : draw / 5 % (PIECE_MAX / 8) * 8;
 }
 
 static unsigned char byte_of(int from, int to, size_t i)
@@ -43,7 +43,7 @@ static void check_sizes(skua_region region, int round)
 /* Each PE writes its share of every piece, and reads back the shares of others. */
 static void exchange(skua_region region, int round)
 {
-    unsigned char block[PIECE_MOST], back[PIECE_MOST], *mine = skua_region_local(region);
+    unsigned char block[PIECE_MAX], back[PIECE_MAX], *mine = skua_region_local(region);
     int           pes = skua_pes();
 
     for (int k = 0; k < pes; k++) {

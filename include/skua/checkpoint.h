@@ -75,7 +75,7 @@ typedef void (*skua_checkpoint_fn)(void *arg);
  * with an error.
  *
  * May be called on any PE, in a handler or entry, or in a user thread. A request that comes while
- * a checkpoint is under way waits for it.
+ * a checkpoint is in progress waits for it.
  */
 SKUA_API void skua_checkpoint(const char *dir, skua_completion done);
 

@@ -81,8 +81,8 @@ SKUA_API const void *skua_inplace_head(const skua_msg *msg, size_t *bytes);
  *  freed. */
 SKUA_API const skua_layout *skua_inplace_data(skua_msg *msg);
 
-/** Revokes all destinations that `land` has promised for an object: nothing is delivered there any
- *  more. (Messages that the object has received and keeps may still have their data there.) This
+/** Revokes all destinations that `land` has promised for an object: nothing more is delivered
+ *  there. (Messages that the object has received and keeps may still have their data there.) This
  *  happens automatically when the object migrates or is destroyed. `land` must not call it. */
 SKUA_API void skua_inplace_withdraw(void *self);
 

@@ -76,8 +76,8 @@ typedef struct {
      *  migrated. NULL: the object need not know. */
     void (*established)(void *self, uint64_t tag);
 
-    /** The other end has been closed, or its object destroyed: no put arrives any more, and puts
-     *  are dropped. The end remains to be closed. NULL: the object need not know. */
+    /** The other end has been closed, or its object destroyed: no further put arrives, and puts are
+     *  dropped. The end remains to be closed. NULL: the object need not know. */
     void (*ended)(void *self, uint64_t tag);
 } skua_channel_end_def;
 

@@ -228,7 +228,7 @@ static inline skuac_arrival skuac_flow_got(skuac_frame *frame, unsigned wait)
     return frame->wait[wait].got;
 }
 
-/** Lets an arrival share the message that its data lie in, if that is possible; otherwise replaces
+/** Lets an arrival share the message that its data are in, if that is possible; otherwise replaces
  *  the data by a copy that the arrival owns. */
 SKUA_API void skuac_flow_own(skuac_arrival *arrival);
 

@@ -50,7 +50,7 @@ SKUA_API skua_status skua_team_split(skua_team parent, int color, int key, skua_
 SKUA_API void skua_team_split_nb(skua_team parent, int color, int key, skua_team *team,
                                  skua_completion done);
 
-/** Destroys @p team on the calling PE, which may not use it any more. Not collective and does not
+/** Destroys @p team on the calling PE, which may no longer use it. Not collective and does not
  *  wait. The collectives that the PE has called on it must be complete, and those that other
  *  members have called must have been called here: else returns SKUA_ERR_BUSY, logged, and changes
  *  nothing. Returns SKUA_ERR_INVAL, logged, for SKUA_TEAM_ALL and for a team of which the caller is

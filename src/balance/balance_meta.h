@@ -22,7 +22,7 @@
 
 #define SKI_META_TREND 4 /* sync points that the trend is taken from */
 
-/* What is remembered of the sync points so far. */
+/* The history of the sync points so far. */
 struct ski_balance_meta {
     bool     tried;                  /* there was a balancing, so cost and rest are known         */
     bool     settling;               /* the next excess is that which the last balancing has left */

@@ -20,7 +20,7 @@
 
 #define SKI_BALANCE_ROOT 0 /* the PE that decides */
 
-/* What the PEs of a subtree have counted of the sync point that is reached next (sync_point.h). */
+/* The counts of the PEs of a subtree for the next sync point (sync_point.h). */
 struct ski_sync_counts {
     uint64_t produced, consumed; /* units */
     uint64_t waiting;            /* elements at the sync point                     */
@@ -47,7 +47,7 @@ struct ski_gathered_pe {
     double           wall; /* seconds by the clock in which it was idle for pe.idle */
 };
 
-/* What a balancing asks of each PE. */
+/* The request of a balancing to each PE. */
 enum {
     SKI_GATHER_SYNC  = 1, /* it is at a sync point                            */
     SKI_GATHER_LOADS = 2, /* the PE and its objects are listed                */
@@ -80,7 +80,7 @@ struct ski_load_gather {
 /* The elements that a balancing moves, on a PE (move_orders.h). */
 struct ski_move_orders {
     bool     ordered;      /* the orders of this balancing have arrived            */
-    uint32_t expected;     /* elements that shall arrive here, with them           */
+    uint32_t expected;     /* elements that will arrive here, with them           */
     uint32_t arrived;      /* elements that have arrived, or will not              */
     int      open;         /* children whose subtrees are not done, with them      */
     bool     done;         /* this subtree is                                      */
@@ -92,7 +92,7 @@ struct ski_neighbour_rounds;
 
 struct ski_balance;
 
-/* What the modules report to the root of the tree. */
+/* The callbacks of the modules at the root of the tree. */
 struct ski_balance_root {
     /* All PEs have reported that their elements wait at a sync point; the report may be outdated.
      */

@@ -26,7 +26,7 @@
 #include "strategy/problem.h"
 #include "strategy/strategy.h"
 
-/* What the root is doing. */
+/* The state of the root. */
 enum balancer_state { BALANCER_IDLE, BALANCER_GATHERING, BALANCER_MOVING };
 
 /* The state of the root. */
@@ -49,25 +49,26 @@ struct ski_balancer {
     skua_balance_stats         stats;
 };
 
-/* A request, as it travels. */
+/* A request on the wire. */
 struct balance_request {
     uint32_t kind; /* enum ski_balance_request */
     char     name[SKI_STRATEGY_NAME];
 };
 
-/* The end of a balancing, as it travels. */
+/* The end of a balancing on the wire. */
 struct balance_resume {
     uint32_t           point; /* the sync point that is passed; 0: none */
     uint32_t           unused;
     skua_balance_stats stats;
 };
 
-_Static_assert(sizeof(struct balance_request) == SKI_BALANCE_REQUEST_LEAST, "see balancer.h");
+_Static_assert(sizeof(struct balance_request) == SKI_BALANCE_REQUEST_MIN, "see balancer.h");
 
 /* The strategy that the program has chosen before skua_main(). */
 static char balancer_given[SKI_STRATEGY_NAME] = "none";
 
-/* What may delay the end of a balancing at a sync point, or NULL; set before PEs begin. */
+/* The function that may delay the end of a balancing at a sync point, or NULL; set before PEs
+ * begin. */
 static ski_balancer_hold_fn balancer_hold;
 
 static void balancer_next(struct ski_balance *balance);
@@ -137,10 +138,10 @@ static void balancer_finish(struct ski_balance *balance)
     const struct ski_balancer *root = balance->balancer;
 
     if (!(root->flags & SKI_GATHER_SYNC) || !balancer_hold || !balancer_hold(balance))
-        ski_balancer_go_on(balance);
+        ski_balancer_continue(balance);
 }
 
-void ski_balancer_go_on(struct ski_balance *balance)
+void ski_balancer_continue(struct ski_balance *balance)
 {
     struct ski_balancer  *root = balance->balancer;
     struct balance_resume end  = {0};

@@ -18,7 +18,7 @@
 
 #include "balance/balance_pe.h"
 
-/* What a PE requests from the root, and the root from all PEs. */
+/* Requests of a PE to the root, and of the root to all PEs. */
 enum ski_balance_request {
     SKI_BALANCE_NOW,
     SKI_BALANCE_STRATEGY,
@@ -39,21 +39,21 @@ void ski_balancer_destroy(struct ski_balance *balance);
 void ski_balancer_start_timer(struct ski_balance *balance);
 
 /* Called at the root at the end of a balancing at a sync point, before elements are resumed.
- * Returns true if they are resumed when the function calls ski_balancer_go_on(). */
+ * Returns true if they are resumed when the function calls ski_balancer_continue(). */
 typedef bool (*ski_balancer_hold_fn)(struct ski_balance *balance);
 
 /** Sets the function that may delay the end of balancings at sync points; NULL: there is none. */
 void ski_balancer_set_hold(ski_balancer_hold_fn hold);
 
 /** At the root: ends the balancing that ski_balancer_hold_fn has delayed. */
-void ski_balancer_go_on(struct ski_balance *balance);
+void ski_balancer_continue(struct ski_balance *balance);
 
 /** Sets the strategy of this PE to @p name, that of the job from which it was restarted.  Returns
  * false if there is no such strategy. */
 bool ski_balancer_restore(struct ski_balance *balance, const char *name);
 
-#define SKI_BALANCE_REQUEST_LEAST 68
-#define SKI_BALANCE_RESUME_LEAST  8
+#define SKI_BALANCE_REQUEST_MIN 68
+#define SKI_BALANCE_RESUME_MIN  8
 
 /** Handler: a request to the root, or of the root. */
 void ski_on_balance_request(skua_msg *msg);

@@ -115,7 +115,7 @@ struct decision_edges {
 };
 
 /* Edges that multicasts add, at most: each sender of a section reaches each member. */
-#define DECISION_JOINED_MOST (1u << 20)
+#define DECISION_JOINED_MAX (1u << 20)
 
 /* Returns the end of the halves that belong to the section of the one at @p at. */
 static uint32_t decision_section_end(const struct decision_half *half, uint32_t count, uint32_t at)
@@ -143,7 +143,7 @@ static void decision_join_section(struct decision_edges *all, const struct decis
  * out. */
 static void decision_join(struct decision_edges *all)
 {
-    uint64_t left = DECISION_JOINED_MOST;
+    uint64_t left = DECISION_JOINED_MAX;
     uint32_t s = 0, g = 0;
 
     qsort(all->sent, all->sends, sizeof *all->sent, decision_compare_halves);

@@ -24,7 +24,7 @@ struct gather_question {
     uint32_t flags;
 };
 
-/* What the loads of a subtree begin with. */
+/* The header of the loads of a subtree. */
 struct gather_head {
     uint32_t               round;
     uint32_t               pes, objects, edges;
@@ -32,8 +32,8 @@ struct gather_head {
     uint64_t               unused;
 };
 
-_Static_assert(sizeof(struct gather_question) == SKI_GATHER_LEAST &&
-                   sizeof(struct gather_head) == SKI_LOADS_LEAST,
+_Static_assert(sizeof(struct gather_question) == SKI_GATHER_MIN &&
+                   sizeof(struct gather_head) == SKI_LOADS_MIN,
                "see load_gather.h");
 
 /* ---- loads of a subtree --------------------------------------------------------------- */

@@ -7,7 +7,7 @@
  * has children.  A PE remembers its list, the *snapshot*: orders name its objects by their numbers
  * in it.  An object that leaves is removed from the snapshot.
  *
- * As it travels: struct gather_head, then the arrays of struct ski_gathered.
+ * On the wire: struct gather_head, then the arrays of struct ski_gathered.
  */
 #ifndef SKI_LOAD_GATHER_H
 #define SKI_LOAD_GATHER_H
@@ -31,8 +31,8 @@ void ski_load_gather_forget(struct ski_balance *balance, struct ski_object *obje
 /** Frees the snapshot and the loads: the balancing has ended. */
 void ski_load_gather_end(struct ski_balance *balance);
 
-#define SKI_GATHER_LEAST 8
-#define SKI_LOADS_LEAST  64
+#define SKI_GATHER_MIN 8
+#define SKI_LOADS_MIN  64
 
 /** Handler: the root asks for loads. */
 void ski_on_balance_gather(skua_msg *msg);

@@ -37,13 +37,13 @@ struct orders_done {
     uint64_t refused;      /* results of a local strategy that were refused there */
 };
 
-_Static_assert(sizeof(struct orders_head) == SKI_ORDERS_LEAST &&
-                   sizeof(struct orders_done) == SKI_MOVED_LEAST,
+_Static_assert(sizeof(struct orders_head) == SKI_ORDERS_MIN &&
+                   sizeof(struct orders_done) == SKI_MOVED_MIN,
                "see move_orders.h");
 
 /* ---- done ------------------------------------------------------------------------------ */
 
-/* Tells the parent, or the balancer, once the elements of this subtree have arrived. */
+/* Notifies the parent, or the balancer, once the elements of this subtree have arrived. */
 static void orders_check(struct ski_balance *balance)
 {
     struct ski_move_orders *moves = &balance->moves;

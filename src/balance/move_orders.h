@@ -9,7 +9,7 @@
  * PE reports to its parent once, when its elements and those of its children's subtrees have
  * arrived.
  *
- * As it travels: struct orders_head, then for each PE of the subtree a struct orders_block with its
+ * On the wire: struct orders_head, then for each PE of the subtree a struct orders_block with its
  * orders after it.
  */
 #ifndef SKI_MOVE_ORDERS_H
@@ -39,8 +39,8 @@ void ski_move_orders_settle(struct ski_balance *balance);
 /** Resets the orders of this PE: the balancing has ended. */
 void ski_move_orders_end(struct ski_balance *balance);
 
-#define SKI_ORDERS_LEAST 8
-#define SKI_MOVED_LEAST  24
+#define SKI_ORDERS_MIN 8
+#define SKI_MOVED_MIN  24
 
 /** Handler: the orders of a subtree. */
 void ski_on_balance_orders(skua_msg *msg);

@@ -18,9 +18,9 @@
 #include "strategy/neighbours.h"
 #include "strategy/strategy.h"
 
-#define NEIGHBOUR_ROUNDS_MOST 64
+#define NEIGHBOUR_ROUNDS_MAX 64
 
-/* The start of the rounds, as it travels. */
+/* The start of the rounds on the wire. */
 struct neighbour_start {
     uint32_t round; /* of the balancing */
     uint32_t flags; /* SKI_GATHER_...   */
@@ -30,7 +30,7 @@ struct neighbour_start {
 enum { NEIGHBOUR_LOAD, NEIGHBOUR_COUNT, NEIGHBOUR_KINDS };
 
 /* The message of a PE to a neighbour. */
-struct neighbour_news {
+struct neighbour_update {
     uint32_t round; /* of the balancing                        */
     uint16_t step;  /* the round between neighbours, from 0 on */
     uint16_t kind;  /* NEIGHBOUR_...                           */
@@ -41,16 +41,16 @@ struct neighbour_news {
     uint32_t count; /* of objects that come */
 };
 
-_Static_assert(sizeof(struct neighbour_start) == SKI_NEIGHBOUR_START_LEAST &&
-                   sizeof(struct neighbour_news) == SKI_NEIGHBOUR_NEWS_LEAST,
+_Static_assert(sizeof(struct neighbour_start) == SKI_NEIGHBOUR_START_MIN &&
+                   sizeof(struct neighbour_update) == SKI_NEIGHBOUR_UPDATE_MIN,
                "see neighbour_rounds.h");
 
-/* What the neighbours have sent of one round. */
+/* The updates of the neighbours in one round. */
 struct neighbour_step {
-    int                   loads, counts; /* how many have */
-    bool                  has[SKUA_NEIGHBOURS_MAX][NEIGHBOUR_KINDS];
-    struct neighbour_news load[SKUA_NEIGHBOURS_MAX];
-    uint32_t              count; /* of objects that come, from all */
+    int                     loads, counts; /* how many have */
+    bool                    has[SKUA_NEIGHBOURS_MAX][NEIGHBOUR_KINDS];
+    struct neighbour_update load[SKUA_NEIGHBOURS_MAX];
+    uint32_t                count; /* of objects that come, from all */
 };
 
 /* The rounds of a PE. */
@@ -65,7 +65,7 @@ struct ski_neighbour_rounds {
     struct neighbour_step      parity[2]; /* of this step and the next */
 };
 
-static void neighbour_go_on(struct ski_balance *balance);
+static void neighbour_continue(struct ski_balance *balance);
 
 /* ---- a round --------------------------------------------------------------------------- */
 
@@ -75,10 +75,11 @@ static struct neighbour_step *neighbour_step_of(struct ski_neighbour_rounds *rou
 }
 
 /* Sends the message of this step to neighbour @p i. */
-static void neighbour_tell(struct ski_balance *balance, int i, const struct neighbour_news *news)
+static void neighbour_send_update(struct ski_balance *balance, int i,
+                                  const struct neighbour_update *update)
 {
-    skua_send_copy(balance->rounds->pe[i], (skua_handler){SKI_HANDLER_NEIGHBOUR_NEWS}, news,
-                   sizeof *news);
+    skua_send_copy(balance->rounds->pe[i], (skua_handler){SKI_HANDLER_NEIGHBOUR_UPDATE}, update,
+                   sizeof *update);
 }
 
 /* Begins a step: lists the objects here, and reports their load to the neighbours. */
@@ -86,18 +87,18 @@ static void neighbour_begin_step(struct ski_balance *balance)
 {
     struct ski_neighbour_rounds *rounds = balance->rounds;
     const struct ski_gathered   *here   = ski_load_gather_local(balance);
-    struct neighbour_news        news   = {
-                 .round = rounds->round, .step = rounds->step, .kind = NEIGHBOUR_LOAD};
+    struct neighbour_update      update = {
+             .round = rounds->round, .step = rounds->step, .kind = NEIGHBOUR_LOAD};
 
-    news.load  = here->pe->pe.background;
-    news.idle  = here->pe->pe.idle;
-    news.speed = here->pe->pe.speed;
-    news.host  = here->pe->pe.host;
+    update.load  = here->pe->pe.background;
+    update.idle  = here->pe->pe.idle;
+    update.speed = here->pe->pe.speed;
+    update.host  = here->pe->pe.host;
     for (uint32_t i = 0; i < here->objects; i++)
-        news.load += here->object[i].load / here->pe->pe.speed;
+        update.load += here->object[i].load / here->pe->pe.speed;
     rounds->decided = false;
     for (int i = 0; i < rounds->pes; i++)
-        neighbour_tell(balance, i, &news);
+        neighbour_send_update(balance, i, &update);
 }
 
 /* Makes the problem of this PE and its neighbours and calls the strategy; to[i] is an index of
@@ -139,19 +140,19 @@ static void neighbour_decide(struct ski_balance *balance)
     uint32_t                     objects = balance->gather.sum.objects;
     skua_strategy_pe             pe[SKUA_NEIGHBOURS_MAX + 1];
     int32_t                     *to = ski_calloc(objects + (size_t)1, sizeof *to);
-    struct neighbour_news        news[SKUA_NEIGHBOURS_MAX];
+    struct neighbour_update      update[SKUA_NEIGHBOURS_MAX];
 
     rounds->decided = true;
     for (int i = 0; i < rounds->pes; i++)
-        news[i] = (struct neighbour_news){
+        update[i] = (struct neighbour_update){
             .round = rounds->round, .step = rounds->step, .kind = NEIGHBOUR_COUNT};
     if (neighbour_call(balance, pe, to))
         for (uint32_t i = 0; i < objects; i++)
             if (to[i] > 0)
-                news[to[i] - 1].count += ski_move_orders_follow(balance, i, pe[to[i]].pe);
+                update[to[i] - 1].count += ski_move_orders_follow(balance, i, pe[to[i]].pe);
     free(to);
     for (int i = 0; i < rounds->pes; i++)
-        neighbour_tell(balance, i, &news[i]);
+        neighbour_send_update(balance, i, &update[i]);
 }
 
 /* Ends a step: all that was sent here has arrived. */
@@ -170,7 +171,7 @@ static void neighbour_end_step(struct ski_balance *balance)
 }
 
 /* Does what can be done now: decides, or ends a step and begins the next. */
-static void neighbour_go_on(struct ski_balance *balance)
+static void neighbour_continue(struct ski_balance *balance)
 {
     struct ski_neighbour_rounds *rounds = balance->rounds;
     struct neighbour_step       *step;
@@ -211,14 +212,14 @@ static void neighbour_begin(struct ski_balance *balance, const struct neighbour_
     rounds->begun         = true;
     rounds->step          = 0;
     rounds->steps         = (uint16_t)rounds->choice.strategy->rounds;
-    rounds->steps         = rounds->steps > NEIGHBOUR_ROUNDS_MOST ? NEIGHBOUR_ROUNDS_MOST
-                            : rounds->steps > 0                   ? rounds->steps
-                                                                  : 1;
+    rounds->steps         = rounds->steps > NEIGHBOUR_ROUNDS_MAX ? NEIGHBOUR_ROUNDS_MAX
+                            : rounds->steps > 0                  ? rounds->steps
+                                                                 : 1;
     balance->gather.round = start->round;
     balance->gather.flags = start->flags | SKI_GATHER_LOADS;
-    balance->on_arrived   = neighbour_go_on;
+    balance->on_arrived   = neighbour_continue;
     neighbour_begin_step(balance);
-    neighbour_go_on(balance);
+    neighbour_continue(balance);
 }
 
 void ski_neighbour_rounds_start(struct ski_balance               *balance,
@@ -255,29 +256,30 @@ static int neighbour_find(const struct ski_neighbour_rounds *rounds, int pe)
 /* Returns whether a message is due: one of this step, or the load of the next.  Before the rounds
  * begin here a neighbour can only send its first load. */
 static bool neighbour_is_due(const struct ski_neighbour_rounds *rounds,
-                             const struct neighbour_news       *news)
+                             const struct neighbour_update     *update)
 {
     if (!rounds->begun)
-        return news->round != rounds->round && news->step == 0 && news->kind == NEIGHBOUR_LOAD;
-    return news->round == rounds->round &&
-           (news->step == rounds->step ||
-            (news->step == rounds->step + 1 && news->kind == NEIGHBOUR_LOAD));
+        return update->round != rounds->round && update->step == 0 &&
+               update->kind == NEIGHBOUR_LOAD;
+    return update->round == rounds->round &&
+           (update->step == rounds->step ||
+            (update->step == rounds->step + 1 && update->kind == NEIGHBOUR_LOAD));
 }
 
 /* Returns whether the message of neighbour @p from is valid. */
-static bool neighbour_news_valid(struct ski_neighbour_rounds *rounds, int from,
-                                 const struct neighbour_news *news)
+static bool neighbour_update_valid(struct ski_neighbour_rounds *rounds, int from,
+                                   const struct neighbour_update *update)
 {
-    return from >= 0 && news->kind < NEIGHBOUR_KINDS && neighbour_is_due(rounds, news) &&
-           !neighbour_step_of(rounds, news->step)->has[from][news->kind] &&
-           (unsigned)news->host < (unsigned)skua_hosts() && news->load >= 0 &&
-           news->load <= DBL_MAX && news->idle >= 0 && news->idle <= DBL_MAX &&
-           (news->kind != NEIGHBOUR_LOAD || (news->speed > 0 && news->speed <= DBL_MAX));
+    return from >= 0 && update->kind < NEIGHBOUR_KINDS && neighbour_is_due(rounds, update) &&
+           !neighbour_step_of(rounds, update->step)->has[from][update->kind] &&
+           (unsigned)update->host < (unsigned)skua_hosts() && update->load >= 0 &&
+           update->load <= DBL_MAX && update->idle >= 0 && update->idle <= DBL_MAX &&
+           (update->kind != NEIGHBOUR_LOAD || (update->speed > 0 && update->speed <= DBL_MAX));
 }
 
-void ski_on_neighbour_news(skua_msg *msg)
+void ski_on_neighbour_update(skua_msg *msg)
 {
-    struct neighbour_news        news    = *(struct neighbour_news *)skua_msg_data(msg);
+    struct neighbour_update      update  = *(struct neighbour_update *)skua_msg_data(msg);
     struct ski_balance          *balance = ski_balance_accept(msg);
     struct ski_neighbour_rounds *rounds;
     struct neighbour_step       *step;
@@ -287,19 +289,19 @@ void ski_on_neighbour_news(skua_msg *msg)
         return;
     rounds = neighbour_rounds_get(balance);
     from   = neighbour_find(rounds, msg->source);
-    if (!neighbour_news_valid(rounds, from, &news)) {
+    if (!neighbour_update_valid(rounds, from, &update)) {
         ski_net_drop(ski_self, msg);
         return;
     }
     skua_msg_free(msg);
-    step                       = neighbour_step_of(rounds, news.step);
-    step->has[from][news.kind] = true;
-    if (news.kind == NEIGHBOUR_LOAD) {
-        step->load[from] = news;
+    step                         = neighbour_step_of(rounds, update.step);
+    step->has[from][update.kind] = true;
+    if (update.kind == NEIGHBOUR_LOAD) {
+        step->load[from] = update;
         step->loads++;
     } else {
         step->counts++;
-        balance->moves.expected += news.count;
+        balance->moves.expected += update.count;
     }
-    neighbour_go_on(balance);
+    neighbour_continue(balance);
 }

@@ -16,7 +16,7 @@
  * After the last round the PE is done as after orders (move_orders.h), and the tree finds out when
  * all PEs are done.
  *
- * As it travels: struct neighbour_news.
+ * On the wire: struct neighbour_update.
  */
 #ifndef SKI_NEIGHBOUR_ROUNDS_H
 #define SKI_NEIGHBOUR_ROUNDS_H
@@ -28,13 +28,13 @@ void ski_neighbour_rounds_start(struct ski_balance               *balance,
                                 const struct ski_strategy_choice *choice, uint32_t round,
                                 unsigned flags);
 
-#define SKI_NEIGHBOUR_START_LEAST 72
-#define SKI_NEIGHBOUR_NEWS_LEAST  40
+#define SKI_NEIGHBOUR_START_MIN  72
+#define SKI_NEIGHBOUR_UPDATE_MIN 40
 
 /** Handler: the root starts the rounds. */
 void ski_on_neighbour_start(skua_msg *msg);
 
 /** Handler: the load of a neighbour, or how many objects come from it. */
-void ski_on_neighbour_news(skua_msg *msg);
+void ski_on_neighbour_update(skua_msg *msg);
 
 #endif

@@ -17,14 +17,14 @@
 #define SYNC_WAITING UINT32_C(0x40000000)
 #define SYNC_NUMBER  UINT32_C(0x3fffffff)
 
-/* The counts of a subtree, as they travel. */
+/* The counts of a subtree on the wire. */
 struct sync_report {
     uint32_t               number; /* of the sync point */
     uint32_t               unused;
     struct ski_sync_counts counts;
 };
 
-_Static_assert(sizeof(struct sync_report) == SKI_SYNC_REPORT_LEAST, "see sync_point.h");
+_Static_assert(sizeof(struct sync_report) == SKI_SYNC_REPORT_MIN, "see sync_point.h");
 
 /* ---- reports ------------------------------------------------------------------------ */
 
@@ -137,9 +137,10 @@ static SKI_COLD _Noreturn void sync_point_misuse(const struct ski_object *object
     const char *text = ski_object_text(object);
 
     if (object->of->kind != SKI_ARRAY)
-        ski_misuse("skua_at_sync: %s on PE %d is no element of an array: groups and single chares "
-                   "take no part in balancing",
-                   text, ski_self->pe);
+        ski_misuse(
+            "skua_at_sync: %s on PE %d is not an element of an array: groups and single chares "
+            "take no part in balancing",
+            text, ski_self->pe);
     if (!ski_balance_syncs(object->of))
         ski_misuse("skua_at_sync: %s on PE %d: its class does not wait at sync points; call "
                    "skua_class_set_balance() with SKUA_BALANCE_AT_SYNC before skua_main()",

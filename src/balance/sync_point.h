@@ -96,7 +96,7 @@ void ski_sync_point_inserted(struct ski_balance *balance, struct ski_object *obj
 /** Counts an element in transit that is dropped because its collection was deleted. */
 void ski_sync_point_dropped(struct ski_balance *balance);
 
-#define SKI_SYNC_REPORT_LEAST 48
+#define SKI_SYNC_REPORT_MIN 48
 
 /** Handler: the counts of a child. */
 void ski_on_sync_report(skua_msg *msg);

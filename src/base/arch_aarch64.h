@@ -27,13 +27,13 @@ static inline uint64_t ski_ticks_rate(void)
 #define SKI_COPY_HALVES_MIN ((size_t)640 << 10)
 #define SKI_COPY_LARGE_MAX  ((size_t)3 << 19)
 
-/* 1 MB took 147 us in an all-to-all, and 97 with two copies. */
+/* An all-to-all of 1 MB takes 147 us, and 97 us with two copies. */
 #define SKI_CMA_SLOW 1
 
 #define SKI_BROADCAST_WHOLE ((size_t)512 << 10)
 #define SKI_ONE_WAY_MIN     ((size_t)0)
 
-/* An atomic add does not wait for earlier stores; prefetching measured the same rate. */
+/* An atomic add does not wait for earlier stores, and prefetching does not change the rate. */
 #define SKI_INBOX_AHEAD 0
 
 /* It costs half of a release fence, which also waits for loads. */

@@ -28,7 +28,7 @@ static inline uint64_t ski_ticks_rate(void)
 
 #define SKI_CMA_SLOW 0
 
-/* 1 MB over loopback took 158 us in four segments and 143 in one. */
+/* 1 MB over loopback takes 158 us in four segments and 143 us in one. */
 #define SKI_BROADCAST_WHOLE ((size_t)1 << 20)
 #define SKI_ONE_WAY_MIN     ((size_t)1 << 20)
 
@@ -46,7 +46,7 @@ static inline void ski_order_swap(void)
 }
 
 /* Later loads are begun before the poll has succeeded.  A prefetch at each poll takes the line from
- * the core that writes it: 64 bytes took up to twice as long. */
+ * the core that writes it: 64 bytes take up to twice as long. */
 static inline void ski_prefetch_polled(const void *at)
 {
     (void)at;

@@ -41,7 +41,7 @@
 #define SKI_SPAN_BINS   128
 #define SKI_NUMA_RANGES 32 /* ranges of an arena, at most */
 
-/* What a unit is part of. */
+/* The kinds of units. */
 enum ski_unit_kind {
     SKI_UNIT_FREE,  /* the first or last unit of a free span, or a unit never used */
     SKI_UNIT_LARGE, /* the first unit of a large block                             */
@@ -104,7 +104,7 @@ skua_status ski_arena_attach(int fd, struct ski_arena **arena);
  *  the advice; whether it follows it is a setting of the host. */
 bool ski_arena_use_huge_pages(struct ski_arena *arena);
 
-/** Maps the isomalloc range (core/isomalloc/isomalloc.h), which lies after the arena in its file,
+/** Maps the isomalloc range (core/isomalloc/isomalloc.h), which is after the arena in its file,
  * at the same address in all processes of the job.  Returns its first byte, and its size in *@p
  * bytes; NULL: the range is taken in this process, or the system has no room for it.  The arena is
  * the one that this process created or attached last. */
@@ -151,13 +151,13 @@ static inline size_t ski_arena_most_bytes(const struct ski_arena *arena)
 /** Returns the number of free bytes, in spans of any length.  For statistics. */
 size_t ski_arena_free_bytes(struct ski_arena *arena);
 
-/** Returns whether the address @p at lies in the arena. */
+/** Returns whether the address @p at is in the arena. */
 static inline bool ski_arena_contains(const struct ski_arena *arena, const void *at)
 {
     return (uintptr_t)at - arena->base < arena->bytes;
 }
 
-/** Returns the descriptor of the unit that contains the address @p at, which lies in the arena. */
+/** Returns the descriptor of the unit that contains the address @p at, which is in the arena. */
 static inline struct ski_unit *ski_unit_of(struct ski_arena *arena, const void *at)
 {
     return &arena->unit[((uintptr_t)at - arena->base) >> SKI_UNIT_SHIFT];
@@ -169,8 +169,8 @@ static inline void *ski_unit_memory(struct ski_arena *arena, const struct ski_un
     return (char *)arena + ((size_t)(unit - arena->unit) << SKI_UNIT_SHIFT);
 }
 
-/** Frees all spans from the address @p from on, whatever they hold, and zeroes their memory: a new
- * arena after what lies below.  No other thread of any process uses the arena. */
+/** Frees all spans from the address @p from on, whatever they hold, and zeroes their memory: from
+ * there on the arena is as new.  No other thread of any process uses the arena. */
 void ski_arena_clear(struct ski_arena *arena, const void *from);
 
 /** Makes the @p units from @p first on one free span.  arena.c calls it once, for a new arena. */

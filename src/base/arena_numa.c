@@ -3,7 +3,7 @@
  * arena_numa.c - dividing an arena into NUMA ranges (see arena.h).
  *
  * What the layers share is allocated before the arena is divided.  It keeps the policy of the
- * kernel, first touch: a page lies in the NUMA node of the PE that touches it first, its owner. The
+ * kernel, first touch: a page is in the NUMA node of the PE that touches it first, its owner. The
  * rest is divided evenly, at multiples of 2 MiB, so that no huge page has two owners.  Each range
  * prefers its NUMA node (MPOL_PREFERRED), whichever PE touches a page first: a put may come before
  * the first access of the owner.  The policy belongs to the memfd, so it holds in all processes.
@@ -50,10 +50,11 @@ static void arena_numa_bind(struct ski_arena *arena, uint32_t first, uint32_t en
     mask[numa / WORD] |= 1ul << numa % WORD;
     if (syscall(SYS_mbind, ski_unit_memory(arena, &arena->unit[first]), bytes, MPOL_PREFERRED, mask,
                 (unsigned long)NUMA_NODES_MAX, 0ul) != 0)
-        ski_log(SKI_LOG_INFO,
-                "the arena cannot be bound to NUMA node %d (%s): its pages lie where they are "
-                "touched first",
-                numa, strerror(errno));
+        ski_log(
+            SKI_LOG_INFO,
+            "the arena cannot be bound to NUMA node %d (%s): its pages are placed where they are "
+            "touched first",
+            numa, strerror(errno));
 }
 
 /* Returns the first unit of the longest free span; arena->units: there is none. */

@@ -22,7 +22,7 @@
 size_t ski_cgroup_memory_max(const char *root, const char *self);
 
 /** Returns how many processes of those groups the kernel has killed for want of memory;
- *  0 where the kernel does not tell. */
+ *  0 where the kernel does not report it. */
 uint64_t ski_cgroup_oom_kills(const char *root, const char *self);
 
 /** Returns the bytes of memory that this process may use: those of the host, or fewer if its

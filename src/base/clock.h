@@ -26,7 +26,7 @@ struct ski_clock ski_clock_get(void);
  *  read the time. */
 void ski_clock_set(const struct ski_clock *clock);
 
-/** Lets skua_time() begin at @p seconds instead of 0, in each process of a job that is restarted.
+/** Makes skua_time() begin at @p seconds instead of 0, in each process of a job that is restarted.
  *  Threads that read the time meanwhile see it jump. */
 void ski_clock_continue(double seconds);
 

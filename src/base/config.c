@@ -436,7 +436,8 @@ static bool config_is_reserved(const char *variable)
     return false;
 }
 
-/* Warns if @p variable is not a setting.  Returns whether it warned. */
+/* Warns if @p variable is not a setting, and suggests the most similar one, if at most a third of
+ * its characters differ.  Returns whether it warned. */
 static bool config_check_name(const char *variable)
 {
     char   nearest[64] = "", candidate[64];
@@ -450,13 +451,18 @@ static bool config_check_name(const char *variable)
         size_t d = config_edit_distance(variable, candidate);
         if (d == 0)
             return false;
-        if (d < best) {
+        if (d < best && 3 * d <= strlen(s->name)) {
             best = d;
             memcpy(nearest, candidate, sizeof nearest);
         }
     }
-    ski_log(SKI_LOG_WARN, "%s is not a setting; did you mean %s?  (skua info --config lists them)",
-            variable, nearest);
+    if (*nearest)
+        ski_log(SKI_LOG_WARN,
+                "%s is not a setting; did you mean %s?  (skua info --config lists them)", variable,
+                nearest);
+    else
+        ski_log(SKI_LOG_WARN,
+                "%s is not a setting and has no effect; skua info --config lists them", variable);
     return true;
 }
 

@@ -15,7 +15,7 @@ struct ski_environment {
 /** Copies the variables whose names begin with one of @p prefix, which NULL ends. */
 void ski_environment_save(struct ski_environment *saved, const char *const *prefix);
 
-/** Gives the variables with these prefixes the values that they had, and frees the copies. */
+/** Restores the former values of the variables with these prefixes, and frees the copies. */
 void ski_environment_restore(struct ski_environment *saved);
 
 #endif

@@ -57,7 +57,7 @@ static void error_call_name(const char *line, char *name, size_t size)
 
 /* Calls the program's callback.  Returns whether it handled the error, so that the line is not
  * logged. */
-static bool error_tell(skua_status status, const char *line, bool fatal)
+static bool error_notify(skua_status status, const char *line, bool fatal)
 {
     struct error_callback callback = error_callback_now();
     char                  call[64];
@@ -79,7 +79,7 @@ static bool error_tell(skua_status status, const char *line, bool fatal)
 
 static void error_report(skua_status status, const char *line, bool fatal, const void *caller)
 {
-    bool handled = error_tell(status, line, fatal);
+    bool handled = error_notify(status, line, fatal);
 
     if (fatal)
         ski_fatal_line(line, caller);
@@ -117,6 +117,6 @@ void ski_misuse(const char *format, ...)
     char line[SKI_LOG_LINE];
 
     ERROR_LINE(line, format);
-    error_tell(SKUA_ERR_INVAL, line, true);
+    error_notify(SKUA_ERR_INVAL, line, true);
     ski_fatal_line(line, __builtin_return_address(0));
 }

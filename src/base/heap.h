@@ -2,7 +2,7 @@
 /*
  * heap.h - the allocator of small blocks: one heap for each PE, of slabs in the arena.
  *
- * A heap lies in the arena, and only the PE that owns it allocates from it.  Blocks have size
+ * A heap is in the arena, and only the PE that owns it allocates from it.  Blocks have size
  * classes: steps of 64 bytes up to 512, then four to a power of two, up to 128 KiB.  A slab is a
  * span cut into blocks of one class; its units hold the id of its heap.
  *

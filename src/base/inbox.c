@@ -73,7 +73,7 @@ static struct ski_reader *rings_reader(struct ski_reader *reader, uint32_t i)
 
 /* Cells of a producer in a quota, and in all of a quota, at most. */
 #define QUOTA_EACH 4
-#define QUOTA_MOST 32
+#define QUOTA_MAX  32
 
 /* Returns the number of producers of ring @p ring of @p rings. */
 static uint32_t rings_producers(uint32_t ring, uint32_t rings, uint32_t producers, uint32_t self)
@@ -85,7 +85,7 @@ void ski_rings_share(struct ski_reader *reader, uint32_t producers, uint32_t sel
 {
     const struct ski_rings *rings = reader->rings;
     uint32_t                count = rings->others + 1, most = (producers + count - 1) / count;
-    uint32_t                each = most * QUOTA_EACH > QUOTA_MOST ? QUOTA_MOST / most : QUOTA_EACH;
+    uint32_t                each = most * QUOTA_EACH > QUOTA_MAX ? QUOTA_MAX / most : QUOTA_EACH;
 
     for (uint32_t i = 0; i < count; i++) {
         struct ski_reader *of = rings_reader(reader, i);

@@ -106,8 +106,8 @@ static inline size_t ski_inbox_bytes(uint32_t cells)
 
 /* ---- producers ---------------------------------------------------------- */
 
-/* What a producer caches of one inbox: the last head that it read, and its last ticket; at first
- * 0. */
+/* The state of one inbox that a producer caches: the last head that it read, and its last ticket;
+ * at first 0. */
 struct ski_credit {
     uint64_t head;
     uint64_t ticket;
@@ -221,8 +221,8 @@ static inline size_t ski_rings_bytes(uint32_t count)
     return sizeof(struct ski_rings) + (count - 1) * sizeof(struct ski_reader);
 }
 
-/** Makes the reader of an empty inbox of @p count rings, two or more, which lie one behind the
- *  other.  The quotas are set by ski_rings_share(). */
+/** Makes the reader of an empty inbox of @p count contiguous rings, two or more.  The quotas are
+ *  set by ski_rings_share(). */
 void ski_rings_init(struct ski_rings *rings, struct ski_reader *reader, struct ski_inbox *first,
                     uint32_t count, uint32_t cells);
 

@@ -65,7 +65,7 @@ bool ski_interconnect_add_address(struct ski_interconnect *made, const char *add
 
     if (strlen(address) >= SKI_INTERCONNECT_TEXT || !*address || strstr(address, "..") ||
         address[0] == '.' || address[strlen(address) - 1] == '.' ||
-        made->nodes >= SKI_INTERCONNECT_MOST)
+        made->nodes >= SKI_INTERCONNECT_MAX)
         return false;
     for (; (dot = strchr(address, '.')) != NULL; address = dot + 1)
         leaf = interconnect_find_below(made, leaf, address, (size_t)(dot - address));

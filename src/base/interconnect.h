@@ -32,7 +32,7 @@
 #define SKI_INTERCONNECT_TEXT 512
 
 /** The largest number of nodes, and of switches, of a description. */
-#define SKI_INTERCONNECT_MOST (1 << 20)
+#define SKI_INTERCONNECT_MAX (1 << 20)
 
 /* A switch, by its number. */
 struct ski_switch {

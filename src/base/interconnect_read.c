@@ -22,7 +22,7 @@
 #include "base/interconnect.h"
 #include "base/memory.h"
 
-#define CONF_FILE_MOST (64 << 20) /* bytes */
+#define CONF_FILE_MAX (64 << 20) /* bytes */
 
 /* The keys of a line; those that are ignored are the last. */
 enum conf_key {
@@ -134,8 +134,8 @@ static bool conf_add_node(void *arg, const char *name)
     struct conf_reader *r = arg;
     struct ski_node    *node;
 
-    if (r->made->nodes >= SKI_INTERCONNECT_MOST)
-        return conf_refuse(r, r->line, "there are more than %d nodes", SKI_INTERCONNECT_MOST);
+    if (r->made->nodes >= SKI_INTERCONNECT_MAX)
+        return conf_refuse(r, r->line, "there are more than %d nodes", SKI_INTERCONNECT_MAX);
     node = ski_interconnect_add_node(r->made, name, r->owner, r->line);
     memcpy(node->coord, r->coord, sizeof node->coord);
     return true;
@@ -145,8 +145,8 @@ static bool conf_add_link(void *arg, const char *name)
 {
     struct conf_reader *r = arg;
 
-    if (r->links >= SKI_INTERCONNECT_MOST)
-        return conf_refuse(r, r->line, "there are more than %d links", SKI_INTERCONNECT_MOST);
+    if (r->links >= SKI_INTERCONNECT_MAX)
+        return conf_refuse(r, r->line, "there are more than %d links", SKI_INTERCONNECT_MAX);
     r->link                  = ski_grow(r->link, (size_t)r->links, &r->link_room, sizeof *r->link);
     r->link[r->links].name   = strcpy(ski_malloc(strlen(name) + 1), name);
     r->link[r->links].parent = r->owner;
@@ -163,8 +163,8 @@ static bool conf_read_switch(struct conf_reader *r, enum conf_key key)
     if (r->torus_line)
         return conf_refuse(r, r->line, "a switch, but line %d describes a torus or mesh",
                            r->torus_line);
-    if (r->made->about.switches >= SKI_INTERCONNECT_MOST)
-        return conf_refuse(r, r->line, "there are more than %d switches", SKI_INTERCONNECT_MOST);
+    if (r->made->about.switches >= SKI_INTERCONNECT_MAX)
+        return conf_refuse(r, r->line, "there are more than %d switches", SKI_INTERCONNECT_MAX);
     r->owner =
         ski_interconnect_add_switch(r->made, r->value[key].text, r->value[key].bytes, r->line);
     return nodes ? conf_expand(r, CONF_NODES, conf_add_node)
@@ -442,9 +442,9 @@ bool ski_interconnect_read(struct ski_interconnect *made, const char *path, char
     *made = (struct ski_interconnect){0};
     if (fd < 0 || fstat(fd, &about) != 0)
         snprintf(error, SKI_INTERCONNECT_TEXT, "%s: %s", path, strerror(errno));
-    else if (!S_ISREG(about.st_mode) || about.st_size > CONF_FILE_MOST)
+    else if (!S_ISREG(about.st_mode) || about.st_size > CONF_FILE_MAX)
         snprintf(error, SKI_INTERCONNECT_TEXT, "%s: it is no file of at most %d MiB", path,
-                 CONF_FILE_MOST >> 20);
+                 CONF_FILE_MAX >> 20);
     else
         ok = conf_read_file(made, path, fd, (size_t)about.st_size, error);
     if (fd >= 0)

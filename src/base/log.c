@@ -54,7 +54,7 @@ void skua_log_set_callback(skua_log_fn fn, void *arg)
 
 /* Hands a line to the program's callback.  Returns false if there is none, or if the callback
  * itself has caused the line. */
-static bool log_tell(enum ski_log_level level, const char *text)
+static bool log_notify(enum ski_log_level level, const char *text)
 {
     struct log_callback callback;
 
@@ -92,13 +92,13 @@ void ski_log_write(enum ski_log_level level, const char *format, ...)
     va_start(args, format);
     vsnprintf(text, sizeof text, format, args);
     va_end(args);
-    if (!log_tell(level, text))
+    if (!log_notify(level, text))
         log_write_stderr(ski_log_names[level], text);
 }
 
 void ski_fatal_line(const char *line, const void *caller)
 {
-    bool told = log_tell(SKI_LOG_FATAL, line);
+    bool told = log_notify(SKI_LOG_FATAL, line);
 
     if ((!log_fatal_hook || !log_fatal_hook(line, caller)) && !told)
         log_write_stderr(ski_log_names[SKI_LOG_FATAL], line);

@@ -20,7 +20,7 @@
 
 #define MIB         ((size_t)1 << 20)
 #define WASTE_PES   4
-#define WASTE_MOST  16384
+#define WASTE_MAX   16384
 #define WASTE_KEEP  (4 * MIB) /* so that kept pages do not hide waste */
 #define WASTE_PE    (8 * MIB) /* a slab and a full magazine of every class */
 #define WASTE_ROUND 4
@@ -30,7 +30,7 @@ struct waste_block {
     size_t bytes;
 };
 
-static struct waste_block waste_block[WASTE_MOST];
+static struct waste_block waste_block[WASTE_MAX];
 static struct ski_pool    waste_pool[WASTE_PES];
 static size_t             waste_live, waste_peak;
 static int                waste_fd, waste_blocks;
@@ -83,7 +83,7 @@ static bool waste_walk(uint64_t *seed, int target)
     while (waste_blocks != target) {
         bool grow = (waste_blocks < target) == (tap_random(seed) % 4 > 0);
 
-        if (waste_blocks > 0 && (!grow || waste_blocks == WASTE_MOST))
+        if (waste_blocks > 0 && (!grow || waste_blocks == WASTE_MAX))
             waste_free(seed);
         else if (!waste_alloc(seed))
             return false;
@@ -131,9 +131,9 @@ int main(void)
     for (int pe = 0; pe < WASTE_PES; pe++)
         ski_pool_init(&waste_pool[pe], &heaps[pe]);
     for (int round = 0; round < WASTE_ROUND; round++) {
-        filled &= waste_walk(&seed, WASTE_MOST / 16 * (1 + (round & 1)));
+        filled &= waste_walk(&seed, WASTE_MAX / 16 * (1 + (round & 1)));
         bounded &= waste_is_bounded(before, false);
-        filled &= waste_walk(&seed, WASTE_MOST / 128);
+        filled &= waste_walk(&seed, WASTE_MAX / 128);
         bounded &= waste_is_bounded(before, true);
     }
     OK(filled, "the arena has room for all blocks");

@@ -4,7 +4,7 @@
  *
  * A priority is a bit string, read as the binary fraction 0.b1b2b3...; the smaller one comes first.
  * An integer is the string of its 32 bits with the sign bit inverted, so integers keep their order
- * and 0 lies in the middle.  The first 64 bits are the key of the item; only longer strings are
+ * and 0 is in the middle.  The first 64 bits are the key of the item; only longer strings are
  * compared beyond it.
  *
  * The queue is a 4-ary heap in an array.  `order` counts pushes and breaks ties.

@@ -4,7 +4,7 @@
  *
  * Invariants, under the lock:
  *   - a free span is in exactly one bin, the one for its length;
- *   - a free span lies in one NUMA range, and is in a bin of that;
+ *   - a free span is in one NUMA range, and is in a bin of that;
  *   - no two free spans of a NUMA range are adjacent;
  *   - the first and the last unit of every span hold the index of its first unit, which holds its
  *     length, so an adjacent span is merged without a search.

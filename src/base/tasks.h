@@ -10,7 +10,7 @@
 
 #include <stdbool.h>
 
-/** Returns the number of threads of this process, or -1 if the system does not tell. */
+/** Returns the number of threads of this process, or -1 if the system does not report it. */
 int ski_tasks_count(void);
 
 /** Sets how many threads, at most, belong to the runtime and its libraries. */

@@ -10,7 +10,7 @@
  *     are used only when every core has a PE;
  *   - PEs follow the order of the tree (package, NUMA node, core, hardware thread), so neighbours
  *     share as much of the machine as they can;
- *   - the PEs of a process lie in one NUMA node, or else in one package, where they fit and cores
+ *   - the PEs of a process are in one NUMA node, or else in one package, where they fit and cores
  *     are left for it.
  */
 #ifndef SKI_TOPOLOGY_H
@@ -63,8 +63,9 @@ bool ski_topology_cpus_shared(const int *cpu, int all, int first, int count);
 /** Finds the NUMA node of each of @p count CPUs; -1 if it is not known. */
 skua_status ski_topology_numa_of(const int *cpu, int count, int *numa);
 
-/** Prints how @p count PEs lie on packages, NUMA nodes, cores and hardware threads: @p pe[i] is the
- *  number of the PE on CPU @p cpu[i].  Each line begins with @p prefix.  A NUMA node with many
+/** Prints the placement of @p count PEs on packages, NUMA nodes, cores and hardware threads: @p
+ *  pe[i] is the number of the PE on CPU @p cpu[i].  Each line begins with @p prefix.  A NUMA node
+ *  with many
  * cores is summed up in one line, and those without a PE are counted. */
 void ski_topology_print_map(FILE *to, const char *prefix, const int *pe, const int *cpu, int count);
 

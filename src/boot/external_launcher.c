@@ -76,7 +76,7 @@ static skua_status external_agree_on_secret(const struct ski_external_join *join
 
 #define EXTERNAL_HOST_KEY "skua.host"
 
-/* What a process of a job on several hosts publishes. */
+/* The data that a process of a job on several hosts publishes. */
 struct external_host {
     int32_t leader; /* the first process of its host                  */
     int32_t run;    /* processes from itself on that are on its host  */

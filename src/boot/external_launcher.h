@@ -15,7 +15,7 @@
 
 #include "boot/job.h"
 
-/* What a launcher offers.  Every function logs its failures. */
+/* The operations of a launcher.  Every function logs its failures. */
 struct ski_external_launcher {
     /** Connects to the launcher.  *@p local is the ascending list of the processes on this host,
      *  which the caller frees. */
@@ -36,7 +36,7 @@ struct ski_external_launcher {
     skua_status (*get)(int process, const char *key, void *value, size_t *bytes);
 };
 
-/* What a process has after it joined. */
+/* The state of a process that has joined. */
 struct ski_external_join {
     const struct ski_external_launcher *launcher;
     struct ski_arena                   *arena;

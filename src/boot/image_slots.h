@@ -72,7 +72,7 @@ char *ski_image_slots_text(const struct ski_image_slots *slots);
  *  else the caller frees slots->slot. */
 bool ski_image_slots_parse(const char *text, struct ski_image_slots *slots);
 
-/** Lets the launcher have what the program has printed. */
+/** Flushes the output of the program to the launcher. */
 void ski_image_flush_output(void);
 
 /** Records that @p process has completed its image of @p generation and the copy of its buddy, or

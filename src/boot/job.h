@@ -141,7 +141,7 @@ struct ski_job *ski_job_of(struct ski_arena *arena);
  *  then calls ski_job_open_phase(). */
 void ski_job_next_phase(struct ski_job *job);
 
-/** Lets the other processes of the host join phase @p phase. */
+/** Allows the other processes of the host to join phase @p phase. */
 void ski_job_open_phase(struct ski_job *job, uint32_t phase);
 
 /** Requests that all PEs exit with @p code.  The first request counts; returns whether this one is

@@ -26,7 +26,7 @@
 #define SKI_MPI_BOOT_SYMBOL     "ski_mpi_boot"
 #define SKI_MPI_BOOT_REASON_MAX 256
 
-/* What a module provides.  After begin(), a negative status means that MPI has failed; reason()
+/* The functions of a module.  After begin(), a negative status means that MPI has failed; reason()
  * returns the text of the error. */
 struct ski_mpi_boot {
     unsigned version;

@@ -39,8 +39,8 @@ struct ski_buddy_answer {
     int64_t  status; /* a skua_status */
 };
 
-#define SKI_BUDDY_PIECE_LEAST  (sizeof(struct ski_buddy_piece) + 1)
-#define SKI_BUDDY_ANSWER_LEAST sizeof(struct ski_buddy_answer)
+#define SKI_BUDDY_PIECE_MIN  (sizeof(struct ski_buddy_piece) + 1)
+#define SKI_BUDDY_ANSWER_MIN sizeof(struct ski_buddy_answer)
 
 /** Sends the images of this process, all of which are complete in its store, to its buddy, and
  * calls @p done when the buddy has them.  Returns false if the process needs no buddy: its job has

@@ -59,14 +59,14 @@ struct checkpoint_progress {
 
 /* The state of PE 0. */
 struct ski_checkpoint_root {
-    struct checkpoint_request  *first, **last; /* requests; the first may be under way       */
+    struct checkpoint_request  *first, **last; /* requests; the first may be in progress       */
     struct checkpoint_progress *progress;      /* the checkpoint in progress, or NULL       */
     struct ski_commit           commit;        /* the files that are being written           */
-    uint64_t    generation;            /* number of the last checkpoint, or of the one under way */
-    uint64_t    kept;                  /* generation of the last one that succeeded  */
-    uint64_t    committed;             /* generation of the last one in a directory  */
-    uint32_t    restarts;              /* between the first job and this one         */
-    skua_status written;               /* whether the last one for a directory is there */
+    uint64_t    generation; /* number of the last checkpoint, or of the one in progress */
+    uint64_t    kept;       /* generation of the last one that succeeded  */
+    uint64_t    committed;  /* generation of the last one in a directory  */
+    uint32_t    restarts;   /* between the first job and this one         */
+    skua_status written;    /* whether the last one for a directory is there */
     double      made_dir, made_memory; /* when, in a directory and in memory */
     bool        due;                   /* a checkpoint was asked for                           */
     bool        writing_asked;         /* the one that is being written was asked for */
@@ -85,7 +85,8 @@ static struct ski_checkpoint_root *checkpoint_root(const struct ski_pe *self)
 
 /* ---- calls ----------------------------------------------------------------------------- */
 
-static void checkpoint_ask(enum ski_checkpoint_kind kind, const char *dir, skua_completion done)
+static void checkpoint_send_request(enum ski_checkpoint_kind kind, const char *dir,
+                                    skua_completion done)
 {
     struct ski_checkpoint_request ask = {done, kind};
 
@@ -108,27 +109,27 @@ void skua_checkpoint(const char *dir, skua_completion done)
     if (dir && (!*dir || strlen(dir) >= SKI_CHECKPOINT_DIR))
         ski_misuse("%s: the name of the directory has %zu bytes; 1 to %d are possible", __func__,
                    strlen(dir), SKI_CHECKPOINT_DIR - 1);
-    checkpoint_ask(SKI_CHECKPOINT_NOW, dir, done);
+    checkpoint_send_request(SKI_CHECKPOINT_NOW, dir, done);
 }
 
 void skua_checkpoint_if_due(skua_completion done)
 {
     (void)SKI_SELF();
     checkpoint_check_done(__func__, &done);
-    checkpoint_ask(SKI_CHECKPOINT_IF_DUE, NULL, done);
+    checkpoint_send_request(SKI_CHECKPOINT_IF_DUE, NULL, done);
 }
 
 void skua_checkpoint_make_due(void)
 {
     (void)SKI_SELF();
-    checkpoint_ask(SKI_CHECKPOINT_MAKE_DUE, NULL, skua_done_nothing());
+    checkpoint_send_request(SKI_CHECKPOINT_MAKE_DUE, NULL, skua_done_nothing());
 }
 
 void skua_checkpoint_flush(skua_completion done)
 {
     (void)SKI_SELF();
     checkpoint_check_done(__func__, &done);
-    checkpoint_ask(SKI_CHECKPOINT_FLUSH, NULL, done);
+    checkpoint_send_request(SKI_CHECKPOINT_FLUSH, NULL, done);
 }
 
 /* ---- results --------------------------------------------------------------------------- */
@@ -151,7 +152,7 @@ static void checkpoint_end_request(struct ski_pe *self, skua_status status, uint
     root->first = request->next;
     root->last  = root->first ? root->last : &root->first;
     if (request->kind == SKI_CHECKPOINT_SYNC)
-        ski_balancer_go_on(ski_balance_of(self));
+        ski_balancer_continue(ski_balance_of(self));
     else
         checkpoint_complete(&request->done, generation, status, false);
     free(request);

@@ -3,7 +3,7 @@
  * checkpoint.h - making a checkpoint: PE 0 handles one request at a time.
  *
  *      request    a PE asks PE 0 for a checkpoint, or whether one is due
- *      quiet      PE 0 waits until no message is under way (objects/services/quiescence.h)
+ *      quiet PE 0 waits until no message is in flight (objects/services/quiescence.h)
  *      prepare    each PE calls the hooks of the program, checks whether its state can be saved,
  *                 and reports the result and the highest ids in use
  *      save       each PE writes its image to memory (image.h), and reports; the last PE of each
@@ -12,7 +12,7 @@
  *      written    each process reports when its file is on the disk; then PE 0 commits the
  *                 generation (commit.h), and handles the next request
  *
- * No message of the program is under way from `quiet` until `after`, so what the PEs save one after
+ * No message of the program is in flight from `quiet` until `after`, so what the PEs save one after
  * the other is one state of the program.  A checkpoint that fails on one PE fails on all.
  */
 #ifndef SKI_CHECKPOINT_H

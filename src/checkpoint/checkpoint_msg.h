@@ -13,12 +13,12 @@
 #define SKI_CHECKPOINT_DIR 4096 /* bytes of the name of a directory, with its final zero */
 #define SKI_CHECKPOINT_WHY 1000 /* bytes of the reason why there is no checkpoint        */
 
-/* What a request is for. */
+/* The kinds of requests. */
 enum ski_checkpoint_kind {
     SKI_CHECKPOINT_NOW,
     SKI_CHECKPOINT_IF_DUE,
     SKI_CHECKPOINT_MAKE_DUE,
-    SKI_CHECKPOINT_FLUSH, /* nothing is being written any more */
+    SKI_CHECKPOINT_FLUSH, /* all writes have ended */
     SKI_CHECKPOINT_SYNC,  /* elements wait at a sync point; at PE 0 alone */
 };
 
@@ -68,10 +68,10 @@ struct ski_checkpoint_written {
     uint64_t bytes, head_sum;
 };
 
-#define SKI_CHECKPOINT_REQUEST_LEAST sizeof(struct ski_checkpoint_request)
-#define SKI_CHECKPOINT_ORDER_LEAST   (sizeof(struct ski_checkpoint_order) + 1)
-#define SKI_CHECKPOINT_REPORT_LEAST  sizeof(struct ski_checkpoint_report)
-#define SKI_CHECKPOINT_WRITTEN_LEAST sizeof(struct ski_checkpoint_written)
+#define SKI_CHECKPOINT_REQUEST_MIN sizeof(struct ski_checkpoint_request)
+#define SKI_CHECKPOINT_ORDER_MIN   (sizeof(struct ski_checkpoint_order) + 1)
+#define SKI_CHECKPOINT_REPORT_MIN  sizeof(struct ski_checkpoint_report)
+#define SKI_CHECKPOINT_WRITTEN_MIN sizeof(struct ski_checkpoint_written)
 
 /** Returns whether @p msg has a string after the first @p head bytes of its data, which ends with
  *  the message. */

@@ -14,7 +14,7 @@
 #define SKI_COMPRESSOR_VERSION 1
 #define SKI_COMPRESSOR_SYMBOL  "ski_compressor_module"
 
-/* What the module provides.  Each function may be called by several threads at once. */
+/* The functions of the module.  Each function may be called by several threads at once. */
 struct ski_compressor {
     unsigned version; /* SKI_COMPRESSOR_VERSION */
 

@@ -2,8 +2,8 @@
 /*
  * image_file.c - see image_file.h.
  *
- * Images are written while earlier bytes are on their way to the disk (sync_file_range()), so the
- * fsync() at the end has little left to wait for.  The head is written last, when the sizes of
+ * Images are written while earlier bytes are being written back to the disk (sync_file_range()), so
+ * the fsync() at the end has little left to wait for.  The head is written last, when the sizes of
  * compressed images are known; the name of the file becomes valid after that (store_file.c).
  *
  * A compressed image is a sequence of blocks of up to a chunk of the image: the number of stored
@@ -28,7 +28,7 @@
 #define IMAGE_FILE_MAGIC   UINT64_C(0x31464d4941554b53) /* "SKUAIMF1" */
 #define IMAGE_FILE_VERSION 1
 #define IMAGE_FILE_PIECE   ((size_t)8 << 20) /* bytes of one write()                    */
-#define IMAGE_FILE_MOST    (1 << 20)         /* PEs of a process; a file with more is refused */
+#define IMAGE_FILE_MAX     (1 << 20)         /* PEs of a process; a file with more is refused */
 
 struct image_file_entry {
     uint64_t offset, stored, bytes;
@@ -72,7 +72,7 @@ __attribute__((format(printf, 2, 3))) static bool image_file_refuse(char       *
 struct image_file_out {
     int   fd;
     off_t at;
-    off_t started; /* bytes before this are on their way to the disk */
+    off_t started; /* write-back of the bytes before this has begun */
     char *reason;
 };
 
@@ -254,7 +254,7 @@ static bool image_file_check_kind(const struct image_file_head *head, uint64_t s
         return image_file_refuse(
             reason, "it has %" PRIu64 " bytes, and its head says %" PRIu64 ": it is %s", size,
             head->bytes, size < head->bytes ? "truncated" : "damaged");
-    if (head->count < 1 || head->count > IMAGE_FILE_MOST ||
+    if (head->count < 1 || head->count > IMAGE_FILE_MAX ||
         head->id.process_pes != (int32_t)head->count || image_file_head_bytes(head->count) > size)
         return image_file_refuse(reason, "its head has impossible values");
     return true;

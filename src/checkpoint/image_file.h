@@ -30,7 +30,7 @@ struct ski_image_span {
     size_t      bytes;
 };
 
-/* What a file is made of. */
+/* The contents of a file. */
 struct ski_image_file_source {
     struct ski_image_id          id;         /* of the first image            */
     const struct ski_image_span *image;      /* id.process_pes of them        */
@@ -38,7 +38,7 @@ struct ski_image_file_source {
     int                          level;
 };
 
-/* What was written. */
+/* The result of a write. */
 struct ski_image_file_written {
     uint64_t bytes, head_sum;
 };

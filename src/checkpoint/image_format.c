@@ -64,7 +64,7 @@ static size_t image_chunk_count(size_t data_end)
 /* ---- writing -----------------------------------------------------------------------------------
  */
 
-/* Makes the bytes up to @p to accessible.  A failure is kept: nothing is written any more. */
+/* Makes the bytes up to @p to accessible.  A failure is kept: nothing is written after it. */
 static bool image_make_room(struct ski_image_writer *writer, size_t to)
 {
     if (!writer->error && !ski_image_memory_grow(writer->memory, to))

@@ -35,7 +35,8 @@
 #define SKI_IMAGE_REASON  256               /* room for the reason of a refusal      */
 #define SKI_IMAGE_VERSION 1                 /* of the container                      */
 
-/* What an image is of.  The images of one checkpoint differ in pe, process and its PEs alone. */
+/* The identity of an image.  The images of one checkpoint differ in pe, process and its PEs
+ * alone. */
 struct ski_image_id {
     uint64_t generation;  /* of the checkpoint, from 1 on                */
     uint64_t fingerprint; /* of the program: its classes and handlers    */

@@ -24,7 +24,7 @@ struct ski_image_memory {
 /** Prepares anonymous memory.  Nothing is mapped yet. */
 void ski_image_memory_anonymous(struct ski_image_memory *memory);
 
-/** Prepares memory that lies in the memfd @p fd from @p offset on, a multiple of the page size.
+/** Prepares memory that is in the memfd @p fd from @p offset on, a multiple of the page size.
  *  The descriptor stays the caller's.  Nothing is mapped yet. */
 void ski_image_memory_shared(struct ski_image_memory *memory, int fd, off_t offset);
 

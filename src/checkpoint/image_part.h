@@ -16,7 +16,7 @@
 #include "checkpoint/image_format.h"
 #include "core/pe/pe.h"
 
-/* What PE 0 knows when it orders the images of a checkpoint, and a restarted job needs first. */
+/* The data of PE 0 when it orders the images of a checkpoint, which a restarted job needs first. */
 struct ski_image_common {
     skua_completion done; /* of the checkpoint */
     uint64_t        generation;

@@ -5,7 +5,7 @@
  *
  *      struct collections_head | struct collection_saved | creation | struct collection_saved ...
  *
- * All PEs know the same of a collection while nothing is under way, but for their elements and
+ * All PEs know the same of a collection while nothing is in flight, but for their elements and
  * reductions, which are parts of their own.
  */
 #include <stdio.h>

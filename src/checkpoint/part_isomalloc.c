@@ -3,9 +3,9 @@
  * part_isomalloc.c - part `isomalloc`: how the isomalloc range was divided (struct
  * isomalloc_saved), and the records of its blocks.
  *
- * Elements whose class has threaded entries lie in blocks of that range, and are restored there
+ * Elements whose class has threaded entries are in blocks of that range, and are restored there
  * with the threads that run in them (objects/location/thread_saved.h).  The owner of a block, which
- * follows from its address, is told where the block is now: struct block_saved.
+ * follows from its address, is informed where the block is now: struct block_saved.
  *
  * If the range is another in this job, elements are restored elsewhere, and one with threads is
  * refused with the reason.

@@ -138,7 +138,7 @@ static bool program_common_valid(const struct ski_image_common *common)
            common->teams < INT32_MAX && common->seconds >= 0 && common->seconds < PROGRAM_SECONDS;
 }
 
-/* Lets the ids that this PE gives out be above those that the former job has given out. */
+/* Makes the new ids of this PE larger than those of the former job. */
 static void program_restore_counts(struct ski_pe *self, const struct ski_image_common *from)
 {
     struct ski_objects *objects = self->objects;

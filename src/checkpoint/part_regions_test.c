@@ -16,9 +16,9 @@
 #include <unistd.h>
 
 #define PART_BYTES 16 /* of each piece */
-#define PART_MOST  4096
+#define PART_MAX   4096
 
-static char   part[PART_MOST];
+static char   part[PART_MAX];
 static size_t part_bytes;
 
 /* How a try ends. */
@@ -65,8 +65,7 @@ static void part_make(void)
 }
 
 /* Returns whether the regions that the part now describes are there, but for varied ones, which
- * come later.
- */
+ * come later. */
 static bool part_is_there(const char *data, size_t bytes)
 {
     struct ski_image_reader from = {.base = (const unsigned char *)data, .end = bytes};

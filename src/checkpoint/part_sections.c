@@ -5,10 +5,10 @@
  *      struct section_saved | the index of each member | struct ski_saved_partial | its data | ...
  *
  * All multicasts have been delivered when a checkpoint is made.  So a restarted job needs of a
- * section its id, its members, and what was combined of reductions that are under way: the root
- * gathers them, and creates the section again.  Elements have the numbers of their next
- * reductions (objects/collective/section_saved.h), which the PEs where they are restored send to
- * the root as well: struct section_next.
+ * section its id, its members, and the partial results of reductions in progress: the root gathers
+ * them, and creates the section again.  Elements have the numbers of their next reductions
+ * (objects/collective/section_saved.h), which the PEs where they are restored send to the root as
+ * well: struct section_next.
  */
 #include <stdio.h>
 #include <stdlib.h>

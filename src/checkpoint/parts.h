@@ -19,7 +19,7 @@ void        ski_part_program_save(struct ski_pe *self, struct ski_image_writer *
                                   const struct ski_image_common *common);
 const char *ski_part_program_restore(struct ski_pe *self, struct ski_image_reader *from,
                                      struct ski_restart *restart);
-/** Returns the hash of the names and sizes on which two programs must agree if one shall read the
+/** Returns the hash of the names and sizes on which two programs must agree if one is to read the
  *  images of the other. */
 uint64_t ski_part_program_fingerprint(void);
 

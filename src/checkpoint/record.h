@@ -8,7 +8,7 @@
 
 #include "core/pe/pe.h"
 
-/* What each record begins with, as it travels. */
+/* The header of each record on the wire. */
 struct ski_record_head {
     uint64_t kind; /* enum ski_record */
 };

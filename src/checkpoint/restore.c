@@ -24,7 +24,7 @@
 #include "objects/model/msg_target.h"
 #include "objects/model/objects_pe.h"
 
-/* What all PEs do, in this order. */
+/* The steps of all PEs, in this order. */
 enum restore_step { RESTORE_BEGIN, RESTORE_RESUME };
 
 /* A message of SKI_HANDLER_RESTORE_STEP begins with this; the common parts follow, each after its
@@ -190,7 +190,7 @@ static skua_msg *restore_common_message(struct ski_image_reader *from)
 
 /* ---- steps --------------------------------------------------------------------------------- */
 
-/* Lets all PEs resume: all records have arrived. */
+/* Orders all PEs to resume: all records have arrived. */
 static void restore_placed(void *arg, const void *data, size_t bytes)
 {
     struct restore_order order = {RESTORE_RESUME};

@@ -40,8 +40,8 @@ void ski_on_restore_record(skua_msg *msg);
 /** Handler, at PE 0: a PE has resumed. */
 void ski_on_restore_report(skua_msg *msg);
 
-#define SKI_RESTORE_STEP_LEAST   8
-#define SKI_RESTORE_RECORD_LEAST 8
-#define SKI_RESTORE_REPORT_LEAST 8
+#define SKI_RESTORE_STEP_MIN   8
+#define SKI_RESTORE_RECORD_MIN 8
+#define SKI_RESTORE_REPORT_MIN 8
 
 #endif

@@ -142,7 +142,7 @@ struct ski_image_id ski_save_step_id(const struct ski_pe           *self,
                                  .process_pes = ski_job_pes_of(self->job, self->process)};
 }
 
-/* Lets the writer thread write the file of the process, all of whose PEs have packed. */
+/* Starts the writer thread, which writes the file of the process: all its PEs have packed. */
 static void save_step_write(const struct ski_checkpoint_order *order)
 {
     if (!*order->dir)

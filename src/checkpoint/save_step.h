@@ -14,7 +14,7 @@ struct ski_image_id ski_save_step_id(const struct ski_pe           *self,
 /** Calls the functions of the program for @p moment, on the first PE of a process. */
 void ski_save_step_call_hooks(const struct ski_pe *self, skua_checkpoint_moment moment);
 
-/** Handler: the next step of the checkpoint that is under way. */
+/** Handler: the next step of the checkpoint in progress. */
 void ski_on_checkpoint_order(skua_msg *msg);
 
 /** Returns why no image can be made of a PE that @p report is of and @p self, which is PE 0: one of

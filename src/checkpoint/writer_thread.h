@@ -15,7 +15,7 @@
 
 #include "checkpoint/store_file.h"
 
-/* What is to be written.  The images stay unchanged until the order is done. */
+/* An order to write.  The images stay unchanged until the order is done. */
 struct ski_write_order {
     const char                  *path;   /* of the directory of checkpoints; copied */
     struct ski_image_file_source source; /* its spans are copied                    */

@@ -142,7 +142,7 @@ void skuac_pack(const skuac_packed_parameter *of, const void *items, long long c
     ski_pup_argument_pack(&argument, to, bytes);
 }
 
-/* The structs do not lie on the thread's stack, so the thread stays here while it has them. */
+/* The structs are not on the thread's stack, so the thread stays here while it has them. */
 skuac_unpacked skuac_unpack(const skuac_packed_parameter *of, skuac_packed from, long long count)
 {
     skuac_unpacked          unpacked = {of->of, NULL, (size_t)count};

@@ -65,7 +65,7 @@ static SKI_COLD _Noreturn void flow_pup_invalid(const struct flow_pup_context *c
 
 /* ---- messages --------------------------------------------------------------------------- */
 
-/* Returns the message to pack in place of @p msg, or @p msg itself: data that lie in memory which
+/* Returns the message to pack in place of @p msg, or @p msg itself: data that are in memory which
  * does not migrate, or has another address then, are in the message. */
 static skua_msg *flow_pup_whole(skua_msg *msg)
 {
@@ -324,7 +324,7 @@ void skuac_flow_pup(const skuac_flow_class *of, skua_pup *p, void *self)
 
 /* ---- by pointer ---------------------------------------------------------------------------- */
 
-/* Frames lie in memory of the process and point to its static variables, so the flow of an object
+/* Frames are in memory of the process and point to its static variables, so the flow of an object
  * that migrates by pointer is packed all the same. */
 static void flow_pup_part(skua_pup *p, void *self)
 {

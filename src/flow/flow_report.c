@@ -8,7 +8,7 @@
 #include "objects/model/collection.h"
 #include "objects/model/object.h"
 
-#define FLOW_REPORT_FRAMES_MOST 3 /* of an object that are described */
+#define FLOW_REPORT_FRAMES_MAX 3 /* of an object that are described */
 
 static const skuac_frame *flow_report_next(const skuac_frame *frame)
 {
@@ -59,7 +59,7 @@ bool ski_flow_report(const struct ski_object *object, struct ski_text *text)
 
     if (!first || !text)
         return first != NULL;
-    for (const skuac_frame *frame = first; frame && count < FLOW_REPORT_FRAMES_MOST; count++) {
+    for (const skuac_frame *frame = first; frame && count < FLOW_REPORT_FRAMES_MAX; count++) {
         if (count > 0)
             ski_text_add(text, ", ");
         flow_report_frame(of, frame, text);

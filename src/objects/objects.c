@@ -39,9 +39,10 @@
 
 /* The modules of this layer that observe it.  An event reaches them in this order:
  *   - channels first: no other PE writes to an element when others look at it;
- *   - broadcasts before reductions: a report of a reduction says which broadcasts were heard;
- *   - location after those: the home of an element hears of its arrival or deletion when it is
- *     counted everywhere else;
+ *   - broadcasts before reductions: a report of a reduction carries the number of the last known
+ *     broadcast;
+ *   - location after those: the home of an element learns of its arrival or deletion after all
+ *     others have counted it;
  *   - then threads that have arrived with an element: what they wait for may happen when a
  * reduction continues;
  *   - termination before the services that register topics with it. */
@@ -61,7 +62,7 @@ static const struct ski_lifecycle *const objects_modules[] = {
 
 #define OBJECTS_MODULES (sizeof objects_modules / sizeof *objects_modules)
 
-_Static_assert(OBJECTS_MODULES <= SKI_MODULES_MOST, "see model/lifecycle.h");
+_Static_assert(OBJECTS_MODULES <= SKI_MODULES_MAX, "see model/lifecycle.h");
 
 /* Begins the objects layer on @p self, also on a hidden PE (a progress thread). */
 static void objects_begin(struct ski_pe *self)
@@ -105,7 +106,7 @@ static void objects_open(const struct ski_boot *boot)
     ski_host_topology_open(boot);
     ski_net_set_entry_placement(&ski_learned_placement);
     ski_net_set_placement(SKI_HANDLER_NOCOPY_NET, &ski_nocopy_placement);
-    ski_net_set_uncopied(ski_nocopy_net_send);
+    ski_net_set_zcopy_send(ski_nocopy_net_send);
 }
 
 static void objects_close(void)

@@ -12,7 +12,7 @@
 
 struct ski_pe;
 
-/** What core calls of this layer. */
+/** The stages and calls of this layer. */
 extern const struct ski_layer ski_objects_layer;
 
 #endif

@@ -106,7 +106,8 @@ static void onesided_close(void)
     ski_rkey_cache_close();
 }
 
-/* Forgets the job.  No other process accesses memory of this one by process_vm_readv() now. */
+/* Resets the state of the job.  No other process accesses memory of this one by process_vm_readv()
+ * now. */
 static void onesided_reset(void)
 {
     prctl(PR_SET_PTRACER, 0, 0, 0, 0);

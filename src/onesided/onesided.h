@@ -8,7 +8,7 @@
  *   region     memory that other PEs may access; from a global address to memory
  *   sync       notifications, barriers, locks
  *   rma        put, get, accumulate, atomics
- *   buffer     zero-copy transfers between two buffers that meet once
+ *   buffer     zero-copy transfers between two buffers, each set up for one use
  *   channel    persistent one-way paths between two buffers
  *   team       collectives over a subset of the PEs
  *
@@ -25,7 +25,7 @@
 
 struct ski_pe;
 
-/** What core calls of this layer. */
+/** The stages and calls of this layer. */
 extern const struct ski_layer ski_onesided_layer;
 
 /** Creates the root of the layer in the arena of a new job; job->onesided is set.  A failure has

@@ -16,7 +16,7 @@
 #include "strategy/random_bits.h"
 #include "strategy/strategy.h"
 
-/* What a PE gives away in a round. */
+/* The state of the decision of one PE in a round. */
 struct diffusion {
     struct ski_loads loads;
     uint32_t        *sorted, count; /* its movable objects, the heaviest first; those given are

@@ -15,7 +15,7 @@ struct local_run {
     const skua_strategy_problem *problem;
     int32_t                     *to, *next; /* the mapping before and after the round */
     uint32_t                    *start, *number;
-    skua_strategy_object        *object; /* of one PE, and where they shall go     */
+    skua_strategy_object        *object; /* of one PE, and their destinations     */
     int32_t                     *decided;
     struct ski_loads             loads;
     double                       seconds;

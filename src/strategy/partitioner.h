@@ -27,7 +27,7 @@ struct ski_partition {
     int32_t        seed;
 };
 
-/* What the module provides. */
+/* The functions of the module. */
 struct ski_partitioner {
     unsigned version; /* SKI_PARTITIONER_VERSION */
 

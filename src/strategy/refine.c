@@ -134,7 +134,7 @@ static void refine_move(struct refine_attempt *a, int32_t from, uint32_t at, int
         ski_pe_heap_remove(&a->donors, from);
 }
 
-/* Lets all donors give until they are at the limit or cannot. */
+/* Moves objects from all donors until they are at the limit or cannot give more. */
 static void refine_run(struct refine_attempt *a, int32_t *to)
 {
     int32_t donor;

@@ -23,8 +23,8 @@
 
 struct ski_cipher; /* one key, to seal with or to open with */
 
-/* What the module provides.  A function returns false or NULL if the library fails; open() also if
- * the data is not authentic.  A cipher is used by one thread at a time. */
+/* The functions of the module.  A function returns false or NULL if the library fails; open() also
+ * if the data is not authentic.  A cipher is used by one thread at a time. */
 struct ski_crypto {
     unsigned version; /* SKI_CRYPTO_VERSION */
 

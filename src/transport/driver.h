@@ -51,16 +51,14 @@
 #define SKI_PORT_ADDRESS_MAX 2048 /* bytes of the address of a port, at most                  */
 #define SKI_RKEY_MAX         512  /* bytes of a packed rkey, at most                          */
 #define SKI_REASON_MAX       256  /* bytes of an error text, with its 0                       */
-#define SKI_DIRECT_HEAD                                                                            \
-    384 /* bytes of a packet that recv_direct() leaves to the driver, at most                      \
-         */
+#define SKI_DIRECT_HEAD      384  /* bytes that recv_direct() leaves to the driver, at most      */
 
 struct ski_port;        /* the access of a PE to the network; each driver defines its own   */
-struct ski_peer;        /* another port, as a port is connected to it; likewise              */
+struct ski_peer;        /* another port, to which a port is connected; also defined by drivers */
 struct ski_driver_mem;  /* memory of this process that is registered for access by peers    */
 struct ski_driver_rkey; /* an rkey: the right to access registered memory of a peer         */
 
-/* What a driver needs to know about the job when it starts. */
+/* The description of the job that a driver gets when it starts. */
 struct ski_net {
     int         process, processes;
     int         ports;        /* ports that this process has open at a time, at most          */
@@ -142,7 +140,7 @@ struct ski_upcalls {
 /* The atomic operations of a driver. */
 enum ski_net_op { SKI_NET_ADD, SKI_NET_AND, SKI_NET_OR, SKI_NET_XOR, SKI_NET_SWAP, SKI_NET_CSWAP };
 
-/* What a driver provides. */
+/* The operations of a driver. */
 struct ski_driver {
     unsigned    version; /* SKI_DRIVER_VERSION */
     const char *name;    /* "tcp", "ucx", "ofi", "mpi" */

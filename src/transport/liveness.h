@@ -33,7 +33,7 @@
 struct ski_net;
 struct ski_monitor;
 
-/* What is known about a port of a monitored process. */
+/* The state of a port of a monitored process. */
 enum ski_liveness {
     SKI_LIVENESS_UNKNOWN, /* no answer yet                                      */
     SKI_LIVENESS_ALIVE,   /* the host answers and the process holds the port    */

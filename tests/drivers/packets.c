@@ -114,9 +114,9 @@ void test_split(struct end *ends, int count)
 /* All to all; each sends as long as it can, so that all queues fill up. */
 void test_flood(struct end *ends, int count, uint64_t packets)
 {
-    uint64_t goal[ENDS_MOST][ENDS_MOST] = {{0}};
-    double   since                      = now();
-    bool     more                       = true;
+    uint64_t goal[ENDS_MAX][ENDS_MAX] = {{0}};
+    double   since                    = now();
+    bool     more                     = true;
 
     for (int i = 0; i < count; i++)
         for (int j = 0; j < count; j++)
@@ -165,7 +165,7 @@ void test_refusal(struct end *ends, int count)
 
 /* ---- a thread each --------------------------------------------------------------------- */
 
-static struct end  thread_ends[ENDS_MOST];
+static struct end  thread_ends[ENDS_MAX];
 static _Atomic int opened, connected, finished;
 static uint64_t    thread_packets;
 
@@ -211,7 +211,7 @@ static void *one_thread(void *argument)
 
 static void run_threads(void *(*work)(void *), int count)
 {
-    pthread_t thread[ENDS_MOST];
+    pthread_t thread[ENDS_MAX];
 
     atomic_store(&opened, 0);
     atomic_store(&connected, 0);

@@ -143,7 +143,7 @@ static void check_packet(struct end *end, unsigned char *packet, size_t bytes)
     struct label label = {0};
 
     memcpy(&label, packet, sizeof label < bytes ? sizeof label : bytes);
-    if (label.bytes != bytes || label.from >= ENDS_MOST || label.number >= NUMBERS ||
+    if (label.bytes != bytes || label.from >= ENDS_MAX || label.number >= NUMBERS ||
         label.to != (uint32_t)end->pe) {
         fail("PE %d: a packet of %zu bytes that was never sent: its label has %llu bytes, number "
              "%llu, from PE %u to PE %u",
@@ -224,7 +224,7 @@ static void lost(void *owner, int pe, const char *why)
 {
     struct end *end = owner;
 
-    if (pe < 0 || pe >= ENDS_MOST || !end->peer[pe])
+    if (pe < 0 || pe >= ENDS_MAX || !end->peer[pe])
         fail("PE %d: lost() for PE %d, to which it was not connected", end->pe, pe);
     else if (end->lost[pe]++)
         fail("PE %d: lost() twice for PE %d", end->pe, pe);
@@ -269,7 +269,7 @@ void close_end(struct end *end)
     if (end->pending != end->returned)
         fail("PE %d: of %llu packets %llu were returned", end->pe, (unsigned long long)end->pending,
              (unsigned long long)end->returned);
-    for (int i = 0; i < ENDS_MOST; i++) {
+    for (int i = 0; i < ENDS_MAX; i++) {
         free(end->seen[i]);
         free(end->held[i]);
     }

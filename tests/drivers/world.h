@@ -22,8 +22,8 @@
 
 #include "transport/driver.h"
 
-#define ENDS_MOST 4
-#define PATIENCE  60.0 /* seconds; far more than any wait takes */
+#define ENDS_MAX 4
+#define PATIENCE 60.0 /* seconds; far more than any wait takes */
 
 extern const struct ski_driver *driver;
 extern struct ski_net           net;
@@ -32,18 +32,18 @@ extern _Atomic unsigned         failures;
 struct end {
     int              pe;
     struct ski_port *port;
-    struct ski_peer *peer[ENDS_MOST];
-    bool             refusing;         /* room() is NULL where is_refused() */
-    bool             echoed;           /* received memory belongs to the test */
-    uint64_t         sends[ENDS_MOST]; /* packets accepted for each peer */
-    uint64_t         arrived[ENDS_MOST];
-    unsigned char   *seen[ENDS_MOST]; /* packets seen, by number */
+    struct ski_peer *peer[ENDS_MAX];
+    bool             refusing;        /* room() is NULL where is_refused() */
+    bool             echoed;          /* received memory belongs to the test */
+    uint64_t         sends[ENDS_MAX]; /* packets accepted for each peer */
+    uint64_t         arrived[ENDS_MAX];
+    unsigned char   *seen[ENDS_MAX]; /* packets seen, by number */
     uint64_t         pending, returned;
     uint64_t         rooms, filled, spoilt, refused; /* outcomes of room() */
     uint64_t         begun, done;                    /* one-sided          */
-    unsigned         lost[ENDS_MOST];
+    unsigned         lost[ENDS_MAX];
     char             why[SKI_REASON_MAX]; /* the last lost peer */
-    struct outgoing *held[ENDS_MOST];     /* created, not accepted yet */
+    struct outgoing *held[ENDS_MAX];      /* created, not accepted yet */
 };
 
 /* A packet and its owner. */

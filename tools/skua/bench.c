@@ -133,7 +133,7 @@ struct bench_options {
     int                   size; /* 0: not given */
     const char           *only; /* NULL: not given */
     int                   rounds;
-    int                   pes[BENCH_PES_MOST]; /* 0 ends the list if it is shorter */
+    int                   pes[BENCH_PES_MAX]; /* 0 ends the list if it is shorter */
     bool                  pes_given;
     const char           *format, *output;
     bool                  namespaces;
@@ -157,12 +157,12 @@ static void bench_find_cpus(struct bench_host *host)
 }
 
 /* Lists 1, 2, 4, ... and the number of cores. */
-static void bench_list_pes(int cores, int pes[BENCH_PES_MOST])
+static void bench_list_pes(int cores, int pes[BENCH_PES_MAX])
 {
     int count = 0;
 
-    memset(pes, 0, BENCH_PES_MOST * sizeof *pes);
-    for (int n = 1; n < cores && count < BENCH_PES_MOST - 1; n *= 2)
+    memset(pes, 0, BENCH_PES_MAX * sizeof *pes);
+    for (int n = 1; n < cores && count < BENCH_PES_MAX - 1; n *= 2)
         pes[count++] = n;
     pes[count] = cores;
 }
@@ -238,16 +238,16 @@ static int bench_option_error(const char *what, const char *text)
 }
 
 /* Reads the numbers of PEs in @p text; the list becomes empty if one is invalid. */
-static void bench_parse_pes(const char *text, int pes[BENCH_PES_MOST])
+static void bench_parse_pes(const char *text, int pes[BENCH_PES_MAX])
 {
     int count = 0;
 
-    memset(pes, 0, BENCH_PES_MOST * sizeof *pes);
+    memset(pes, 0, BENCH_PES_MAX * sizeof *pes);
     for (;; text++) {
         char *end;
         long  n = strtol(text, &end, 10);
 
-        if (count == BENCH_PES_MOST || n < 1 || n > 1024 || (*end && *end != ','))
+        if (count == BENCH_PES_MAX || n < 1 || n > 1024 || (*end && *end != ','))
             break;
         pes[count++] = (int)n;
         text         = end;
@@ -325,7 +325,7 @@ static int bench_select_scaling(struct bench_options *options)
     }
     if (!options->bench->several_pes)
         return bench_option_error(options->bench->instead_of_pes, "--pes");
-    for (int i = 0; i < BENCH_PES_MOST; i++)
+    for (int i = 0; i < BENCH_PES_MAX; i++)
         if (options->pes[i] == 1)
             return bench_option_error("this benchmark needs 2 PEs or more", "--pes");
     return 0;

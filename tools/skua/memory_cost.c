@@ -23,7 +23,7 @@
 #include "core/pe/pe.h"
 #include "transport/host/host.h"
 
-#define COST_ROWS_MOST 32 /* of a table; with more processes or PEs their sums are printed */
+#define COST_ROWS_MAX 32 /* of a table; with more processes or PEs their sums are printed */
 
 /* The uses of memory. */
 enum cost_use {
@@ -240,7 +240,7 @@ static void cost_print_hosts(void)
 
 static void cost_print_processes(void)
 {
-    if (skua_processes() > COST_ROWS_MOST)
+    if (skua_processes() > COST_ROWS_MAX)
         return;
     printf("\nprocess  PEs          private  libraries  page tables  KiB\n");
     for (int i = 0; i < skua_processes(); i++) {
@@ -255,7 +255,7 @@ static void cost_print_processes(void)
 
 static void cost_print_pes(void)
 {
-    if (skua_pes() > COST_ROWS_MOST)
+    if (skua_pes() > COST_ROWS_MAX)
         return;
     printf("\n     PE    inbox   blocks    stack  KiB\n");
     for (int pe = 0; pe < skua_pes(); pe++) {

@@ -17,7 +17,7 @@
 #include "core/net/net.h"
 #include "transport/driver.h"
 
-#define COLUMNS_MOST 32 /* of the table; with more processes only their number is printed */
+#define COLUMNS_MAX 32 /* of the table; with more processes only their number is printed */
 
 struct peers_report {
     int32_t process;
@@ -43,9 +43,9 @@ static void peers_print_row(const struct peers_report *r)
     printf("%7d  %4d-%-4d  %-16s", r->process, first, first + pes - 1, r->host);
     for (int i = 0; i < skua_processes(); i++)
         near += r->near[i];
-    if (skua_processes() > COLUMNS_MOST)
+    if (skua_processes() > COLUMNS_MAX)
         printf("  %d by arena, %d by driver", near - 1, skua_processes() - near);
-    for (int i = 0; i < skua_processes() && skua_processes() <= COLUMNS_MOST; i++)
+    for (int i = 0; i < skua_processes() && skua_processes() <= COLUMNS_MAX; i++)
         printf(" %-5s", peers_path(r, i));
     printf("\n");
 }
@@ -53,7 +53,7 @@ static void peers_print_row(const struct peers_report *r)
 static void peers_print(void)
 {
     printf("process  PEs        host             ");
-    for (int i = 0; i < skua_processes() && skua_processes() <= COLUMNS_MOST; i++)
+    for (int i = 0; i < skua_processes() && skua_processes() <= COLUMNS_MAX; i++)
         printf(" to %-2d", i);
     printf("\n");
     for (int i = 0; i < skua_processes(); i++)
@@ -91,9 +91,9 @@ static void peers_print_interconnect(void)
     for (int i = 0; i < hosts; i++)
         peers_print_host(i);
     printf("\nhops     ");
-    for (int k = 0; k < hosts && hosts <= COLUMNS_MOST; k++)
+    for (int k = 0; k < hosts && hosts <= COLUMNS_MAX; k++)
         printf(" %4d", k);
-    for (int i = 0; i < hosts && hosts <= COLUMNS_MOST; i++) {
+    for (int i = 0; i < hosts && hosts <= COLUMNS_MAX; i++) {
         printf("\nhost %-4d", i);
         for (int k = 0; k < hosts; k++)
             printf(" %4d", skua_host_hops(i, k));

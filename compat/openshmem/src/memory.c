@@ -5,7 +5,7 @@
  * The calls are collective and all PEs make them in one order with the same arguments, so the
  * allocators of all PEs (symmetric_heap.h) make the same decisions without communication. A barrier
  * at the end of an allocation ensures that the memory may be used on all PEs; a barrier at the
- * beginning of a release ensures that no PE uses it any more.
+ * beginning of a release ensures that no PE uses it.
  */
 #include <shmem.h>
 #include <stdio.h>

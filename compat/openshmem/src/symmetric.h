@@ -96,7 +96,7 @@ void shmemi_check_running(const char *call);
 /** Ends the job if a one-sided operation of @p call on @p pe has failed. */
 void shmemi_check_status(const char *call, int pe, skua_status status);
 
-/** Returns the segment that @p addr lies in, or NULL. */
+/** Returns the segment that @p addr is in, or NULL. */
 const struct shmemi_segment *shmemi_segment_of(const void *addr);
 
 /** Returns true if the calling thread is a PE of Skua, which may use handles and completions. */

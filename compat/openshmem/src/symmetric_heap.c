@@ -19,7 +19,7 @@ static size_t heap_round_up(size_t value, size_t align)
     return (value + align - 1) & ~(align - 1);
 }
 
-/* Returns the index of the block that @p offset lies in. */
+/* Returns the index of the block that @p offset is in. */
 static size_t heap_index(const struct shmemi_heap *heap, size_t offset)
 {
     size_t low = 0, high = heap->blocks;

@@ -3,7 +3,7 @@
  * symmetric_heap.h - the allocator of the symmetric heap.
  *
  * It allocates offsets in a range, and its decisions depend only on the sequence of calls: PEs that
- * make the same calls get the same offsets, without communication. Its records lie outside of the
+ * make the same calls get the same offsets, without communication. Its records are outside of the
  * range, so a program that writes beyond an allocation cannot damage them.
  */
 #ifndef SHMEMI_SYMMETRIC_HEAP_H
@@ -47,7 +47,7 @@ bool shmemi_heap_free(struct shmemi_heap *heap, size_t offset);
  *  there is no such allocation, or too little free memory after it. */
 bool shmemi_heap_resize(struct shmemi_heap *heap, size_t offset, size_t bytes);
 
-/** Returns the allocation that @p offset lies in, or NULL. It is valid until the next change. */
+/** Returns the allocation that @p offset is in, or NULL. It is valid until the next change. */
 const struct shmemi_heap_block *shmemi_heap_find(const struct shmemi_heap *heap, size_t offset);
 
 #endif

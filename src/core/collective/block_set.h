@@ -47,7 +47,8 @@ static inline size_t ski_block_set_stride(size_t bytes)
     return (bytes + 15) & ~(size_t)15;
 }
 
-/** Makes *@p set empty: for a job of @p pes PEs, and @p elements elements of @p bytes in all. */
+/** Makes *@p set empty, for a job of @p pes PEs and contributions of @p elements elements, @p bytes
+ *  in all. */
 void ski_block_set_init(struct ski_block_set *set, int pes, skua_op op, skua_type type,
                         size_t elements, size_t bytes);
 

@@ -121,9 +121,11 @@ void ski_on_broadcast_done(skua_msg *msg)
     broadcast_finish_one(ski_self, node);
 }
 
-void ski_broadcast_send_whole(struct ski_pe *self, skua_msg *msg,
-                              const struct ski_broadcast_tree *tree,
-                              const struct ski_broadcast_tail *tail, bool near)
+/* Sends whole copies of @p msg to the children of @p tree, or, if @p near, only to those on this
+ * host. */
+static void broadcast_send_whole(struct ski_pe *self, skua_msg *msg,
+                                 const struct ski_broadcast_tree *tree,
+                                 const struct ski_broadcast_tail *tail, bool near)
 {
     for (int i = 0; i < tree->children; i++) {
         int pe = ski_broadcast_tree_child(tree, i);
@@ -144,7 +146,7 @@ static struct ski_transfer *broadcast_forward(struct ski_pe *self, skua_msg *msg
     struct ski_transfer *reading  = segments ? ski_segments_send(self, msg, tree, tail) : NULL;
 
     ski_assert(tail->parent == self->pe && tail->arity == tree->arity);
-    ski_broadcast_send_whole(self, msg, tree, tail, segments);
+    broadcast_send_whole(self, msg, tree, tail, segments);
     return reading;
 }
 
@@ -248,7 +250,7 @@ void ski_broadcast_prepare(struct ski_pe *self, skua_msg *msg,
                            const struct ski_broadcast_tail *tail)
 {
     ski_assert(tail->parent == self->pe);
-    ski_broadcast_send_whole(self, msg, tree, tail, true);
+    broadcast_send_whole(self, msg, tree, tail, true);
     broadcast_set_tail(msg, tail);
 }
 

@@ -5,11 +5,12 @@
  * A large message without priority goes to a child on another host in *segments*.  The child
  * allocates the message when the first segment arrives, receives each segment in place and
  * forwards it to its own children immediately, so that all levels of the tree transfer data at the
- * same time.  The last segment makes the message an ordinary broadcast, which is delivered when
- * that segment would be: the order of messages between two PEs does not depend on segmentation.
+ * same time.  When the last segment has arrived, the message is delivered as an ordinary broadcast,
+ * at the position of that segment in the order of messages between the two PEs.
  *
- * The network reads segments from the message itself, which is delivered after the last read: the
- * handler owns it.  At the root the broadcasts that follow are delivered after it.
+ * The network reads segments from the message itself, so the message is delivered, to a handler
+ * that then owns it, only after the last read.  At the root the broadcasts that follow are
+ * delivered after it.
  *
  * Inside a host of several PEs the root *lends* a large message without priority to all other PEs.
  * Its address travels down the tree, so the order of broadcasts is that of the tree; each PE, the
@@ -29,7 +30,7 @@
 #include "core/data/msg.h"
 #include "core/pe/pe.h"
 
-/* What forwarding a broadcast needs; it lies after the data of a whole message. */
+/* The routing data of a broadcast, after the data of a whole message. */
 struct ski_broadcast_tail {
     int32_t  root;
     uint16_t handler;
@@ -63,13 +64,13 @@ struct ski_segment {
 bool ski_segments_used(const struct ski_pe *self, const skua_msg *msg);
 
 /** Sends @p msg to the children of @p tree on other hosts.  Returns NULL if the network has read
- *  it; else the caller calls ski_segments_await(). */
+ *  all of it; else the transfer, which the caller passes to ski_segments_await(). */
 struct ski_transfer *ski_segments_send(struct ski_pe *self, skua_msg *msg,
                                        const struct ski_broadcast_tree *tree,
                                        const struct ski_broadcast_tail *tail);
 
-/** Lets a transfer end when the network has read its message.  Then, at the root, @p local, which
- *  ski_broadcast_post_local() keeps, is posted; at another PE the message is delivered. */
+/** Ends @p transfer as soon as the network has read its message.  At the root this posts @p local,
+ *  which ski_broadcast_post_local() keeps; at another PE it delivers the message. */
 void ski_segments_await(struct ski_transfer *transfer, skua_msg *local);
 
 /** Returns whether the network still reads the message that @p local delivers at the root. */
@@ -79,7 +80,7 @@ bool ski_segments_read(const struct ski_pe *self, const skua_msg *local);
 void ski_segments_destroy(struct ski_pe *self);
 
 /** Returns how many bytes of a segment, whose packet has the header @p msg and begins with
- *  @p data, are received in place, at *@p to.  0: the packet is received as any other one. */
+ *  @p data, are received in place, at *@p to.  0: the packet is received like any other. */
 size_t ski_segment_place(struct ski_pe *self, const skua_msg *msg, const char *data, void **to);
 
 /** Returns a message that represents a segment received in place.  NULL: the segment was not
@@ -95,8 +96,8 @@ int ski_segments_arity(const struct ski_pe *self, const skua_msg *msg);
 /** Returns whether @p msg, which this PE is about to send to all PEs, is lent to them. */
 bool ski_broadcast_lends(const struct ski_pe *self, const skua_msg *msg);
 
-/** Lends @p msg, which is not the caller's any more, to the children of @p tree.  Returns a copy
- * for this PE, the root. */
+/** Takes ownership of @p msg and lends it to the children of @p tree.  Returns a copy for this PE,
+ * the root. */
 skua_msg *ski_broadcast_lend(struct ski_pe *self, skua_msg *msg,
                              const struct ski_broadcast_tree *tree,
                              const struct ski_broadcast_tail *tail);
@@ -106,8 +107,9 @@ skua_msg *ski_broadcast_lend(struct ski_pe *self, skua_msg *msg,
 /** Returns the number of a new broadcast of this PE, or 0 if it needs no number. */
 uint32_t ski_broadcast_number(struct ski_pe *self, const skua_msg *msg);
 
-/** Returns whether a broadcast with @p tail is delivered now: those before it have been.  If it is
- *  early, @p msg is kept and delivered in its turn; if it is late, @p msg is dropped. */
+/** Returns whether the broadcast with @p tail is the next one of its root to be delivered.  If
+ *  earlier ones are missing, @p msg is kept until they have been delivered; if it has been
+ *  delivered before, @p msg is dropped. */
 bool ski_broadcast_in_turn(struct ski_pe *self, skua_msg *msg,
                            const struct ski_broadcast_tail *tail);
 
@@ -115,7 +117,7 @@ bool ski_broadcast_in_turn(struct ski_pe *self, skua_msg *msg,
  *  while an earlier one is kept or the network reads its message. */
 void ski_broadcast_post_local(struct ski_pe *self, skua_msg *msg);
 
-/** Posts the messages that ski_broadcast_post_local() has kept and that need not wait any more. */
+/** Posts the messages that ski_broadcast_post_local() has kept and that no longer have to wait. */
 void ski_broadcast_release_local(struct ski_pe *self);
 
 /* ---- trees (broadcast.c) ------------------------------------------------------- */
@@ -149,11 +151,5 @@ void ski_broadcast_prepare(struct ski_pe *self, skua_msg *msg,
 
 /** Delivers @p msg, which has been prepared, in its turn. */
 void ski_broadcast_deliver(struct ski_pe *self, skua_msg *msg);
-
-/** Sends whole copies of @p msg to the children of @p tree, or, if @p near, only to those on this
- *  host. */
-void ski_broadcast_send_whole(struct ski_pe *self, skua_msg *msg,
-                              const struct ski_broadcast_tree *tree,
-                              const struct ski_broadcast_tail *tail, bool near);
 
 #endif

@@ -47,7 +47,7 @@ static uint32_t order_distance(uint32_t last, uint32_t number)
     return (number < last ? distance - 1 : distance) - 1; /* there is no number 0 */
 }
 
-/* Queues the early broadcasts of @p root whose turn it is. */
+/* Queues the early broadcasts of @p root that are now next in order. */
 static void order_release(struct ski_pe *self, int root, uint32_t *last)
 {
     struct ski_list *early = &self->collectives->early, ready;

@@ -15,15 +15,15 @@
 #include "core/message/message.h"
 
 #define SEGMENTED_FROM     ((size_t)256 << 10) /* bytes of the least message that has segments */
-#define SEGMENT_LEAST      ((size_t)64 << 10)  /* bytes of a segment that is not the last */
-#define SEGMENT_MOST       ((size_t)256 << 10)
+#define SEGMENT_MIN        ((size_t)64 << 10)  /* bytes of a segment that is not the last */
+#define SEGMENT_MAX        ((size_t)256 << 10)
 #define SEGMENT_WHOLE_FROM ((size_t)2 << 20) /* a message of at least so many bytes is one */
 #define SEGMENT_LINE       ((size_t)4 << 10) /* segments begin at multiples of this */
-#define FLAT_MOST          ((size_t)8 << 10) /* bytes of a message that goes to all hosts ... */
+#define FLAT_MAX           ((size_t)8 << 10) /* bytes of a message that goes to all hosts ... */
 #define FLAT_HOSTS         8                 /* ... if there are at most so many ...         */
 #define FLAT_ARITY         4                 /* ... and the arity is at least this           */
 
-_Static_assert(sizeof(struct ski_segment) < SKI_SEGMENT_LEAST, "see builtin.h");
+_Static_assert(sizeof(struct ski_segment) < SKI_SEGMENT_MIN, "see builtin.h");
 _Static_assert(sizeof(struct ski_segment) <= SKI_PLACE_DATA, "a driver passes the whole head");
 
 /* A message that this PE receives, forwards or sends in segments. */
@@ -58,7 +58,7 @@ bool ski_segments_used(const struct ski_pe *self, const skua_msg *msg)
 static size_t segment_bytes(const struct ski_pe *self, size_t bytes)
 {
     bool   many  = self->job->hosts > 2;
-    size_t least = many ? SEGMENT_LEAST : 2 * SEGMENT_LEAST;
+    size_t least = many ? SEGMENT_MIN : 2 * SEGMENT_MIN;
     size_t part  = bytes / (many ? 8 : 4) / SEGMENT_LINE * SEGMENT_LINE;
 
     if (!many && (bytes <= SKI_BROADCAST_WHOLE || bytes >= SEGMENT_WHOLE_FROM) &&
@@ -66,7 +66,7 @@ static size_t segment_bytes(const struct ski_pe *self, size_t bytes)
         return bytes;
     if (part < least)
         return least;
-    return part < SEGMENT_MOST ? part : SEGMENT_MOST;
+    return part < SEGMENT_MAX ? part : SEGMENT_MAX;
 }
 
 /* Returns the relative time in which a tree of @p arity transfers @p segments to all hosts.  A host
@@ -88,7 +88,7 @@ static int broadcast_small_arity(const struct ski_pe *self, const skua_msg *msg,
 {
     int hosts = self->job->hosts;
 
-    return hosts <= FLAT_HOSTS && msg->bytes <= FLAT_MOST && usual >= FLAT_ARITY && usual < hosts
+    return hosts <= FLAT_HOSTS && msg->bytes <= FLAT_MAX && usual >= FLAT_ARITY && usual < hosts
                ? hosts
                : usual;
 }
@@ -154,8 +154,8 @@ bool ski_segments_read(const struct ski_pe *self, const skua_msg *local)
     return t != NULL;
 }
 
-/* Notes that the network has read a segment of a transfer.  The delivery of a message runs code of
- * the program, which does not happen inside of the driver. */
+/* Records that the network has read a segment of a transfer.  The delivery of a message runs code
+ * of the program, which does not happen inside of the driver. */
 static void segment_sent(struct ski_pe *self, void *owner)
 {
     struct ski_transfer *t = owner;

@@ -57,10 +57,10 @@ struct ski_reduction_board;
 struct ski_board_peer;
 struct ski_transfer;
 
-#define SKI_CREDITORS    64  /* PEs for which a PE accumulates credits; a power of two */
-#define SKI_CREDIT_LEAST 8   /* bytes of a credit on the wire */
-#define SKI_CREDIT_NOW   1   /* request: the credit must not be delayed */
-#define SKI_CALL_COST    256 /* bytes that a call occupies beside its data */
+#define SKI_CREDITORS  64  /* PEs for which a PE accumulates credits; a power of two */
+#define SKI_CREDIT_MIN 8   /* bytes of a credit on the wire */
+#define SKI_CREDIT_NOW 1   /* request: the credit must not be delayed */
+#define SKI_CALL_COST  256 /* bytes that a call occupies beside its data */
 
 /* The flow control of calls that begin in the order in which they are made: those over all PEs, or
  * those of a team. */
@@ -75,7 +75,7 @@ struct ski_window {
     struct ski_deferred **deferred_end;
 };
 
-/* The credits for another PE that have not been sent. */
+/* The credits that a PE has accumulated for another PE and not sent yet. */
 struct ski_creditor {
     int32_t  pe;
     uint64_t bytes;
@@ -146,13 +146,13 @@ static inline bool ski_window_is_used(const struct ski_window *window)
     return window->in_flight >= window->bytes / 4;
 }
 
-/** Returns the request of a contribution to @p pe that a credit is due for and that is in the
- *  count: 0, SKI_CREDIT_NOW, or n, which says that credits of 2^(n-1) bytes are sent. */
+/** Returns the credit request that a contribution to @p pe, which is counted in the window,
+ *  carries: 0 (none), SKI_CREDIT_NOW, or n: send credits once they amount to 2^(n-1) bytes. */
 uint8_t ski_window_request(struct ski_window *window, int pe);
 
-/** Returns the bytes from which on accumulated credits are sent, by a PE whose window has @p bytes,
- *  after it has combined a contribution with @p request.  Any value is safe: a wrong one delays
- *  credits by what the own window allows. */
+/** Returns how many accumulated bytes make a PE with a window of @p bytes send its credits, after
+ *  it has combined a contribution with @p request.  Any @p request is safe: a wrong one delays
+ *  credits by at most an eighth of the PE's own window. */
 static inline uint64_t ski_credit_least(uint64_t bytes, uint8_t request)
 {
     uint64_t least = request ? UINT64_C(1) << ((request - 1) & 63) : UINT64_MAX;
@@ -172,8 +172,8 @@ struct ski_deferred {
 /** Returns whether the caller may wait for room: it is start() or a user thread, not a handler. */
 bool ski_window_waits(const struct ski_pe *self);
 
-/** Waits until @p call, which may lie on the stack, has begun, or the job ends.  ski_window_open()
- *  begins it, not the caller: handlers that wait for a later call may lie above the caller on the
+/** Waits until @p call, which may be on the stack, has begun, or the job ends.  ski_window_open()
+ *  begins it, not the caller: handlers that wait for a later call may be above the caller on the
  *  PE's stack. */
 void ski_window_wait(struct ski_pe *self, struct ski_window *window, struct ski_deferred *call);
 
@@ -187,17 +187,17 @@ static inline uint64_t ski_call_cost(size_t bytes)
     return bytes + SKI_CALL_COST;
 }
 
-/** Returns @p cost bytes of @p window, since a call is over.  @p what and @p source, for errors,
- *  are the kind of the packet that reports this and the PE that sent it.  If another host has sent
- *  credits that were not due, less is in use than @p cost, and all of it is returned.  The caller
- *  calls ski_window_open() once the state of the PE is consistent. */
+/** Returns @p cost bytes to @p window after the end of a call.  @p what and @p source, for errors,
+ *  are the kind of the packet that reports the end and the PE that sent it.  If another host has
+ *  sent excess credits, fewer bytes than @p cost are in use, and the window becomes empty.  The
+ *  caller calls ski_window_open() once the state of the PE is consistent. */
 void ski_window_release(struct ski_window *window, uint64_t cost, const char *what, int source);
 
 /** Begins deferred calls if at least half of the window is free. */
 void ski_window_open(struct ski_pe *self, struct ski_window *window);
 
 /** Grants @p pe a credit of @p cost bytes for a contribution with @p request that was combined.
- *  Credits are sent from ski_credit_least() on. */
+ *  Credits accumulate up to ski_credit_least() bytes. */
 void ski_window_credit(struct ski_pe *self, int pe, uint64_t cost, uint8_t request);
 
 /* ---- broadcasts (broadcast.c) ------------------------------------------------ */
@@ -209,7 +209,7 @@ uint32_t ski_broadcast_handler(skua_msg *msg);
  *  may be delivered now, by ski_on_broadcast(); NULL: it is kept until its turn, or was dropped. */
 skua_msg *ski_broadcast_admit(struct ski_pe *self, skua_msg *msg);
 
-/** Broadcasts @p msg of the runtime itself: outside of flow control, so it never waits. */
+/** Broadcasts @p msg of the runtime itself, which bypasses flow control and never waits. */
 void ski_broadcast(struct ski_pe *self, uint32_t handler, skua_msg *msg);
 
 /* ---- operators (reduction_op.c) ------------------------------------------------------ */
@@ -223,17 +223,17 @@ void ski_op_prepare(skua_op op, void *data, size_t count, skua_type type);
 /** Returns whether ski_op_prepare() changes contributions to @p op. */
 bool ski_op_prepares(skua_op op);
 
-/** Returns whether @p op treats each element on its own, so that arrays may be combined in pieces.
- *  Registered operators do not: their elements may belong together. */
+/** Returns whether @p op combines each element independently, so that an array may be combined in
+ *  pieces.  Registered operators do not: they may combine elements of an array with each other. */
 bool ski_op_splits(skua_op op);
 
 /** Returns whether @p op gives the same bits with its operands exchanged, for all types. */
 bool ski_op_commutes(skua_op op);
 
-/** Returns the name of @p op for errors; an operator that does not exist has one, too. */
+/** Returns the name of @p op for errors; @p op need not exist. */
 const char *ski_op_name(skua_op op);
 
-/** Returns the name of @p type for errors; a type that does not exist has one, too. */
+/** Returns the name of @p type for errors; @p type need not exist. */
 const char *ski_type_name(skua_type type);
 
 /** Returns the binary logarithm of the bytes of an element of @p type, which must exist: dividing

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* collective_send.h - packets of collectives whose data the network reads where they lie. */
+/* collective_send.h - zero-copy sends of collectives: the network reads the data in place. */
 #ifndef SKI_COLLECTIVE_SEND_H
 #define SKI_COLLECTIVE_SEND_H
 
@@ -21,8 +21,7 @@ struct ski_collective_packet {
 };
 
 /** Sends @p packet to @p pe, of another host.  Its `sent` is called once, perhaps before the call
- *  returns.  Returns false if the network cannot take the packet in this way now; then
- *  nothing has been sent. */
+ *  returns.  Returns false, without any effect, if the driver cannot accept the packet now. */
 bool ski_collective_send(struct ski_pe *self, int pe, const struct ski_collective_packet *packet);
 
 #endif

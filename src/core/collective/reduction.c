@@ -22,10 +22,10 @@
 #define REDUCTION_PACED_TO      ((size_t)1 << 20)   /* ... of a call of at most so many ...      */
 #define REDUCTION_PACED_PES     8                   /* ... of at least so many PEs ...            */
 #define REDUCTION_PACED_COST    8                   /* ... and how often                          */
-#define REDUCTION_MOST_AHEAD    (UINT64_C(1) << 24) /* difference of numbers in flight, at most */
+#define REDUCTION_MAX_AHEAD     (UINT64_C(1) << 24) /* difference of numbers in flight, at most */
 
-_Static_assert(sizeof(struct ski_reduction_head) == SKI_REDUCE_LEAST, "see builtin.h");
-_Static_assert(SKI_REDUCE_LEAST == SKI_COMPLETE_LEAST,
+_Static_assert(sizeof(struct ski_reduction_head) == SKI_REDUCE_MIN, "see builtin.h");
+_Static_assert(SKI_REDUCE_MIN == SKI_COMPLETE_MIN,
                "a result message serves as the message of a completion");
 
 /* ---- flow control ---------------------------------------------------------- */
@@ -136,7 +136,7 @@ static bool reduction_combine_arrived(struct ski_pe *self, struct ski_reduction 
     return slot != NULL;
 }
 
-/* Sends a small partial result, which lies in its record, as a message. */
+/* Sends a small partial result, which is in its record, as a message. */
 static void reduction_send_small(const struct ski_reduction *r, int pe, uint32_t handler,
                                  uint8_t want_credit)
 {
@@ -153,8 +153,8 @@ static void reduction_send_small(const struct ski_reduction *r, int pe, uint32_t
     skua_send_copy(pe, (skua_handler){handler}, &packet, sizeof packet.head + r->bytes);
 }
 
-/* Notes that the network has read @p owner, a message with a partial result.  Its link says, if it
- * is not NULL, that the reduction has another message. */
+/* Records that the network has read @p owner, a message with a partial result.  If its link is not
+ * NULL, the reduction has another message. */
 static void reduction_msg_sent(struct ski_pe *self, void *owner)
 {
     skua_msg *msg = owner;
@@ -191,8 +191,7 @@ static bool reduction_send_in_place(struct ski_pe *self, struct ski_reduction *r
     return true;
 }
 
-/* Sends the partial result, or the result, as a message; @p last: this PE does not need it any
- * more. */
+/* Sends the partial result, or the result, as a message; @p last: this PE no longer needs it. */
 static void reduction_send(struct ski_pe *self, struct ski_reduction *r, int pe, uint32_t handler,
                            uint8_t want_credit, bool last)
 {
@@ -230,7 +229,7 @@ static void reduction_send(struct ski_pe *self, struct ski_reduction *r, int pe,
 
 /* ---- rounds ---------------------------------------------------------------- */
 
-/* What a round has done. */
+/* Results of a round. */
 enum reduction_progress {
     REDUCTION_WAITS,     /* a contribution is missing                      */
     REDUCTION_CONTINUES, /* the next round can begin                       */
@@ -384,7 +383,7 @@ static void reduction_send_down(struct ski_pe *self, struct ski_reduction *r)
         reduction_send(self, r, to, SKI_HANDLER_REDUCTION_RESULT, 0, true);
 }
 
-/* Distributes the result of a segment that all PEs get: to the buffer of the call, unless it lies
+/* Distributes the result of a segment that all PEs get: to the buffer of the call, unless it is
  * there already, and from there down the tree. */
 static void reduction_distribute(struct ski_pe *self, struct ski_reduction *r)
 {
@@ -530,7 +529,7 @@ static bool reduction_head_valid(const struct ski_pe *self, const struct ski_red
            head->algorithm < SKI_REDUCTION_ALGORITHMS &&
            ski_op_function((skua_op)head->op, head->type) &&
            reduction_bytes_valid(self, head, bytes) &&
-           (ahead <= REDUCTION_MOST_AHEAD || -ahead <= REDUCTION_MOST_AHEAD);
+           (ahead <= REDUCTION_MAX_AHEAD || -ahead <= REDUCTION_MAX_AHEAD);
 }
 
 /* Returns whether @p msg agrees with the record @p r, unless NULL, or has a valid head.  A head

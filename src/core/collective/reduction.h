@@ -5,14 +5,14 @@
  * A call consists of one reduction or, if it is large, of several.  Each PE numbers them in the
  * order of its calls.  The algorithm of a call depends only on values that are the same on all PEs:
  *
- * - SKI_REDUCTION_WHOLE: the call is small, or the elements of its operator belong together.
- *   Partial results travel whole, in rounds (reduction_order.h): towards the root, or, if all PEs
- *   get the result, between all PEs, which is an exchange.
+ * - SKI_REDUCTION_WHOLE: the call is small, or its operator must not be applied to parts of an
+ *   array.  Partial results travel whole, in rounds (reduction_order.h): towards the root, or, if
+ *   all PEs get the result, between all PEs, which is an exchange.
  * - SKI_REDUCTION_SEGMENTED: the call is large, and not all PEs share memory.  Each segment is a
  *   reduction with a number of its own, so that the segments form a pipeline along the tree.  If
  *   all PEs get the result, the segments have different roots, and each root sends its result down
  *   the tree.
- * - SKI_REDUCTION_SHARED: the call is large, and all PEs are on one host.  The contributions lie in
+ * - SKI_REDUCTION_SHARED: the call is large, and all PEs are on one host.  The contributions are in
  *   the arena.  To a root: their addresses go to the root, which owns the memory from then on; the
  *   root combines them in place, block by block, with the help of PEs that are in the runtime.  To
  *   all PEs: they exchange the addresses; each PE combines its slice and writes the result into the
@@ -94,11 +94,11 @@ void ski_reduction_join(struct ski_pe *self, const struct ski_reduction_head *he
 extern const struct ski_polled ski_reductions_polled;
 
 /** Returns how many bytes of a result, whose packet has the header @p msg and begins with @p data,
- *  are received in place, at *@p to.  0: the packet is received as any other one. */
+ *  are received in place, at *@p to.  0: the packet is received like any other. */
 size_t ski_result_place(struct ski_pe *self, const skua_msg *msg, const char *data, void **to);
 
-/** Returns a message that represents a result received in place.  NULL: the result was not received
- *  @p whole; its sender may repeat it. */
+/** Returns a message that represents a result received in place.  NULL: the result is not @p whole;
+ *  its sender may repeat it. */
 skua_msg *ski_result_placed(struct ski_pe *self, const char *data, bool whole);
 
 /** Returns whether the reduction is an exchange: every PE is a target of it. */
@@ -146,12 +146,12 @@ uint64_t ski_split_numbers(const struct ski_pe *self, const struct ski_reduction
 /** Begins a call of any algorithm but SKI_REDUCTION_WHOLE. */
 void ski_split_begin(struct ski_pe *self, const struct ski_reduction_call *call);
 
-/** Returns where the result of the segment with @p head lies in the result of its call. */
+/** Returns where the result of the segment with @p head is in the result of its call. */
 char *ski_split_place(const struct ski_pe *self, const struct ski_split *split,
                       const struct ski_reduction_head *head);
 
-/** Sends a partial result or result with @p head, which lies in the buffer of a split call at @p
- *  elements, to @p pe.  Returns false if it must be copied: nothing has happened. */
+/** Sends a partial result or result with @p head, which is in the buffer of a split call at @p
+ *  elements, to @p pe.  Returns false, without any effect, if it must be copied. */
 bool ski_split_send(struct ski_pe *self, struct ski_split *split, int pe, uint32_t handler,
                     const struct ski_reduction_head *head, const char *elements);
 

@@ -49,10 +49,10 @@
 
 #define HALVING_ROUND_COST 22528               /* bytes that take as long as a round */
 #define HALVING_ROOT_PES   16                  /* PEs from which a root's result is made so */
-#define HALVING_MOST       1                   /* calls to a root that exchange at a time */
+#define HALVING_MAX        1                   /* calls to a root that exchange at a time */
 #define HALVING_COPIED     8192                /* bytes up to which what is sent is copied */
 #define HALVING_ENDED      UINT32_MAX          /* round of a record that waits for the network */
-#define HALVING_MOST_AHEAD (UINT64_C(1) << 24) /* difference of numbers in flight, at most */
+#define HALVING_MAX_AHEAD  (UINT64_C(1) << 24) /* difference of numbers in flight, at most */
 
 /* A part of the elements of a call. */
 struct halving_range {
@@ -155,8 +155,8 @@ static void halving_resume(const struct ski_pe *self, const struct ski_reduction
                    sizeof r->head);
 }
 
-/* Notes that the network has read a range of the buffer.  The end of a call runs code of the
- * program, which does not happen inside of the driver. */
+/* Records that the network has read a range of the buffer.  The end of a call runs code of the
+ * program, which must not run within the driver. */
 static void halving_sent(struct ski_pe *self, void *owner)
 {
     struct ski_reduction *r = owner;
@@ -222,7 +222,7 @@ static void halving_combine(struct ski_pe *self, struct ski_reduction *r)
     skua_msg_free(msg);
 }
 
-/* What a phase of rounds has done. */
+/* Results of a phase of rounds. */
 enum halving_progress {
     HALVING_WAITS,     /* elements are missing                       */
     HALVING_CONTINUES, /* all of its rounds are over                 */
@@ -279,7 +279,7 @@ static void halving_hold(struct ski_pe *self, struct ski_reduction *r)
 {
     struct ski_collectives *c = self->collectives;
 
-    r->held = c->halved >= HALVING_MOST;
+    r->held = c->halved >= HALVING_MAX;
     if (!r->held) {
         c->halved++;
         return;
@@ -289,7 +289,7 @@ static void halving_hold(struct ski_pe *self, struct ski_reduction *r)
     c->halved_end  = &r->small_next;
 }
 
-/* Lets the next held call begin, since another one is over. */
+/* Begins the next held call, since another one is over. */
 static void halving_release(struct ski_pe *self)
 {
     struct ski_collectives *c    = self->collectives;
@@ -305,7 +305,7 @@ static void halving_release(struct ski_pe *self)
     halving_resume(self, next);
 }
 
-/* Ends a call whose buffer the network does not read any more. */
+/* Ends a call whose buffer the network no longer reads. */
 static void halving_finish(struct ski_pe *self, struct ski_reduction *r)
 {
     skua_completion done        = r->done;
@@ -370,7 +370,7 @@ static bool halving_head_valid(const struct ski_pe *self, const struct ski_reduc
         (uint32_t)head->root >= (head->all ? 1 : (uint32_t)self->pes) ||
         !ski_op_function((skua_op)head->op, (skua_type)head->type) ||
         head->count > self->job->arena->bytes >> ski_type_shift((skua_type)head->type) ||
-        (ahead > HALVING_MOST_AHEAD && -ahead > HALVING_MOST_AHEAD))
+        (ahead > HALVING_MAX_AHEAD && -ahead > HALVING_MAX_AHEAD))
         return false;
     *bytes = (size_t)head->count << ski_type_shift((skua_type)head->type);
     return ski_split_algorithm(self, head, *bytes) == SKI_REDUCTION_HALVED;

@@ -28,11 +28,11 @@
 #include "core/pe/pe.h"
 #include "core/sched/completion.h"
 
-#define HOSTS_ROUND_UP   254                 /* a set on its way to the first PE of its host    */
-#define HOSTS_ROUND_DOWN 255                 /* the result on its way to the PEs of a host      */
-#define HOSTS_MOST_AHEAD (UINT64_C(1) << 24) /* difference of numbers in flight, at most */
+#define HOSTS_ROUND_UP   254                 /* a set sent to the first PE of its host    */
+#define HOSTS_ROUND_DOWN 255                 /* the result sent to the PEs of a host      */
+#define HOSTS_MAX_AHEAD  (UINT64_C(1) << 24) /* difference of numbers in flight, at most */
 
-/* What the record of such a reduction has in addition. */
+/* The additional state of such a reduction. */
 struct ski_reduction_hosts {
     struct ski_block_set set;
     int                  missing; /* sets of this PE and its children that have not been added */
@@ -134,7 +134,7 @@ static const char *reduction_hosts_partials(skua_msg *msg, size_t bytes, size_t 
 }
 
 /* Adds the blocks of @p msg to the set of @p r and frees the message.  Returns false if they are
- * not blocks that this PE lacks: the message was dropped.  Those before a wrong one stay. */
+ * not blocks that this PE lacks: the message was dropped.  Those before an invalid one stay. */
 static bool reduction_hosts_add(struct ski_pe *self, struct ski_reduction *r, skua_msg *msg)
 {
     const struct ski_set_block *block = (struct ski_set_block *)(ski_reduction_head_of(msg) + 1);
@@ -248,7 +248,7 @@ static bool reduction_hosts_head_valid(const struct ski_pe             *self,
         head->algorithm != SKI_REDUCTION_HOSTS || head->want_credit ||
         !ski_op_function((skua_op)head->op, (skua_type)head->type) ||
         head->count > rest >> ski_type_shift((skua_type)head->type) ||
-        (ahead > HOSTS_MOST_AHEAD && -ahead > HOSTS_MOST_AHEAD))
+        (ahead > HOSTS_MAX_AHEAD && -ahead > HOSTS_MAX_AHEAD))
         return false;
     *bytes = (size_t)head->count << ski_type_shift((skua_type)head->type);
     each   = sizeof(struct ski_set_block) + ski_block_set_stride(*bytes);

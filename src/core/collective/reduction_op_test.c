@@ -16,8 +16,8 @@
 #include "tests/element_value.h"
 #include "tests/tap.h"
 
-#define OP_TEST_MOST 67 /* elements; not a multiple of any vector length */
-#define OP_TEST_OPS  11 /* predefined operators */
+#define OP_TEST_MAX 67 /* elements; not a multiple of any vector length */
+#define OP_TEST_OPS 11 /* predefined operators */
 
 static union test_value op_test_load(const char *array, size_t i, skua_type type)
 {
@@ -120,11 +120,11 @@ static void op_test_fill(char *array, size_t count, skua_type type, uint64_t *se
 /* Combines arrays of @p count elements.  Logical operators get what ski_op_prepare() makes. */
 static bool op_test_combine(skua_op op, skua_type type, size_t count, uint64_t *seed)
 {
-    _Alignas(16) char a[16 * (OP_TEST_MOST + 1)], b[sizeof a], c[sizeof a];
+    _Alignas(16) char a[16 * (OP_TEST_MAX + 1)], b[sizeof a], c[sizeof a];
     size_t            bytes = count * ski_type_size(type);
 
-    op_test_fill(a, OP_TEST_MOST + 1, type, seed);
-    op_test_fill(b, OP_TEST_MOST + 1, type, seed);
+    op_test_fill(a, OP_TEST_MAX + 1, type, seed);
+    op_test_fill(b, OP_TEST_MAX + 1, type, seed);
     memcpy(c, a, sizeof c);
     ski_op_prepare(op, c, count, type);
     ski_op_function(op, type)(c, b, count, type);
@@ -150,7 +150,7 @@ static void op_test_pairs(void)
             else if (id != SKUA_STATISTICS)
                 OK(op_test_combine(op, (skua_type)type, 0, &seed) &&
                        op_test_combine(op, (skua_type)type, 1, &seed) &&
-                       op_test_combine(op, (skua_type)type, OP_TEST_MOST, &seed),
+                       op_test_combine(op, (skua_type)type, OP_TEST_MAX, &seed),
                    "%s of %s", ski_op_name(op), name);
         }
     OK(!ski_op_function(SKUA_SUM, (skua_type)(SKUA_DOUBLE_INDEX + 1)) &&

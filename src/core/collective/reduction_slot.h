@@ -22,9 +22,9 @@
  * filled, or the sender finds the bit set and sends a wakeup to the receiver's inbox.
  *
  * Quiescence.  A receiver that reads a contribution counts a message that it sent to itself and ran
- * (msg_counts.h).  One that it does not read, since it has not made the call, is counted nowhere:
- * nothing will come of it.  That is enough for termination detection: a PE polls before it runs the
- * message of a wave, so of two waves that count the same the second found no slot to read.
+ * (msg_counts.h).  A contribution to a call that the receiver has not made is not read and not
+ * counted: it causes no message.  That is enough for termination detection: a PE polls before it
+ * runs the message of a wave, so of two waves that count the same the second found no slot to read.
  */
 #ifndef SKI_REDUCTION_SLOT_H
 #define SKI_REDUCTION_SLOT_H
@@ -59,7 +59,7 @@ struct ski_reduction_head {
 /* A contribution to one round of one small call. */
 struct ski_reduction_slot {
     _Alignas(SKI_CACHE_LINE) _Atomic uint64_t stamp; /* (call + 1) * 2; bit 0: receiver sleeps */
-    char spare;                                      /* overwritten now and then, never read   */
+    char spare; /* written to prefetch the line for writing, never read   */
     _Alignas(16) struct ski_reduction_head head;
     char elements[SKI_SLOT_BYTES]; /* aligned to 16 */
 };
@@ -70,7 +70,7 @@ struct ski_reduction_board {
     struct ski_reduction_slot slot[];              /* [round][SKI_SLOT_DEPTH] */
 };
 
-/* What a PE has cached of the board of another PE. */
+/* The cached state of the board of another PE. */
 struct ski_board_peer {
     struct ski_reduction_board *board; /* NULL until it is found         */
     uint64_t                    low;   /* a lower bound of its `low`     */
@@ -80,7 +80,7 @@ struct ski_board_peer {
  *  no board and receives contributions as messages. */
 void ski_board_open(struct ski_pe *self);
 
-/** Frees what a PE has cached of the boards of other PEs.  Its own board lies in the arena and goes
+/** Frees what a PE has cached of the boards of other PEs.  Its own board is in the arena and goes
  *  with it. */
 void ski_board_close(struct ski_collectives *collectives);
 
@@ -100,8 +100,8 @@ const struct ski_reduction_slot *ski_board_find(const struct ski_pe *self, uint3
 /** Counts a contribution that was read from a slot as a message of this PE to itself. */
 void ski_board_count(struct ski_pe *self);
 
-/** Tells senders that all small calls below @p low are finished.  The update may be postponed until
- *  half of the slots can be reused. */
+/** Publishes to senders that all small calls below @p low are finished.  The update may be
+ *  postponed until half of the slots can be reused. */
 void ski_board_finish(struct ski_pe *self, uint64_t low);
 
 /** Requests a wakeup for when the slot of a round of a small call is filled.  Returns false if it

@@ -4,7 +4,7 @@
  * (see reduction.h).
  *
  * Segments.  Each is a reduction of its own (reduction.c) on a part of the elements.  A PE that
- * gets the result has one buffer for the call: its contribution lies there first, then partial
+ * gets the result has one buffer for the call: its contribution is there first, then partial
  * results, then the result.  The network reads from the buffer and writes into it.  It may write
  * the result of a segment as soon as the result arrives: the contribution of this PE is part of the
  * result, so another PE has received it.
@@ -46,8 +46,8 @@
 #define SPLIT_ROOT_HALVED    8      /* parts from which it is used if a root gets it ...    */
 #define SPLIT_ROOT_WHOLE     2      /* ... and below which                                  */
 #define SPLIT_BLOCK          8192   /* bytes combined at once: fits a cache for several PEs */
-#define SPLIT_CLAIM_MOST     32768  /* bytes that a PE claims at once, at most ...          */
-#define SPLIT_CLAIM_LEAST    1024   /* ... and at least                                     */
+#define SPLIT_CLAIM_MAX      32768  /* bytes that a PE claims at once, at most ...          */
+#define SPLIT_CLAIM_MIN      1024   /* ... and at least                                     */
 #define SPLIT_LINE           64     /* slices and segments end at multiples of this         */
 
 /* A split call in flight. */
@@ -240,8 +240,8 @@ char *ski_split_place(const struct ski_pe *self, const struct ski_split *split,
            i * split_segment_size(self, split->head.all, split->bytes);
 }
 
-/* Notes that the network has read a segment from the buffer of a call.  The end of a call runs code
- * of the program, which does not happen inside of the driver. */
+/* Records that the network has read a segment from the buffer of a call.  The end of a call runs
+ * code of the program, which must not run within the driver. */
 static void split_segment_sent(struct ski_pe *self, void *owner)
 {
     struct ski_split *split = owner;
@@ -281,8 +281,8 @@ bool ski_split_send(struct ski_pe *self, struct ski_split *split, int pe, uint32
     return false;
 }
 
-/* Ends segment @p i on this PE.  The buffer of the call becomes the program's once the network does
- * not read it any more. */
+/* Ends segment @p i on this PE.  The buffer of the call becomes the program's once the network no
+ * longer reads it. */
 static void split_segment_done(struct ski_pe *self, struct ski_split *split, uint64_t i)
 {
     size_t bytes = split_segment_bytes(self, split, i);
@@ -326,7 +326,7 @@ static void split_check_addresses(const struct ski_pe *self, const struct ski_sp
 
         if (at >= arena->bytes || arena->bytes - at < split->bytes)
             ski_fatal(
-                "PE %d: the contribution of PE %d to a reduction lies outside of the arena; the "
+                "PE %d: the contribution of PE %d to a reduction is outside of the arena; the "
                 "packet is corrupt, or this is a bug of the runtime",
                 self->pe, pe);
     }
@@ -494,9 +494,9 @@ static size_t split_claim_size(const struct ski_pe *self, size_t bytes)
 {
     size_t share = bytes / (2 * (size_t)self->pes) / SPLIT_LINE * SPLIT_LINE;
 
-    return share < SPLIT_CLAIM_LEAST  ? SPLIT_CLAIM_LEAST
-           : share > SPLIT_CLAIM_MOST ? SPLIT_CLAIM_MOST
-                                      : share;
+    return share < SPLIT_CLAIM_MIN   ? SPLIT_CLAIM_MIN
+           : share > SPLIT_CLAIM_MAX ? SPLIT_CLAIM_MAX
+                                     : share;
 }
 
 /* Begins a work descriptor at the root, after all addresses have arrived in @p received. */

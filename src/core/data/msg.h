@@ -26,7 +26,7 @@ struct skua_msg {
     size_t   bytes;   /* of data */
     uint16_t handler; /* from here to source as in a cell                   */
     uint8_t  flags;
-    uint8_t  announced; /* by ski_net_expect_uncopied(), or 0; a cell has its bytes here */
+    uint8_t  announced; /* by ski_net_announce_zcopy(), or 0; a cell has its bytes here */
     int32_t  source;
     int32_t  priority;  /* integer priority, 0 unless SKI_MSG_INT             */
     uint16_t bit_words; /* words of a bit-string priority, if SKI_MSG_BITS    */
@@ -35,7 +35,7 @@ struct skua_msg {
         struct skua_msg *link; /* of the list that the message is in                   */
         struct {
             uint32_t token, sequence;
-        } stamp; /* while it travels between hosts (packet.h) */
+        } stamp; /* while in flight between hosts (packet.h) */
     };
     uint64_t target; /* object: its collection << 8, bytes of its index */
     union {
@@ -65,7 +65,7 @@ enum {
     SKI_MSG_SPECIAL   = SKI_MSG_INT | SKI_MSG_BITS | SKI_MSG_EXPEDITED,
     SKI_MSG_POINTER   = 8, /* a cell that carries an address                      */
     SKI_MSG_WAKEUP = 16, /* a cell that is no message: a wake-up, which checks the exit flag; with a
-                          handler, a doorbell, which self->ring() answers     */
+                          handler, a doorbell, which self->on_doorbell() answers     */
     SKI_MSG_SHARED = 16, /* a message in memory, not in a cell: it has holders (msg_share.h) */
     SKI_MSG_TAIL   = 32, /* SKI_MSG_TAIL_BYTES after data and priority words   */
     SKI_MSG_OBJECT = 64, /* to an object: `target` and `index` are set          */

@@ -7,7 +7,7 @@
 #include "base/assert.h"
 #include "base/memory.h"
 
-#define NUMBER_TABLE_LEAST 16 /* entries */
+#define NUMBER_TABLE_MIN 16 /* entries */
 
 /* Returns the entry of @p number, which may have the record of another one. */
 static struct ski_number_entry *number_entry(const struct ski_number_table *table, uint64_t number)
@@ -21,7 +21,7 @@ static void number_table_grow(struct ski_number_table *table)
 {
     struct ski_number_table old = *table;
 
-    table->size  = old.size ? 2 * old.size : NUMBER_TABLE_LEAST;
+    table->size  = old.size ? 2 * old.size : NUMBER_TABLE_MIN;
     table->entry = ski_calloc(table->size, sizeof *table->entry);
     for (uint64_t i = 0; i < old.size; i++)
         if (old.entry[i].record)

@@ -5,9 +5,9 @@
  * Three queues: expedited messages; messages of priority 0, nearly all of them; the others in a
  * heap. Order of service: expedited, heap items below 0, priority 0, the rest of the heap.
  *
- * The event mask `events` is 0 as long as messages of priority 0 are all there is, so that the
- * common case reads one word and one queue.  The scheduler keeps its other reasons for a slow pass
- * in the same mask.
+ * The event mask `events` is 0 while only messages of priority 0 wait, so that the common case
+ * reads one word and one queue.  The scheduler keeps its other reasons for a slow pass in the same
+ * mask.
  */
 #ifndef SKI_QUEUE_H
 #define SKI_QUEUE_H
@@ -52,8 +52,8 @@ SKI_COLD void ski_queue_push_special(struct ski_queue *queue, struct skua_msg *m
 /** Slow path of ski_queue_pop(): some message has a priority or is expedited. */
 SKI_COLD struct skua_msg *ski_queue_pop_special(struct ski_queue *queue);
 
-/** Queues @p msg.  @p flags are those of the message, given apart so that its memory, which may
- * still be on its way from another core, need not be read. */
+/** Queues @p msg.  @p flags are those of the message, passed separately so that its memory, which
+ * may be in the cache of another core, need not be read. */
 static inline void ski_queue_push(struct ski_queue *queue, struct skua_msg *msg, unsigned flags)
 {
     queue->pushed++;
@@ -64,7 +64,7 @@ static inline void ski_queue_push(struct ski_queue *queue, struct skua_msg *msg,
 }
 
 /** Queues the messages of @p list, which were popped before, in their order and before all others
- * as far as priorities allow.  They count as never popped. */
+ * as far as priorities allow.  They are subtracted from `popped`. */
 void ski_queue_put_back(struct ski_queue *queue, struct ski_list *list);
 
 /** Removes @p msg, of priority 0, from the queue.  Returns false if it is not there.  The caller

@@ -2,8 +2,8 @@
 /*
  * slot_table.h - handles for local items, which other PEs may send back in place of an address.
  *
- * A handle is a slot of the table and the generation of that slot, so that one that is forged or
- * stale finds nothing.  Adding, finding and removing take constant time; the table grows with the
+ * A handle is a slot of the table and the generation of that slot, so that a look-up of a forged or
+ * stale handle fails.  Adding, finding and removing take constant time; the table grows with the
  * items that it has at a time.  0 is never a handle.
  *
  *      | generation, from 1 on (32) | slot (32) |

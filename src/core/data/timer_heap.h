@@ -4,7 +4,7 @@
  *
  * A binary heap by deadline.  Each timer records its position in the heap, so that removing one
  * takes O(log n) and leaves nothing behind.  The id of a timer is its slot in a table and the
- * generation of that slot, so that a stale id finds nothing; 0 is no id.
+ * generation of that slot, so that a look-up of a stale id fails; 0 is no id.
  */
 #ifndef SKI_TIMER_HEAP_H
 #define SKI_TIMER_HEAP_H
@@ -40,7 +40,7 @@ uint64_t ski_timer_heap_add(struct ski_timer_heap *heap, uint64_t deadline, uint
 /** Removes the timer of that id. Returns false if there is none. */
 bool ski_timer_heap_remove(struct ski_timer_heap *heap, uint64_t id);
 
-/** Takes the earliest timer that is due at @p now. Returns false if none is.  *@p done is its
+/** Removes the earliest timer that is due at @p now.  Returns false if none is.  *@p done is its
  * completion.  A periodic timer stays, with its next deadline after @p now: periods that were
  * missed are skipped. */
 bool ski_timer_heap_fire(struct ski_timer_heap *heap, uint64_t now, skua_completion *done);

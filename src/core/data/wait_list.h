@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * wait_list.h - waiters for one thing, in the order in which they came.
+ * wait_list.h - a FIFO of waiters.
  *
- * A list is circular and known by its last entry, so that both ends are at hand.  It is a void
- * pointer, NULL if it is empty, since public types contain it.  Entries lie on the stacks of the
- * waiters.
+ * A list is circular and represented by a pointer to its last entry, so that both ends are reached
+ * in one step.  It is a void pointer, NULL if it is empty, since public types contain it.  Entries
+ * are on the stacks of the waiters.
  */
 #ifndef SKI_WAIT_LIST_H
 #define SKI_WAIT_LIST_H

@@ -18,15 +18,15 @@
 #include "core/message/message.h"
 
 #define ISO_ZONES       96        /* sizes of blocks: four to a power of two        */
-#define ISO_LEAST_SHIFT 6         /* the smallest block has 4 << 6 bytes; all are cache lines */
+#define ISO_MIN_SHIFT   6         /* the smallest block has 4 << 6 bytes; all are cache lines */
 #define ISO_STACKS      ISO_ZONES /* the number of the zone that holds slots */
 #define ISO_GUARD_LARGE ((size_t)1 << 20)
 #define ISO_GUARD_SMALL ((size_t)64 << 10)
 #define ISO_ROOMY       ((size_t)16 << 30) /* slots of a PE that have large guards */
-#define ISO_KEPT_LEAST  4 /* free slots that keep their pages even if they are large */
+#define ISO_KEPT_MIN    4 /* free slots that keep their pages even if they are large */
 #define ISO_GOLDEN      UINT64_C(0x9e3779b97f4a7c15)
-#define ISO_SHARE_MOST  ((size_t)64 << 30) /* bytes of a share */
-#define ISO_SHARES_MOST ((uint64_t)1 << 24)
+#define ISO_SHARE_MAX   ((size_t)64 << 30) /* bytes of a share */
+#define ISO_SHARES_MAX  ((uint64_t)1 << 24)
 
 /* The layout of the range, the same in all processes of the job. */
 struct iso_layout {
@@ -62,7 +62,7 @@ struct iso_update {
     uint32_t moves;
 };
 
-_Static_assert(sizeof(struct iso_update) == SKI_ISOMALLOC_LEAST, "see isomalloc.h");
+_Static_assert(sizeof(struct iso_update) == SKI_ISOMALLOC_MIN, "see isomalloc.h");
 
 /* ---- layout -------------------------------------------------------------------------------- */
 
@@ -94,7 +94,7 @@ bool ski_isomalloc_open(const struct ski_job *job, size_t slot_bytes)
         return false;
     iso.pes        = job->pes;
     iso.slot_bytes = slot_bytes;
-    spare          = iso.bytes / ISO_SHARE_MOST;
+    spare          = iso.bytes / ISO_SHARE_MAX;
     if (!iso_divide(&iso, spare > (size_t)job->pes ? spare : (size_t)job->pes))
         return false;
     iso.base            = (uintptr_t)base;
@@ -153,7 +153,7 @@ int ski_isomalloc_owner(const void *at)
 
 static size_t iso_zone_block(unsigned zone)
 {
-    return zone == ISO_STACKS ? iso.slot : (size_t)(4 + zone % 4) << (ISO_LEAST_SHIFT + zone / 4);
+    return zone == ISO_STACKS ? iso.slot : (size_t)(4 + zone % 4) << (ISO_MIN_SHIFT + zone / 4);
 }
 
 static size_t iso_zone_bytes(unsigned zone)
@@ -207,7 +207,7 @@ uintptr_t ski_isomalloc_block(const void *at)
 
 static size_t iso_first_place(const struct ski_isomalloc *m, uintptr_t at)
 {
-    return (size_t)((at >> ISO_LEAST_SHIFT) * ISO_GOLDEN >> 20) & m->mask;
+    return (size_t)((at >> ISO_MIN_SHIFT) * ISO_GOLDEN >> 20) & m->mask;
 }
 
 static struct ski_iso_block *iso_find(const struct ski_isomalloc *m, uintptr_t at)
@@ -300,7 +300,7 @@ static uintptr_t iso_take_used(struct ski_isomalloc *m, unsigned zone)
 }
 
 /* Returns the next block of this PE's shares that was never used; 0: there is none.  Blocks of a
- * former job, which have records, lie among them. */
+ * former job, which have records, are among them. */
 static uintptr_t iso_take_fresh(struct ski_pe *self, unsigned zone)
 {
     size_t   *next = &self->iso->zone[zone].fresh, each = iso_zone_block(zone);
@@ -360,7 +360,7 @@ static size_t iso_slots_kept(void)
 
     if (ski_config.stack_cache == 0)
         return 0;
-    return count > ISO_KEPT_LEAST ? count : ISO_KEPT_LEAST;
+    return count > ISO_KEPT_MIN ? count : ISO_KEPT_MIN;
 }
 
 /* Keeps a free slot with its pages while the setting stack_cache allows it.  Slots with pages are
@@ -483,7 +483,7 @@ bool ski_isomalloc_adopt(struct ski_pe *self, uint64_t shares, uint64_t layout)
     static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
     struct iso_layout      former;
 
-    if (!self->iso || shares == 0 || shares > ISO_SHARES_MOST)
+    if (!self->iso || shares == 0 || shares > ISO_SHARES_MAX)
         return false;
     pthread_mutex_lock(&lock);
     former              = iso;

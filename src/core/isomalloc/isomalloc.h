@@ -4,7 +4,7 @@
  *
  * The stack of a user thread contains pointers into itself and to the object that it runs for. Both
  * can move to another PE only if they keep their addresses there.  So they are allocated from the
- * isomalloc range, which lies at one address in every process of the job (base/arena.h) and is
+ * isomalloc range, which is at one address in every process of the job (base/arena.h) and is
  * divided among the PEs: no other PE gives out the addresses of this one.  The processes of a host
  * share the memory of the whole range, so what moves inside a host is not copied; between hosts its
  * bytes are copied to the same addresses.
@@ -16,8 +16,8 @@
  * one size, so the owner, the first byte and the size of a block follow from any address in it.
  *
  * A PE has a record of each block that it owns, with the PE where the block is now, and of each
- * block of another PE that is here.  A block counts its moves, also over several uses, so that the
- * owner ignores an update that was overtaken by a later one.
+ * block of another PE that is here.  A block counts its moves, which its release does not reset, so
+ * that the owner ignores an update that was overtaken by a later one.
  *
  * A restarted job restores the blocks of the former one at their addresses.  It takes over the
  * division of the range from the former job, whatever its own number of PEs is: share i belongs to
@@ -55,7 +55,7 @@ struct ski_iso_block {
  * above their guards.  Returns false if it cannot be mapped here. */
 bool ski_isomalloc_open(const struct ski_job *job, size_t slot_bytes);
 
-/** Forgets the range, at the end of a phase. */
+/** Resets the range, at the end of a phase. */
 void ski_isomalloc_close(void);
 
 /** Assigns a PE its shares, if the range is mapped.  What an earlier phase has left there is
@@ -74,13 +74,13 @@ struct ski_isomalloc_range {
 /** The range; set by ski_isomalloc_open() and ski_isomalloc_close(). */
 extern struct ski_isomalloc_range ski_isomalloc_range;
 
-/** Returns whether the address @p at lies in the range. */
+/** Returns whether the address @p at is in the range. */
 static inline bool ski_isomalloc_contains(const void *at)
 {
     return (uintptr_t)at - ski_isomalloc_range.base < ski_isomalloc_range.bytes;
 }
 
-/** Returns a number of the layout of the range, the same in all processes that can exchange
+/** Returns a hash of the layout of the range, the same in all processes that can exchange
  *  blocks. */
 uint64_t ski_isomalloc_layout(void);
 
@@ -140,8 +140,9 @@ int ski_isomalloc_owner(const void *at);
 /** Returns the number of shares that the range is divided into; 0: it is not mapped. */
 uint64_t ski_isomalloc_shares(void);
 
-/** Lets this PE restore blocks of a former job, whose range had @p shares and @p layout.  No block
- *  exists yet.  Returns false, and changes nothing, if the range is another here. */
+/** Prepares this PE to restore blocks of a former job, whose range had @p shares and @p layout.  No
+ *  block exists yet.  Returns false, and changes nothing, if this job's range has another
+ *  layout. */
 bool ski_isomalloc_adopt(struct ski_pe *self, uint64_t shares, uint64_t layout);
 
 /** Returns whether this PE restores the blocks of a former job at their addresses. */
@@ -158,6 +159,6 @@ bool ski_isomalloc_restored(struct ski_pe *self, uint64_t at, int pe);
 /** Handler: a block of this PE has moved, or is free. */
 void ski_on_isomalloc(skua_msg *msg);
 
-#define SKI_ISOMALLOC_LEAST 16
+#define SKI_ISOMALLOC_MIN 16
 
 #endif

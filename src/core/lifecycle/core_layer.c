@@ -48,7 +48,7 @@ static skua_status core_publish(const struct ski_boot *boot)
     if (status != SKUA_OK)
         return status;
     if (host->checked)
-        ski_ownership_wrap(ski_handlers.fn, SKI_HANDLERS_MOST);
+        ski_ownership_wrap(ski_handlers.fn, SKI_HANDLERS_MAX);
     core_set_placements();
     ski_net_set_lost(ski_shutdown_peer_lost);
     return ski_net_open(boot);
@@ -69,7 +69,7 @@ static void core_close(void)
 static void core_reset(void)
 {
     ski_data_reset();
-    ski_ownership_unwrap(ski_handlers.fn, SKI_HANDLERS_MOST);
+    ski_ownership_unwrap(ski_handlers.fn, SKI_HANDLERS_MAX);
     ski_handlers_reset();
     ski_shutdown_reset();
     ski_host_wakeup_close();

@@ -3,9 +3,8 @@
  * crash.h - the report of a process that dies: which PE, why and where.
  *
  * Handlers of the fatal signals write what is known into the job's record of the process
- * (boot/job.h), then let the signal take its course.  The launcher prints the record; without a
- * launcher the handler does.  Signals that the program or a sanitizer handles itself are left
- * alone.
+ * (boot/job.h), then re-raise the signal.  The launcher prints the record; without a launcher the
+ * handler does.  Signals that the program or a sanitizer handles itself are left alone.
  */
 #ifndef SKI_CRASH_H
 #define SKI_CRASH_H

@@ -5,8 +5,8 @@
  *      create -> layers begin -> start() -> scheduler -> shutdown -> layers end -> destroy
  *      ski_pe_begin()                                    ski_pe_end()
  *
- * Between these two, the thread that called skua_init() runs code of the program, and the scheduler
- * when that calls it.
+ * Between these two calls, the thread that called skua_init() runs code of the program, which calls
+ * the scheduler.
  *
  * A hidden PE (transport/host/host.h) of a progress thread has no start(); the one for external
  * threads is only created, since it has no thread of its own.
@@ -28,7 +28,7 @@ struct ski_pe *ski_pe_create(const struct ski_boot *boot, int pe);
 /** Frees the state of a PE, whose layers have ended. */
 void ski_pe_destroy(struct ski_pe *self);
 
-/* What all PEs of a process run. */
+/* The program that all PEs of a process run. */
 struct ski_pe_program {
     const struct ski_boot *boot;
     skua_start_fn          start; /* or NULL */

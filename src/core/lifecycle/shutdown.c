@@ -51,7 +51,7 @@ static void shutdown_send_to_children(struct ski_pe *self, uint32_t handler)
 }
 
 /* Reports to process 0 that skua_exit(@p code) was called here. */
-static void shutdown_tell(struct ski_pe *self, int code)
+static void shutdown_notify_root(struct ski_pe *self, int code)
 {
     /* A process 0 of this host sees the flag in the arena. */
     if (ski_job_is_distributed(self->job) && self->job->local_index[0] < 0)
@@ -76,7 +76,7 @@ void skua_exit(int code)
     struct ski_pe *self = SKI_SELF();
 
     if (shutdown_exit_here(self, code))
-        shutdown_tell(self, code);
+        shutdown_notify_root(self, code);
 }
 
 /* ---- handlers ------------------------------------------------------------------------ */
@@ -155,7 +155,7 @@ static void shutdown_wake(struct ski_pe *self, int pe)
         ski_host_wake(self->host, ski_job_index(self->job, pe));
 }
 
-/* Keeps the network, the layers and the messages above going until @p condition holds. */
+/* Progresses the network, the layers and the messages above until @p condition holds. */
 static void shutdown_until(struct ski_pe *self, bool (*condition)(const struct ski_pe *self))
 {
     while (!condition(self)) {

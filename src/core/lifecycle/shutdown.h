@@ -9,7 +9,7 @@
  *   process 0, and from each process that ends to its children.
  * - STOPPED: from a process to its parent.  All PEs of the process and of the processes below it
  *   have stopped running handlers.
- * - RELEASE: from the root down, once all have stopped.  No PE will send anything any more.
+ * - RELEASE: from the root down, once all have stopped.  No PE sends anything after it.
  *
  * A port is closed only after RELEASE, so no PE sends to a port that is closed.
  */
@@ -24,11 +24,10 @@ struct ski_pe;
  * RELEASE. */
 void ski_shutdown(struct ski_pe *self);
 
-/** Forgets that the job ended, in a process that joins another one. */
+/** Resets the state of the end of a job, in a process that joins another one. */
 void ski_shutdown_reset(void);
 
-/** Decides what it means that @p pe cannot be reached any more: ends the job unless it ends
- * already. */
+/** Handles the loss of peer @p pe: ends the job unless it ends already. */
 SKI_COLD void ski_shutdown_peer_lost(struct ski_pe *self, int pe, const char *why);
 
 #endif

@@ -5,8 +5,8 @@
  * Completions, buffers, threads and channels are values with addresses in them that a program may
  * send to other hosts, and that come back.  A packet may contain anything, even if its sender knows
  * the secret of the job, so an address is used only with its *tag*: a keyed hash of the address and
- * of what it is the address of.  The key is random, lies in the arena (boot/job.h) and never leaves
- * the host.
+ * of what it is the address of.  The key is random, is kept in the arena (boot/job.h) and never
+ * leaves the host.
  *
  * A tag proves that this host made the value, not that the value is used for the first time: a
  * completion may happen many times, so one that was sent away may be replayed.
@@ -19,7 +19,7 @@
 #include "base/siphash.h"
 #include "core/pe/pe.h"
 
-/* What an address is the address of. */
+/* The kinds of addresses that have tags. */
 enum ski_addr_tag_use {
     SKI_TAG_DONE   = 1, /* a completion; plus its kind (completion.c) */
     SKI_TAG_THREAD = 16,
@@ -31,7 +31,7 @@ enum ski_addr_tag_use {
     SKI_TAG_NOCOPY_MSG,
 };
 
-/** Returns the tag of an address of PE @p pe; @p with is what else must not be changed. */
+/** Returns the tag of an address of PE @p pe; @p with is a further word that the tag protects. */
 static inline uint64_t ski_addr_tag(const struct ski_job *job, unsigned what, int pe,
                                     uint64_t address, uint64_t with)
 {
@@ -42,7 +42,7 @@ static inline uint64_t ski_addr_tag(const struct ski_job *job, unsigned what, in
 
 /** Returns whether @p bytes at @p at, a multiple of a cache line, are in the arena and may be read.
  */
-static inline bool ski_addr_tag_may_look(const struct ski_job *job, const void *at, size_t bytes)
+static inline bool ski_addr_tag_readable(const struct ski_job *job, const void *at, size_t bytes)
 {
     const struct ski_arena *arena  = job->arena;
     uintptr_t               offset = (uintptr_t)at - arena->base;

@@ -12,7 +12,7 @@
 
 #define BACKPRESSURE_TURN    8 /* cells taken from the inbox in a turn           */
 #define BACKPRESSURE_REST_NS UINT64_C(1000000)
-#define BACKPRESSURE_EXPLAIN 1.0 /* seconds after which a waiting sender says so   */
+#define BACKPRESSURE_EXPLAIN 1.0 /* seconds after which a waiting sender logs it   */
 
 /* One wait of a sender. */
 struct backpressure {
@@ -50,7 +50,7 @@ static bool backpressure_patient(struct ski_pe *self, struct backpressure *wait,
     return now - wait->since < SKI_BACKPRESSURE_PATIENCE;
 }
 
-uint64_t ski_backpressure_rest(struct ski_pe *self, uint64_t ns)
+uint64_t ski_backpressure_before_sleep(struct ski_pe *self, uint64_t ns)
 {
     ski_assert(!self->thread); /* on the stack of the scheduler */
     ski_heap_collect(self->pool.heap);
@@ -61,7 +61,7 @@ uint64_t ski_backpressure_rest(struct ski_pe *self, uint64_t ns)
     return ns < BACKPRESSURE_REST_NS ? ns : BACKPRESSURE_REST_NS;
 }
 
-/* Gives other PEs room to continue: takes what they sent, and collects what they freed. */
+/* Makes room for other PEs: receives what they sent, and collects what they freed. */
 static void backpressure_turn(struct ski_pe *self)
 {
     if (self->thread) {

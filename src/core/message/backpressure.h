@@ -15,8 +15,8 @@
  *              start, a handler, a callback) the call waits in place: it runs no
  *              message, but still moves what arrives into the queue of its PE.
  *              A PE whose own queue is long waits only after a burst, many messages
- *              from one handler: that PE is behind itself, and each message that it
- *              runs frees memory.
+ *              from one handler: such a PE lags behind as well, and each message that it runs frees
+ *              memory.
  *   runtime    Messages of the runtime's own handlers never wait: others wait for
  *              them.
  *
@@ -28,8 +28,8 @@
  * price that the sender's own queue grows meanwhile.  The rule does not cover a receiver
  * that waits for the sender in its own code (a loop around a variable) or that is
  * stopped.  Therefore a wait without progress ends after SKI_BACKPRESSURE_PATIENCE seconds, and
- * the next sends do not wait until something has moved again.  A doorbell at the
- * head of the inbox cannot be answered inside a send; it ends the wait as well.
+ * later sends do not wait until there is progress again.  A doorbell at the head of the inbox
+ * cannot be answered inside a send; it ends the wait as well.
  */
 #ifndef SKI_BACKPRESSURE_H
 #define SKI_BACKPRESSURE_H
@@ -47,7 +47,7 @@ static inline bool ski_backpressure_behind(const struct ski_pe *self)
     return self->queue.pushed - self->queue.popped >= SKI_BACKPRESSURE_QUEUE;
 }
 
-/** Returns whether @p self is to run queued messages before it takes more from its inbox. */
+/** Returns whether @p self must run queued messages before it takes more from its inbox. */
 static inline bool ski_backpressure_receiver(const struct ski_pe *self)
 {
     return SKI_UNLIKELY(ski_arena_pressed(self->pool.arena)) && ski_backpressure_behind(self);
@@ -56,7 +56,7 @@ static inline bool ski_backpressure_receiver(const struct ski_pe *self)
 /** Counts a send without room of the handler that runs. Returns true if these are a burst. */
 SKI_COLD bool ski_backpressure_burst(struct ski_pe *self);
 
-/** Returns whether a sender of a message for @p handler that finds no room is to wait. */
+/** Returns whether a send of a message for @p handler that finds no room must wait. */
 static inline bool ski_backpressure_sender(struct ski_pe *self, uint32_t handler)
 {
     return SKI_UNLIKELY(ski_arena_pressed(self->pool.arena)) && handler >= SKI_HANDLERS &&
@@ -65,7 +65,7 @@ static inline bool ski_backpressure_sender(struct ski_pe *self, uint32_t handler
 
 /** Collects blocks that other PEs freed, before @p self sleeps for @p ns.  Returns for how long it
  * may sleep: while memory is short it collects again soon. */
-SKI_COLD uint64_t ski_backpressure_rest(struct ski_pe *self, uint64_t ns);
+SKI_COLD uint64_t ski_backpressure_before_sleep(struct ski_pe *self, uint64_t ns);
 
 /** Tries to send messages that wait for @p pe; returns whether some still do.  *@p moved grows
  *  with each message that leaves for that PE. */

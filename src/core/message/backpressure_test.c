@@ -144,9 +144,9 @@ static void backpressure_test_patience(struct ski_pe *self)
     OK(backpressure_peer.turns == 3 && self->backpressure.gave_up_on == -1,
        "until something has moved");
     atomic_store(&self->pool.arena->pressure, 0);
-    OK(ski_backpressure_rest(self, 5000000) == 5000000, "an idle PE may sleep long");
+    OK(ski_backpressure_before_sleep(self, 5000000) == 5000000, "an idle PE may sleep long");
     atomic_store(&self->pool.arena->pressure, 1);
-    OK(ski_backpressure_rest(self, 5000000) < 5000000, "but not while memory is short");
+    OK(ski_backpressure_before_sleep(self, 5000000) < 5000000, "but not while memory is short");
     atomic_store(&self->pool.arena->pressure, 0);
 }
 

@@ -64,8 +64,8 @@ void ski_inbox_answer(struct ski_pe *self)
 {
     ski_assert(self->reader.next->flags & SKI_MSG_WAKEUP);
     if (self->reader.next->handler) {
-        ski_assert(self->ring);
-        self->ring(self);
+        ski_assert(self->on_doorbell);
+        self->on_doorbell(self);
         return;
     }
     ski_reader_advance_sc(&self->reader);

@@ -3,7 +3,7 @@
  * inbox_recv.h - what has arrived in the inbox of this PE.
  *
  * A cell holds the address of a message, a small message itself, a wake-up, which only makes the
- * PE poll, or a doorbell, which the layer above answers (self->ring).
+ * PE poll, or a doorbell, which the layer above answers (self->on_doorbell).
  */
 #ifndef SKI_INBOX_RECV_H
 #define SKI_INBOX_RECV_H
@@ -21,8 +21,8 @@ bool ski_inbox_drain(struct ski_pe *self, unsigned limit);
  *  inbox or of a ring of it, are filled, or a message with a priority has arrived. */
 bool ski_inbox_is_pressing(const struct ski_pe *self);
 
-/** Returns the one message that has arrived, past the queue and without reading its memory.  What
- *  has arrived is neither a wake-up nor a doorbell. */
+/** Removes the only message in the inbox and returns it, bypassing the queue and without reading
+ *  its memory.  The caller has checked that it is neither a wake-up nor a doorbell. */
 struct skua_msg *ski_inbox_take(struct ski_pe *self);
 
 /** Answers the wake-up or the doorbell that is next in the inbox. */

@@ -4,7 +4,7 @@
  *
  * A cell of an inbox is reserved, filled and published (base/inbox.h).  A message travels as its
  * address, or, if it is small, inside the cell.  Nothing here waits: an inbox that is full is
- * reported, and send_backlog.h keeps what found no room.
+ * reported, and the caller queues the message in the backlog (send_backlog.h).
  */
 #ifndef SKI_INBOX_SEND_H
 #define SKI_INBOX_SEND_H
@@ -74,8 +74,8 @@ static inline void ski_inbox_publish(struct ski_pe *self, int pe, struct ski_cel
 SKI_COLD void ski_inbox_set_urgent(struct ski_pe *self, int pe);
 
 /** Puts the address of @p msg into the inbox of @p pe.  Returns false if the inbox is full.
- *  @p handler is the one in the header of @p msg; it is passed because the header may still be on
- *  its way from another core. */
+ *  @p handler is the one in the header of @p msg; it is passed because the header may still be in
+ *  the cache of another core. */
 static inline bool ski_inbox_push(struct ski_pe *self, int pe, uint32_t handler,
                                   struct skua_msg *msg)
 {
@@ -87,8 +87,8 @@ static inline bool ski_inbox_push(struct ski_pe *self, int pe, uint32_t handler,
     ski_assert(ski_arena_contains(self->pool.arena, msg));
     if (!cell)
         return false;
-    /* The header may still be on its way from another core.  Wait for it before the cell is
-     * touched: the receiver polls the cell, and would take its line away half filled. */
+    /* The header may still be in the cache of another core.  Load it before the first store to the
+     * cell: the receiver polls the cell, and would take away its line while it is half filled. */
     flags         = msg->flags;
     cell->handler = (uint16_t)handler;
     cell->flags   = flags | SKI_MSG_POINTER;
@@ -126,8 +126,8 @@ static inline bool ski_inbox_push_inline(struct ski_pe *self, int pe, uint32_t h
     return true;
 }
 
-/** Makes @p pe of this host poll its inbox, and not fall asleep soon.  Does nothing if its inbox is
- *  full: then it is about to poll anyway. */
+/** Makes @p pe of this host poll its inbox, and restarts its idle time.  Does nothing if its inbox
+ *  is full: then the PE polls it anyway. */
 void ski_inbox_wakeup(struct ski_pe *self, int pe);
 
 #endif

@@ -72,7 +72,7 @@ static SKI_COLD void message_check_send(const struct ski_pe *self, const char *c
         ski_misuse("%s: PE %d does not exist; this job has PEs 0 to %d", call, pe, self->pes - 1);
 }
 
-/* Returns whether nothing is to be checked, or found wrong, about a send. */
+/* Returns whether a send needs no check, or passes the checks. */
 static inline bool message_is_plain_send(const struct ski_pe *self, int pe, skua_handler handler)
 {
     return SKI_LIKELY(handler.id - 1 < self->sendable && (uint32_t)pe < (uint32_t)self->pes);

@@ -9,13 +9,14 @@
 #include "core/message/msg_alloc.h"
 #include "core/pe/pe.h"
 
-/** Sends up to SKI_CELL_DATA bytes inside a cell, as a message with @p flags. Returns false if that
- * is not possible to that PE, or not now. */
+/** Sends up to SKI_CELL_DATA bytes inside a cell, as a message with @p flags.  Returns false if @p
+ * pe is on another host or its inbox is full. */
 bool ski_msg_try_small(struct ski_pe *self, int pe, uint32_t handler, unsigned flags,
                        const void *data, size_t bytes);
 
 /** Sends a copy of @p msg, with SKI_MSG_TAIL_BYTES of @p tail after its data, in a cell.  Returns
- * false if it does not fit, has a priority, or cannot be sent now, or not to that PE. */
+ * false if it does not fit or has a priority, if @p pe is on another host, or if its inbox is
+ * full. */
 bool ski_msg_try_tailed(struct ski_pe *self, int pe, uint32_t handler, const struct skua_msg *msg,
                         const void *tail);
 

@@ -78,7 +78,7 @@ static __attribute__((noinline)) void msg_free_slow(struct ski_pe *self, skua_ms
 static inline void msg_check_address(const struct ski_pe *self, const skua_msg *msg)
 {
     if (SKI_UNLIKELY(!ski_arena_contains(self->pool.arena, msg)))
-        ski_misuse("skua_msg_free: %p is no message", (const void *)msg);
+        ski_misuse("skua_msg_free: %p is not a message", (const void *)msg);
 }
 
 static inline void msg_free(struct ski_pe *self, skua_msg *msg, enum ski_release_call giver,

@@ -2,8 +2,9 @@
 /*
  * msg_counts.h - how many messages a PE has sent and received since it began.
  *
- * The numbers are made of counters that exist anyway, so the fast paths count nothing for them.  A
- * message is *sent* from the call that sends it on, and *received* when its handler is called:
+ * The numbers are computed from counters that exist for other purposes, so they cost the fast paths
+ * nothing.  A message is *sent* from the call that sends it on, and *received* when its handler is
+ * called:
  *
  *      sent      to itself         queue.pushed - stats.received: the queue counts arrivals
  *                to an inbox       stats.sent_inline, stats.sent_pointer
@@ -12,13 +13,13 @@
  *      received  handler called    queue.popped
  *                kept for later    less `held`: its handler is yet to use it
  *
- * A user thread that is ready is a message to itself.  A packet that came early, one that the
- * driver holds and one in an inbox have been sent and not received.  Wake-ups are no messages.
- * Packets that are dropped since they are wrong are not counted.
+ * A user thread that is ready is a message to itself.  Out-of-order packets, packets that the
+ * driver holds and messages in an inbox have been sent and not received.  Wake-ups are not
+ * messages.  Invalid packets are dropped and not counted.
  *
  * Both numbers only grow, and received <= sent in the sum over all PEs.  In addition `sent` is one
- * too large while something will send without a message that leads to it: an operation of the
- * driver, acknowledgements that wait, a caller of skua_poll().
+ * too large while something other than a message may cause a send: an operation of the driver, a
+ * deferred acknowledgement, a caller of skua_poll().
  */
 #ifndef SKI_MSG_COUNTS_H
 #define SKI_MSG_COUNTS_H

@@ -9,7 +9,7 @@
  *
  * Holders are counted in `target`.  A multicast is no message to an object, and no object buffers
  * one that has holders, so `target` has no other use in it.  All holders are on one PE, so the
- * count is no atomic variable: what migrates is packed, and packing copies the data.
+ * count is not atomic.  An object that migrates is packed, which copies the data.
  */
 #ifndef SKI_MSG_SHARE_H
 #define SKI_MSG_SHARE_H
@@ -23,7 +23,7 @@ static inline bool ski_msg_is_shared(const struct skua_msg *msg)
     return msg->flags & SKI_MSG_SHARED;
 }
 
-/** Returns whether @p bytes at @p data lie in the data of @p msg. */
+/** Returns whether @p bytes at @p data are in the data of @p msg. */
 static inline bool ski_msg_has(const struct skua_msg *msg, const void *data, size_t bytes)
 {
     uintptr_t at = (uintptr_t)data - (uintptr_t)(msg + 1);

@@ -65,7 +65,7 @@ static _Noreturn void ownership_misuse(const char *call, const void *block,
     char history[384];
 
     if (!record)
-        ski_misuse("%s: %p is no message, or something was written past the end of one", call,
+        ski_misuse("%s: %p is not a message, or something was written past the end of one", call,
                    block);
     ownership_history(record, history, sizeof history);
     ski_misuse("%s: a message%s%s was %s before%s", call, record->handler ? " of handler " : "",

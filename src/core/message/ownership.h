@@ -6,11 +6,11 @@
  *
  *     HELD     by the handler, entry or program that may use, send or free it
  *     SENT     queued or travelling: no code may use it
- *     FREED    given back; a later message may use the same memory
+ *     FREED    returned to the pool; a later message may use the same memory
  *
  * A call on a message that is not HELD ends the job with a line that names the call, the handler,
  * and the call, the PE and the line of code that released the message.  A message that was
- * delivered to another PE is HELD, but not by its sender any more.
+ * delivered to another PE is HELD, but no longer by its sender.
  *
  * A checksum of the data of a message is computed when it is sent and when it is delivered, so a
  * sender that writes to it in between is found.
@@ -56,7 +56,7 @@ void ski_ownership_wrap(skua_handler_fn *handlers, uint32_t count);
 void ski_ownership_unwrap(skua_handler_fn *handlers, uint32_t count);
 
 /** Records that the code at @p where sends @p msg to @p handler, by the call @p giver.  @p watch:
- * the data must not change until it is delivered. */
+ * the data must not change until the message is delivered. */
 void ski_ownership_send(struct ski_pe *self, enum ski_release_call giver, skua_msg *msg,
                         uint32_t handler, const void *where, bool watch);
 

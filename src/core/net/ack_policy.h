@@ -2,12 +2,12 @@
 /*
  * ack_policy.h - whether a PE that leaves the runtime is expected back soon.
  *
- * A PE is expected back if each of its last `needed` absences was shorter than `limit`.  `needed`
- * follows from the last long absence: as many short ones as take to save, at a system call each,
- * what the peers of the PE may have waited.  So a PE that alternates between short absences and
- * computing costs its peers, on average, at most a system call for each absence, which is what an
- * acknowledgement before each would cost; and a PE that was away just too long is expected back
- * again soon.
+ * A PE is expected back if each of its last `needed` absences was shorter than `limit`.  A short
+ * absence saves a system call; a long one may have delayed the peers of the PE for as long as it
+ * lasted.  `needed` is set after each long absence, to the number of short absences whose savings
+ * make up for it.  So the average delay of the peers of a PE that alternates between short absences
+ * and computing is at most a system call for each absence, the cost of an acknowledgement before
+ * each; and a PE that was away just too long is soon expected back again.
  */
 #ifndef SKI_ACK_POLICY_H
 #define SKI_ACK_POLICY_H
@@ -18,7 +18,7 @@
 #include "base/assert.h"
 
 #define SKI_ACK_NEEDED_FIRST 8
-#define SKI_ACK_NEEDED_MOST  4096
+#define SKI_ACK_NEEDED_MAX   4096
 #define SKI_ACK_SAVING       16 /* system calls in the default limit of an absence */
 
 struct ski_ack_policy {
@@ -48,7 +48,7 @@ static inline uint32_t ski_ack_policy_needed(const struct ski_ack_policy *policy
 
     if (needed < SKI_ACK_NEEDED_FIRST)
         return SKI_ACK_NEEDED_FIRST;
-    return needed < SKI_ACK_NEEDED_MOST ? (uint32_t)needed : SKI_ACK_NEEDED_MOST;
+    return needed < SKI_ACK_NEEDED_MAX ? (uint32_t)needed : SKI_ACK_NEEDED_MAX;
 }
 
 /** Ends the absence that has begun, and judges it. */

@@ -10,7 +10,7 @@
  *
  * To send to a PE, a process gets the value that has the port of that PE, compares versions,
  * programs and drivers, and takes the address.  A second value has the names of the program's
- * handlers, as far as they fit; it is fetched where programs differ, to tell in what.
+ * handlers, as far as they fit; it is fetched only if the programs differ, for the error.
  *
  * The ports of a process are those of its PEs, then of its progress thread, then of its external
  * threads.
@@ -29,11 +29,12 @@ skua_status ski_exchange_publish(const struct ski_boot *boot, const struct ski_d
                                  struct ski_port *const port[], int count);
 
 /** Writes the address of the port of @p pe, at most SKI_PORT_ADDRESS_MAX bytes, to @p to.  Returns
- * how many.  Ends the job if there is none, or if the other process runs something else. */
+ * how many.  Ends the job if there is none, or if the other process runs another program, version
+ * or driver. */
 size_t ski_exchange_find(const struct ski_boot *boot, const struct ski_driver *driver, int pe,
                          void *to);
 
-/** Forgets the addresses of other processes, when the ports of this process are closed. */
+/** Drops the cached addresses of other processes, when the ports of this process are closed. */
 void ski_exchange_forget(void);
 
 #endif

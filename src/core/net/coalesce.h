@@ -21,7 +21,7 @@
 #include "base/assert.h"
 #include "core/net/packet.h"
 
-#define SKI_COALESCE_MOST                                                                          \
+#define SKI_COALESCE_MAX                                                                           \
     ((size_t)8192 + 512) /* bytes that one packet may take of a coalesced one */
 
 /** Returns the bytes that a packet of @p bytes takes of a coalesced one. */
@@ -39,7 +39,7 @@ static inline size_t ski_coalesce_bytes(const struct skua_msg *msg)
 /** Returns whether @p msg is small enough to be coalesced. */
 static inline bool ski_coalesce_allowed(const struct skua_msg *msg)
 {
-    return msg->bytes < SKI_COALESCE_MOST && ski_coalesce_bytes(msg) <= SKI_COALESCE_MOST;
+    return msg->bytes < SKI_COALESCE_MAX && ski_coalesce_bytes(msg) <= SKI_COALESCE_MAX;
 }
 
 /** Writes the packet of @p msg to @p to.  Returns where the next one goes. */

@@ -57,7 +57,7 @@ struct skua_msg *ski_deferred_ack_take(struct ski_deferred_ack *ack, struct ski_
     return msg;
 }
 
-/* Sending comes here again: the absence is ended before. */
+/* Sending re-enters this function, so the absence is ended first. */
 void ski_deferred_ack_return(struct ski_deferred_ack *ack, struct ski_pe *self)
 {
     ski_ack_policy_return(&ack->policy, ski_ticks());

@@ -2,20 +2,20 @@
 /*
  * deferred_ack.h - when the acknowledgements of puts from other hosts are sent.
  *
- * An acknowledgement is less urgent than what the put sets off.  It is sent when the queue is
- * empty, when one message has run since (a reply, which may lie before what the put sets off, does
- * not count), or before a call that ran the scheduler returns, because
- * its caller may compute for long while the origin waits.  The last rule costs a PE that waited for
- * the put a system call before it can answer.  So a PE that is expected back soon (ack_policy.h;
- * the setting is SKUA_ACK_DELAY) keeps its acknowledgements until it next sends, or runs the
- * scheduler with an empty queue: a PE that waits for one put after the other, of which several have
- * come together, acknowledges them together.  None waits through absences for longer than
- * SKUA_ACK_DELAY.  Acknowledgements that no origin is expected to wait for are kept in any case.
+ * An acknowledgement is less urgent than the work that the put triggers.  It is sent when the queue
+ * is empty, when one message has run since (a reply does not count, since it may be queued before
+ * that work), or before a call that ran the scheduler returns, because its caller may compute for a
+ * long time while the origin waits.  The last rule costs a PE that waited for the put a system call
+ * before it can answer.  So a PE that is expected back soon (ack_policy.h; the setting is
+ * SKUA_ACK_DELAY) keeps its acknowledgements until it next sends, or runs the scheduler with an
+ * empty queue: a PE that waits for several puts, one after the other, which have arrived together
+ * acknowledges them together.  No acknowledgement is delayed by absences for longer than
+ * SKUA_ACK_DELAY.  Acknowledgements that no origin is expected to wait for are always kept.
  *
- * A small packet carries the acknowledgements for its receiver: the layer above has written them
- * into the packet (ski_deferred_ack_taken()), or the two are coalesced, and the
- * acknowledgement costs neither side a system call.  Those for other PEs wait for packets to them.
- * Behind a large packet, all are sent.
+ * Acknowledgements are piggybacked on small packets to the same PE: the layer above has written
+ * them into the packet (ski_deferred_ack_taken()), or the two are coalesced, so that they cost
+ * neither side a system call.  Those for other PEs wait for packets to these PEs.  After a large
+ * packet all acknowledgements are sent.
  *
  * The layer above keeps the acknowledgements; here are only the functions that take and send them.
  */
@@ -58,7 +58,7 @@ void ski_deferred_ack_taken(struct ski_deferred_ack *ack, struct ski_pe *self, b
 /** Slow path of ski_deferred_ack_sent(): the PE is back in the runtime. */
 void ski_deferred_ack_return(struct ski_deferred_ack *ack, struct ski_pe *self);
 
-/** Slow path of ski_deferred_ack_pass(): sends the acknowledgements if it is time. */
+/** Slow path of ski_deferred_ack_pass(): sends the acknowledgements if they are due. */
 void ski_deferred_ack_consider(struct ski_deferred_ack *ack, struct ski_pe *self, bool idle);
 
 /** Slow path of ski_deferred_ack_leave(): sends the acknowledgements, unless the PE is expected
@@ -73,8 +73,7 @@ static inline void ski_deferred_ack_pass(struct ski_deferred_ack *ack, struct sk
         ski_deferred_ack_consider(ack, self, idle);
 }
 
-/** Called when the message that has just run was a reply, of which it is known that it was short.
- */
+/** Called when the message that has just run was a reply, whose handler takes little time. */
 static inline void ski_deferred_ack_uncount(struct ski_deferred_ack *ack)
 {
     if (ack->passes > 0)

@@ -3,19 +3,19 @@
  * net.h - messages to and from PEs of other hosts.
  *
  * A distributed job, which has several arenas, has a driver (transport/driver.h), and each PE has a
- * port of its own.  A message is sent as it lies in memory and received as a block of the
+ * port of its own.  A message is sent in its format in memory and received as a block of the
  * receiver's pool: neither side copies a large one.
  *
  * A PE keeps state only for the peers that it talks to (peer.h): the connection, which is made with
  * the first message, the sequence numbers, and packets that wait for room.  Drivers may deliver
  * packets in any order; the receiver restores the order of sending, so that messages between two
- * PEs are FIFO as they are inside a host.
+ * PEs are FIFO, as inside a host.
  *
  * Small packets that follow each other closely are coalesced (coalesce.h,
  * docs/decisions/0021-bundles.md).
  *
- * Nothing of a packet is trusted before it is checked (packet.h).  A packet that is wrong is
- * counted, logged while there have been few, and dropped.
+ * No field of a packet is trusted before it is checked (packet.h).  An invalid packet is counted
+ * and dropped; the first few are logged.
  */
 #ifndef SKI_NET_H
 #define SKI_NET_H
@@ -41,37 +41,38 @@ struct ski_net_done {
 };
 
 /* Bytes of a packet's data that are enough to decide where the rest of it belongs. */
-#define SKI_PLACE_DATA  320
-#define SKI_PLACE_LEAST 4096 /* bytes of a packet that is worth asking for a place */
+#define SKI_PLACE_DATA 320
+#define SKI_PLACE_MIN  4096 /* bytes of a packet from which on in-place delivery is tried */
 
-/* In-place delivery: how the data of one handler's packets gets straight to where it belongs.
- * @p head is the header of a packet whose turn it is, and that has been checked; @p data, not
- * aligned, is its data, or the first SKI_PLACE_DATA bytes of it. */
+/* In-place delivery: how the data of the packets for one handler are received at their destination,
+ * without a copy.  @p head is the header of the next packet in order, which has been checked; @p
+ * data, not aligned, is its data, or the first SKI_PLACE_DATA bytes of it. */
 struct ski_placement {
-    /** Returns how many bytes at the end of the data are to be received at *@p to; 0: the packet is
-     *  received as any other.  NULL: always 0. */
+    /** Returns how many bytes at the end of the data the driver receives at *@p to; 0: the packet
+     *  is received like any other.  If the member is NULL, always 0. */
     size_t (*place)(struct ski_pe *self, const struct skua_msg *head, const char *data, void **to);
-    /** Returns the message that is left to be run when those bytes have arrived, or
-     *  &ski_net_nothing_left.  NULL: they have not all arrived, since @p whole is false, and the
-     *  packet may come again. */
+    /** Called when those bytes have arrived.  Returns the message to run, or &ski_net_nothing_left.
+     *  If @p whole is false, some have not arrived and the packet may be sent again: returns
+     *  NULL. */
     struct skua_msg *(*placed)(struct ski_pe *self, const struct skua_msg *head, const char *data,
                                bool whole);
-    /** Copies the data of a packet that is all there.  Returns the message that is left to be run,
-     *  or &ski_net_nothing_left; NULL: the packet is received as any other.  NULL: place(), a copy
-     *  and placed(). */
+    /** Copies the data of a packet that has arrived completely.  Returns the message to run, or
+     *  &ski_net_nothing_left; NULL: the packet is received like any other.  If the member is NULL,
+     *  place(), a copy and placed() replace it. */
     struct skua_msg *(*take)(struct ski_pe *self, const struct skua_msg *head, const char *data);
-    /** Returns where the bytes of place() are to be received from now on, those that have arrived
-     *  included; NULL: nowhere, and the rest of the packet is skipped.  Of the header it may read
-     * the first half.  NULL: where place() said. */
+    /** Returns the current destination of the bytes of place(), which may have moved together with
+     *  those that have arrived; NULL: it is gone, and the rest of the packet is skipped.  It may
+     *  read only the first half of the header.  If the member is NULL, destinations do not move. */
     void *(*moved)(struct ski_pe *self, const struct skua_msg *head);
-    /* take() is called for packets of all sizes.  Of their header it may read the first half. */
+    /* take() is called for packets of all sizes, and may read only the first half of their
+     * header. */
     bool small;
-    /* The place is memory of the program, which it may free once it knows that the job
-     * ends: from then on the rest of the packet is skipped. */
+    /* The destination is memory of the program, which may free it once it knows that the job ends:
+     * from then on the rest of the packet is skipped. */
     bool until_exit;
 };
 
-/* Stands for a message: all of a packet has been delivered, and there is nothing to run. */
+/* A placeholder for a message: the packet has been delivered completely, and no handler runs. */
 extern struct skua_msg ski_net_nothing_left;
 
 /** Delivers packets for @p handler, one of the runtime's own, in place.  Before PEs begin. */
@@ -80,7 +81,7 @@ void ski_net_set_placement(uint32_t handler, const struct ski_placement *placeme
 /** Delivers packets for the handlers of the layers above, those of entries, in place. */
 void ski_net_set_entry_placement(const struct ski_placement *placement);
 
-/* A peer cannot be reached any more. */
+/* A peer has become unreachable. */
 typedef void ski_net_lost_fn(struct ski_pe *self, int pe, const char *why);
 
 /** Sets the function that decides what the loss of a peer means.  Before PEs begin. */
@@ -112,22 +113,23 @@ void ski_net_begin(struct ski_pe *self);
 /** Takes the port from a PE that ends: packets that still arrive are dropped. */
 void ski_net_end(struct ski_pe *self);
 
-/** Sends @p msg, which becomes the network's, to a PE of another host.  Returns whether packets to
- *  that PE wait for room, in a call that may wait for it (message/backpressure.h). */
+/** Takes ownership of @p msg and sends it to a PE of another host.  Returns whether packets to that
+ *  PE wait for room and the caller should wait, too (message/backpressure.h). */
 bool ski_net_send(struct ski_pe *self, int pe, struct skua_msg *msg);
 
-/** Sends @p msg as ski_net_send() does, but in a burst of packets it waits for others until this PE
- *  is in the scheduler: a delay does not matter.  While it waits, ski_net_extend() may make it
- *  longer by up to @p room bytes, for which its block has room. */
+/** Sends @p msg, whose delay does not matter, as ski_net_send() does; in a burst of packets it is
+ *  held, to be coalesced, until this PE is in the scheduler.  Meanwhile ski_net_extend() may append
+ *  up to @p room bytes to it, for which its block has room. */
 bool ski_net_send_open(struct ski_pe *self, int pe, struct skua_msg *msg, size_t room);
 
-/** Makes the packet that waits last for @p pe longer by @p bytes, a multiple of 8, if that was sent
- *  by ski_net_send_open().  Returns where the caller writes them; NULL: that is not possible. */
+/** Appends @p bytes, a multiple of 8, to the last packet in the backlog for @p pe, if
+ *  ski_net_send_open() sent it.  Returns where the caller writes them; NULL: this is not
+ *  possible. */
 void *ski_net_extend(struct ski_pe *self, int pe, size_t bytes);
 
-/** Returns whether the next packet to @p pe may be sent by ski_net_send_open(): others wait there,
- * or several packets of the caller, for each of which it calls this once, have followed each other
- *  closely. */
+/** Returns whether the next packet to @p pe may be sent by ski_net_send_open(): others wait in its
+ * backlog, or the caller is sending a burst.  The caller calls this once for each of its
+ * packets. */
 bool ski_net_joins_burst(struct ski_pe *self, int pe);
 
 /** Tries to send packets that wait for @p pe; returns whether some still lack room.  *@p moved
@@ -144,20 +146,19 @@ bool ski_net_urge(struct ski_pe *self, bool now);
 bool ski_net_send_split(struct ski_pe *self, int pe, struct skua_msg *msg, const void *rest,
                         size_t bytes, struct ski_net_done *done);
 
-/* Sends @p msg to @p pe by ski_net_send_split(), with data that lie elsewhere, if it is a message
- * of the layer above that has such data.  Returns NULL if it has been sent, else the message that
- * is to be sent: @p msg, or another one that replaces it, whose `announced` is 0.  That of a
- * message which was not announced is left as it is. */
-typedef struct skua_msg *ski_net_uncopied_fn(struct ski_pe *self, int pe, struct skua_msg *msg);
+/* If @p msg is a message of the layer above that refers to data elsewhere, sends it with these data
+ * to @p pe by ski_net_send_split().  Returns NULL if it has been sent, else the message to send: @p
+ * msg, or a replacement of it, whose `announced` is 0.  `announced` of a message that was not
+ * announced is left as it is. */
+typedef struct skua_msg *ski_net_zcopy_send_fn(struct ski_pe *self, int pe, struct skua_msg *msg);
 
-/** Sets the function that sends messages with data elsewhere.  Before PEs begin. */
-void ski_net_set_uncopied(ski_net_uncopied_fn *fn);
+/** Sets the function that sends messages that refer to data elsewhere.  Called before PEs begin. */
+void ski_net_set_zcopy_send(ski_net_zcopy_send_fn *fn);
 
-/** Announces @p msg, which ski_net_send() to @p pe, of another host, will give to the function of
- *  ski_net_set_uncopied().  That may be given other messages, too.  Returns false if the data could
- *  not be sent from where they lie now, or not be received where they belong: nothing is announced.
- */
-bool ski_net_expect_uncopied(struct ski_pe *self, int pe, struct skua_msg *msg);
+/** Announces that ski_net_send() of @p msg to @p pe, of another host, will call the function of
+ *  ski_net_set_zcopy_send(), which is also called for other messages.  Returns false, and announces
+ *  nothing, if the data cannot be sent without a copy now, or cannot be received in place. */
+bool ski_net_announce_zcopy(struct ski_pe *self, int pe, struct skua_msg *msg);
 
 /** Registers an acknowledgement for @p pe, which the layer above keeps. It is sent when it is due,
  *  or carried by a packet, through @p calls (deferred_ack.h).  @p relaxed: the origin is not
@@ -185,22 +186,22 @@ void ski_net_op_begin(struct ski_pe *self);
 /** Uncounts an operation that the driver refused, or that has been completed. */
 void ski_net_op_end(struct ski_pe *self);
 
-/** Returns whether something may be sent without a message that leads to it: the driver will
- *  complete an operation, or acknowledgements wait. */
+/** Returns whether this PE may send although no message is in flight to it: the driver will
+ *  complete an operation, or acknowledgements are deferred. */
 bool ski_net_will_send(const struct ski_pe *self);
 
-/** Returns whether all packets have left, and the driver holds none. */
+/** Returns whether all packets have been handed to the driver, and the driver holds none. */
 bool ski_net_drained(const struct ski_pe *self);
 
-/** Returns whether all packets have left; the driver may hold operations (ski_net_op_begin()). */
+/** Returns whether all packets have been sent; the driver may hold operations
+ *  (ski_net_op_begin()). */
 bool ski_net_all_sent(const struct ski_pe *self);
 
 /** Sleeps until a packet or a message in the inbox arrives, or @p ns have passed.  May return
  *  early. */
 void ski_net_sleep(struct ski_pe *self, uint64_t ns);
 
-/** Counts a packet or value of another PE that is wrong, and logs @p format while there have been
- *  few. */
+/** Counts an invalid packet or value of another PE; the first few are logged with @p format. */
 __attribute__((format(printf, 2, 3))) SKI_COLD void ski_net_reject(struct ski_pe *self,
                                                                    const char    *format, ...);
 

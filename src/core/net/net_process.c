@@ -107,7 +107,7 @@ static bool net_shares(const struct ski_job *job)
     return job->processes >= SHARE_PROCESSES && job->pes > job->processes;
 }
 
-/* Writes what the driver is told about the job. */
+/* Writes the description of the job for the driver. */
 static void net_describe_job(const struct ski_boot *boot)
 {
     const struct ski_job *job = boot->job;

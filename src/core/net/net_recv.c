@@ -2,13 +2,13 @@
 /*
  * net_recv.c - packets from other hosts: checked, put into order, queued.
  *
- * Nothing of a packet is trusted before the token of its sender, its lengths and its handler are
- * checked (packet.h).  A packet that is wrong is counted, logged while there have been few, and
- * dropped.  If its token is right its sequence number is used up all the same, or the packets
- * after it would wait forever.
+ * No field of a packet is trusted before the token of its sender, its lengths and its handler are
+ * checked (packet.h).  An invalid packet is counted and dropped; the first few are logged.  If its
+ * token is right its sequence number counts as received, since the packets after it would otherwise
+ * wait forever.
  *
- * Packets of a peer are queued in the order of their sequence numbers; one that comes early is
- * kept. A packet whose turn it is may deliver its data in place (struct ski_placement).  A small
+ * Packets of a peer are queued in the order of their sequence numbers; an out-of-order packet is
+ * kept.  The next packet in order may deliver its data in place (struct ski_placement).  A small
  * one is copied out of the driver's memory, by the fast path recv_take_plain() if nothing is
  * special.  A packet for an object is no exception.
  */
@@ -26,7 +26,7 @@
 #include "core/pe/handler.h"
 #include "core/net/packet.h"
 
-#define COMPLAINTS 10  /* wrong packets that are logged */
+#define COMPLAINTS 10  /* invalid packets that are logged */
 #define COPY_SMALL 128 /* bytes of data that are copied without a call */
 
 void ski_net_reject(struct ski_pe *self, const char *format, ...)
@@ -53,7 +53,7 @@ void ski_net_drop(struct ski_pe *self, struct skua_msg *msg)
     ski_pool_free(&self->pool, msg);
 }
 
-/* Reports a wrong packet of @p peer; NULL: the sender has not proved its identity. */
+/* Reports an invalid packet of @p peer; NULL: the sender has not proved its identity. */
 static void recv_complain(struct ski_net_port *net, const struct ski_net_peer *peer, size_t bytes,
                           const char *wrong)
 {
@@ -69,7 +69,7 @@ static bool recv_has_flag(uint32_t handler, unsigned flag)
     return handler < SKI_HANDLERS && ski_builtin[handler].flags & flag;
 }
 
-/* Queues a packet whose turn it is; NULL: the packet was wrong. */
+/* Queues the next packet in order; NULL: the packet was invalid. */
 static void recv_deliver(struct ski_net_port *net, struct skua_msg *msg)
 {
     if (!msg)
@@ -96,7 +96,7 @@ static bool recv_keep_early(struct ski_net_peer *peer, struct skua_msg *msg, uin
     return true;
 }
 
-/* Delivers early packets whose turn has come. */
+/* Delivers the out-of-order packets that are now next in order. */
 static void recv_deliver_early(struct ski_net_port *net, struct ski_net_peer *peer)
 {
     while (peer->early && peer->early->sequence == peer->received) {
@@ -126,7 +126,7 @@ static struct ski_net_peer *recv_sender(struct ski_net_port *net, const struct s
     return SKI_LIKELY(peer->token_in == msg->stamp.token) ? peer : NULL;
 }
 
-/* Delivers or keeps a packet, in the order of sending; @p msg is NULL if it was wrong. */
+/* Delivers or keeps a packet, in the order of sending; @p msg is NULL if it was invalid. */
 static void recv_in_order(struct ski_net_port *net, struct ski_net_peer *peer, struct skua_msg *msg,
                           uint32_t sequence, size_t bytes)
 {
@@ -145,7 +145,7 @@ static void recv_in_order(struct ski_net_port *net, struct ski_net_peer *peer, s
 /* Checks and queues a packet that is in a message of the pool. */
 static void recv_accept(struct ski_net_port *net, struct skua_msg *msg, size_t bytes)
 {
-    const char          *wrong    = ski_packet_wrong(net->self->job, net->handlers, msg, bytes);
+    const char          *wrong    = ski_packet_error(net->self->job, net->handlers, msg, bytes);
     struct ski_net_peer *peer     = recv_sender(net, msg);
     uint32_t             sequence = msg->stamp.sequence;
 
@@ -230,8 +230,8 @@ static struct skua_msg *recv_placed(struct ski_pe *self, const struct skua_msg *
     return placement && placement->placed ? placement->placed(self, head, data, whole) : NULL;
 }
 
-/* Copies the data of a packet that is all there to its place.  Returns the message that is left, or
- * NULL: it is received as any other. */
+/* Copies the data of a packet that has arrived completely to its destination.  Returns the message
+ * to run, or NULL: it is received like any other. */
 static struct skua_msg *recv_take(struct ski_pe *self, const struct skua_msg *head,
                                   const char *data)
 {
@@ -249,8 +249,8 @@ static struct skua_msg *recv_take(struct ski_pe *self, const struct skua_msg *he
     return recv_placed(self, head, data, true);
 }
 
-/* Delivers a packet in the driver's memory in place, if its turn has come and its handler does
- * that. Returns false if it has done nothing. */
+/* Delivers a packet in the driver's memory in place, if it is the next in order and its handler
+ * supports that.  Returns false if it has done nothing. */
 static bool recv_take_packet_inplace(struct ski_net_port *net, const struct skua_msg *head,
                                      const char *data, size_t bytes)
 {
@@ -265,8 +265,8 @@ static bool recv_take_packet_inplace(struct ski_net_port *net, const struct skua
     return left != NULL;
 }
 
-/* Delivers a packet of any size in the driver's memory in place: its handler wants small ones, too,
- * it has its short form, and its turn has come.  Returns false if it has done nothing. */
+/* Delivers a packet of any size in the driver's memory in place: its handler accepts small ones, it
+ * has the short form, and it is the next in order.  Returns false if it has done nothing. */
 static bool recv_take_small(struct ski_net_port *net, const struct skua_msg *half,
                             const char *packet, size_t bytes)
 {
@@ -302,17 +302,17 @@ static void recv_copy(struct ski_net_port *net, const char *packet, size_t bytes
     recv_accept(net, msg, whole);
 }
 
-/* Copies the header of a packet to @p msg. Returns false if the packet is wrong. */
+/* Copies the header of a packet to @p msg.  Returns false if the packet is invalid. */
 static bool recv_check_head(const struct ski_net_port *net, const char *packet, size_t bytes,
                             size_t head, struct skua_msg *msg)
 {
     memset(msg, 0, sizeof *msg);
     memcpy(msg, packet, head);
-    return !ski_packet_wrong(net->self->job, net->handlers, msg, bytes - head + sizeof *msg);
+    return !ski_packet_error(net->self->job, net->handlers, msg, bytes - head + sizeof *msg);
 }
 
-/* Returns the peer that has sent a packet whose turn it is, and before which none is kept; NULL:
- * the slow path finds out why. */
+/* Returns the peer that has sent the next packet in order, if no earlier one is kept; NULL: the
+ * slow path handles the packet. */
 static inline struct ski_net_peer *recv_plain_peer(struct ski_net_port   *net,
                                                    const struct skua_msg *half)
 {
@@ -335,8 +335,8 @@ static inline void recv_copy_data(void *to, const char *from, size_t bytes)
         memcpy(to, from, bytes);
 }
 
-/* The fast path: copies a plain packet, with @p head bytes of its header, whose turn it is. Returns
- * false if it has done nothing. */
+/* The fast path: copies a plain packet, the next in order, with @p head bytes of its header.
+ * Returns false if it has done nothing. */
 static inline __attribute__((always_inline)) bool recv_take_plain(struct ski_net_port   *net,
                                                                   const struct skua_msg *half,
                                                                   const char *packet, size_t head)
@@ -376,7 +376,7 @@ static inline bool recv_take_short(struct ski_net_port *net, const char *packet,
 {
     struct skua_msg half;
 
-    if (SKI_UNLIKELY(bytes < SKI_PACKET_HALF || bytes >= SKI_PLACE_LEAST))
+    if (SKI_UNLIKELY(bytes < SKI_PACKET_HALF || bytes >= SKI_PLACE_MIN))
         return false;
     memcpy(&half, packet, SKI_PACKET_HALF);
     if (ski_packet_is_plain(&half, bytes, net->handlers))
@@ -402,7 +402,7 @@ static __attribute__((noinline)) void recv_split_one(struct ski_net_port *net, c
     memcpy(&msg, packet, SKI_PACKET_HALF);
     if (recv_take_small(net, &msg, packet, bytes))
         return;
-    if (bytes < SKI_PLACE_LEAST || !recv_check_head(net, packet, bytes, head, &msg) ||
+    if (bytes < SKI_PLACE_MIN || !recv_check_head(net, packet, bytes, head, &msg) ||
         !recv_take_packet_inplace(net, &msg, packet + head, bytes))
         recv_copy(net, packet, bytes, head);
 }
@@ -441,7 +441,7 @@ static bool recv_take_coalesced(struct ski_net_port *net, const char *packet, si
     return true;
 }
 
-/* The slow path of a packet in the driver's memory. Returns false if the driver is to copy it. */
+/* The slow path of a packet in the driver's memory.  Returns false if the driver must copy it. */
 static __attribute__((noinline)) bool recv_take_any(struct ski_net_port *net, const char *packet,
                                                     size_t bytes)
 {
@@ -451,9 +451,9 @@ static __attribute__((noinline)) bool recv_take_any(struct ski_net_port *net, co
         return false;
     if (recv_take_coalesced(net, packet, bytes, head))
         return true;
-    if (head == sizeof(struct skua_msg) && bytes < SKI_PLACE_LEAST)
+    if (head == sizeof(struct skua_msg) && bytes < SKI_PLACE_MIN)
         return false;
-    if (bytes < SKI_PLACE_LEAST)
+    if (bytes < SKI_PLACE_MIN)
         recv_copy(net, packet, bytes, head);
     else
         recv_split_one(net, packet, bytes);
@@ -489,8 +489,8 @@ static void recv_on_arrived(void *owner, void *packet, size_t bytes)
         recv_accept(net, msg, bytes);
 }
 
-/* Returns the peer of a packet whose turn it is, and copies its header to @p msg; NULL: its turn
- * has not arrived, or it is wrong. */
+/* Returns the peer of the next packet in order, and copies its header to @p msg; NULL: it is not
+ * the next, or is invalid. */
 static struct ski_net_peer *recv_peer_in_turn(struct ski_net_port *net, const char *packet,
                                               size_t bytes, size_t *head, struct skua_msg *msg)
 {
@@ -532,8 +532,8 @@ static bool recv_on_continues(void *owner, const void *packet, void **to)
     return *to != NULL;
 }
 
-/* It is still the turn of the packet: those after it are kept.  If it was skipped since the job
- * ends, its sequence number is used up: packets that end the job come after it. */
+/* The packet is still the next in order: those after it are kept.  If it was skipped since the job
+ * ends, its sequence number counts as received: packets that end the job come after it. */
 static void recv_on_placed(void *owner, const void *packet, size_t bytes, bool whole)
 {
     struct ski_net_port *net = owner;
@@ -588,7 +588,7 @@ static void recv_on_lost(void *owner, int pe, const char *why)
     struct ski_net_peer *peer = ski_net_peer_find(net, pe);
 
     if (net->self && peer)
-        ski_net_peer_lose(net, peer, why);
+        ski_net_peer_mark_lost(net, peer, why);
 }
 
 const struct ski_upcalls ski_net_upcalls = {

@@ -2,11 +2,10 @@
 /*
  * net_send.c - packets to other hosts (net.h).
  *
- * A packet goes to the driver at once, or waits in the backlog of its peer: for room, which the
- * driver lacks, or for others that it can be coalesced with.  Backlogs are flushed in passes of the
- * scheduler, before the scheduler returns, and by later sends to that peer.  Order: a packet is
- * sent directly only if the backlog is empty, and it is stamped with its sequence number when it
- * leaves.
+ * A packet is handed to the driver at once, or waits in the backlog of its peer: for room in the
+ * driver, or to be coalesced with others.  Backlogs are flushed in passes of the scheduler, before
+ * the scheduler returns, and by later sends to that peer.  Order: a packet is sent directly only if
+ * the backlog is empty, and it gets its sequence number when it is handed to the driver.
  */
 #include "core/net/net.h"
 
@@ -24,15 +23,15 @@
 #include "core/net/address_exchange.h"
 #include "transport/select.h"
 
-#define EXTEND_LOOK     16    /* extensions of a packet between two looks at the clock */
-#define BURST_LEAST     8     /* packets in a row that make a burst                    */
+#define EXTEND_LOOK     16    /* extensions of a packet between two reads of the clock */
+#define BURST_MIN       8     /* packets in a row that make a burst                    */
 #define NET_SPLIT_SHORT 16384 /* bytes of data up to which a split packet has its short form */
 
 #define CONNECT_SECONDS 5 /* for which the first packet to a progress thread waits */
 
 /* ---- connections ------------------------------------------------------------------ */
 
-/* Returns whether a progress thread answers at @p pe, and this PE may wait for that.  A progress
+/* Returns whether @p pe is served by a progress thread, for which this PE may wait.  A progress
  * thread waits for no other. */
 static bool net_is_answered(const struct ski_net_port *net, int pe)
 {
@@ -43,7 +42,7 @@ static bool net_is_answered(const struct ski_net_port *net, int pe)
            net->self->pe != ski_job_progress_pe(job, net->self->process);
 }
 
-/* Lets the first packets to a peer leave although this PE may compute from now on. */
+/* Makes sure that the first packets to a peer are sent although this PE may compute from now on. */
 static void net_connect_wait(struct ski_net_port *net, const struct ski_net_peer *peer)
 {
     if (ski_net_here.driver->connect_wait && net_is_answered(net, peer->pe))
@@ -60,7 +59,7 @@ static void net_connect(struct ski_net_port *net, struct ski_net_peer *peer)
     status = ski_net_here.driver->connect(net->port, peer->pe, address, bytes, &peer->endpoint);
     free(address);
     if (status != SKUA_OK) {
-        ski_net_peer_lose(net, peer, ski_net_reason(status));
+        ski_net_peer_mark_lost(net, peer, ski_net_reason(status));
         return;
     }
     ski_log(SKI_LOG_INFO, "PE %d is reached through %s", peer->pe, ski_net_here.driver->describe());
@@ -95,8 +94,8 @@ static void net_stamp(const struct ski_net_peer *peer, struct skua_msg *msg)
     msg->stamp.sequence = peer->sent;
 }
 
-/* Clears the half of the header that only messages to objects use: no stray memory leaves the host.
- */
+/* Clears the half of the header that only messages to objects use: no uninitialised memory leaves
+ * the host. */
 static void net_clear_half(struct skua_msg *msg)
 {
     memset((char *)msg + SKI_PACKET_HALF, 0, ski_packet_left_out(msg));
@@ -150,11 +149,11 @@ static bool net_try_send(struct ski_net_port *net, struct ski_net_peer *peer, st
     else
         ski_pool_free(&net->self->pool, msg);
     if (status < 0)
-        ski_net_peer_lose(net, peer, ski_net_reason(status));
+        ski_net_peer_mark_lost(net, peer, ski_net_reason(status));
     return true;
 }
 
-/* Lets passes of the scheduler see to the backlog of a peer. */
+/* Makes passes of the scheduler serve the backlog of a peer. */
 static void net_list(struct ski_net_port *net, struct ski_net_peer *peer)
 {
     if (peer->listed)
@@ -287,7 +286,7 @@ static inline __attribute__((always_inline)) bool net_may_wait(const struct ski_
            now - peer->sent_at < ski_net_here.burst && ski_coalesce_allowed(msg);
 }
 
-/* Returns whether the backlog is to be flushed before @p next: it is long enough, or old enough. */
+/* Returns whether the backlog must be flushed before @p next: it is long enough, or old enough. */
 static bool net_waited_enough(const struct ski_net_port *net, const struct ski_net_peer *peer,
                               const struct skua_msg *next, uint64_t now)
 {
@@ -309,14 +308,14 @@ static inline __attribute__((always_inline)) void net_send_or_keep(struct ski_ne
         net_keep(net, peer, msg);
 }
 
-/* Lets the next pass of the scheduler see to the port. */
+/* Makes the next pass of the scheduler serve the port. */
 static void net_ask_for_pass(struct ski_pe *self)
 {
     self->queue.events |= SKI_EVENT_NET;
 }
 
-/* Returns whether packets wait for room.  Those of a user thread wait for the scheduler, which then
- * finds out: they count as well. */
+/* Returns whether packets wait for room.  Those of a user thread wait for the scheduler, which
+ * sends them: they count as well. */
 static bool net_lacks_room(const struct ski_pe *self, const struct ski_net_peer *peer)
 {
     return peer->backlog.first && (peer->full || !peer->endpoint || self->thread) && !peer->lost;
@@ -374,11 +373,11 @@ bool ski_net_joins_burst(struct ski_pe *self, int pe)
         peer->burst++;
     else
         peer->burst = 0;
-    return peer->backlog.first || peer->burst >= BURST_LEAST;
+    return peer->backlog.first || peer->burst >= BURST_MIN;
 }
 
-/* Sends a small packet with the acknowledgements for its receiver: coalesced, they cost no system
- * call of their own.  Returns false if there are none: nothing has been sent. */
+/* Sends a small packet with the acknowledgements for its receiver piggybacked.  Returns false, and
+ * sends nothing, if there are none. */
 static bool net_send_with_acks(struct ski_net_port *net, struct ski_net_peer *peer,
                                struct skua_msg *msg)
 {
@@ -424,10 +423,10 @@ static inline __attribute__((always_inline)) bool net_send_to(struct ski_pe     
                                                               uint64_t now, bool acks)
 {
     struct ski_net_port *net  = self->net;
-    bool                 took = false; /* acknowledgements go along */
+    bool                 took = false; /* acknowledgements are piggybacked */
 
     if (room > 0)
-        peer->patient = peer->burst >= BURST_LEAST;
+        peer->patient = peer->burst >= BURST_MIN;
     msg->source = self->pe;
     self->stats.sent_net++;
     if (net->sends.since)
@@ -462,39 +461,39 @@ static bool net_is_open(const struct ski_net_port *net, const struct ski_net_pee
 
 /* ---- messages with data elsewhere ------------------------------------------------------ */
 
-static ski_net_uncopied_fn *net_uncopied;
+static ski_net_zcopy_send_fn *net_zcopy_send;
 
-void ski_net_set_uncopied(ski_net_uncopied_fn *fn)
+void ski_net_set_zcopy_send(ski_net_zcopy_send_fn *fn)
 {
-    net_uncopied = fn;
+    net_zcopy_send = fn;
 }
 
-bool ski_net_expect_uncopied(struct ski_pe *self, int pe, struct skua_msg *msg)
+bool ski_net_announce_zcopy(struct ski_pe *self, int pe, struct skua_msg *msg)
 {
     struct ski_net_peer *peer = ski_net_peer_find(self->net, pe);
 
     if (!net_is_open(self->net, peer) || !ski_net_here.driver->receives_direct)
         return false;
-    if (peer->uncopied < UINT8_MAX)
-        peer->uncopied++;
+    if (peer->zcopy < UINT8_MAX)
+        peer->zcopy++;
     msg->announced = 1;
     return true;
 }
 
 /* Returns the message to be sent in place of @p msg; NULL: @p msg has been sent.  The count of a
- * message that is never sent stays: then packets to the peer are looked at. */
-static struct skua_msg *net_send_uncopied(struct ski_pe *self, struct ski_net_peer *peer,
-                                          struct skua_msg *msg)
+ * message that is never sent stays: packets to the peer then take the slow path. */
+static struct skua_msg *net_send_zcopy(struct ski_pe *self, struct ski_net_peer *peer,
+                                       struct skua_msg *msg)
 {
-    struct skua_msg *left = net_uncopied(self, peer->pe, msg);
+    struct skua_msg *left = net_zcopy_send(self, peer->pe, msg);
 
     if (left != msg || !msg->announced)
-        peer->uncopied--;
+        peer->zcopy--;
     return left;
 }
 
 /* Sends a packet to a peer that is lost, that acknowledgements may wait for, or that a message was
- * made for whose data lie elsewhere. */
+ * made for whose data are elsewhere. */
 static __attribute__((noinline)) bool net_send_unusual(struct ski_pe       *self,
                                                        struct ski_net_peer *peer,
                                                        struct skua_msg *msg, size_t room,
@@ -504,7 +503,7 @@ static __attribute__((noinline)) bool net_send_unusual(struct ski_pe       *self
         ski_pool_free(&self->pool, msg);
         return false;
     }
-    if (peer->uncopied && msg->announced && !(msg = net_send_uncopied(self, peer, msg)))
+    if (peer->zcopy && msg->announced && !(msg = net_send_zcopy(self, peer, msg)))
         return false;
     return net_send_to(self, peer, msg, room, now, true);
 }
@@ -533,7 +532,7 @@ bool ski_net_send_open(struct ski_pe *self, int pe, struct skua_msg *msg, size_t
     return net_send_as(self, pe, msg, room);
 }
 
-/* Returns where the packet of a message begins whose last @p bytes of data lie elsewhere.  It has
+/* Returns where the packet of a message begins whose last @p bytes of data are elsewhere.  It has
  * its short form, with which a receiver does less, if it is likely to be copied on arrival. */
 static const char *net_split_begin(struct skua_msg *msg, size_t bytes)
 {
@@ -569,7 +568,7 @@ bool ski_net_send_split(struct ski_pe *self, int pe, struct skua_msg *msg, const
     if (status != SKUA_PENDING)
         done->fn(done, status);
     if (status < 0)
-        ski_net_peer_lose(net, peer, skua_status_str(status));
+        ski_net_peer_mark_lost(net, peer, skua_status_str(status));
     if (net_took_acks(peer))
         net_acks_went(net, ski_ticks());
     else

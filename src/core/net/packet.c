@@ -51,7 +51,7 @@ static bool packet_has_tail(const struct skua_msg *msg)
     return msg->handler == SKI_HANDLER_BROADCAST;
 }
 
-const char *ski_packet_wrong(const struct ski_job *job, uint32_t handlers,
+const char *ski_packet_error(const struct ski_job *job, uint32_t handlers,
                              const struct skua_msg *msg, size_t bytes)
 {
     const unsigned known = SKI_MSG_SPECIAL | SKI_MSG_TAIL | SKI_MSG_OBJECT;

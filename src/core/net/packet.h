@@ -2,8 +2,8 @@
 /*
  * packet.h - the format of messages between hosts, and its checks.
  *
- * A packet is the message as it lies in memory (core/data/msg.h): header, data, room for priority
- * words, tail.  Its `link`, a pointer that is of no use elsewhere, holds the stamp:
+ * A packet is the message as it is in memory (core/data/msg.h): header, data, room for priority
+ * words, tail.  Its `link`, a pointer that is meaningless on another host, holds the stamp:
  *
  *      token       proves that the sender knows the secret of the job
  *      sequence    number of the packet among the sender's to this PE; drivers may reorder packets
@@ -13,7 +13,7 @@
  *
  *      | first half of the header (32) | data, room for priority words, tail |
  *
- * The length of a packet tells its form, since the header says how much follows it.
+ * The length of a packet determines its form, since the header says how much follows it.
  *
  * Both hosts have the same byte order and layout: they run the same program, which is compared
  * before the first packet is sent (address_exchange.c).
@@ -54,8 +54,7 @@ static inline void *ski_packet_shorten(struct skua_msg *msg)
     return out ? memcpy((char *)msg + out, msg, SKI_PACKET_HALF) : msg;
 }
 
-/** Returns the message that ski_packet_shorten() was given, which lies at a multiple of 64 bytes.
- */
+/** Returns the message that ski_packet_shorten() was given, which is at a multiple of 64 bytes. */
 static inline void *ski_packet_message(void *packet)
 {
     return (char *)packet - (uintptr_t)packet % sizeof(struct skua_msg);
@@ -68,8 +67,8 @@ static inline bool ski_packet_is_short(const struct skua_msg *msg, size_t bytes)
     return ski_packet_left_out(msg) && ski_packet_least(msg) == bytes;
 }
 
-/** Returns whether a packet of @p bytes has its short form, no priority, and one of @p handlers of
- * the program, as nearly all have: then nothing but its sender can be wrong. */
+/** Returns whether a packet of @p bytes, as nearly all, has the short form, no priority, and one of
+ * @p handlers of the program: then only its sender remains to be checked. */
 static inline bool ski_packet_is_plain(const struct skua_msg *half, size_t bytes, uint32_t handlers)
 {
     return half->bytes == bytes - SKI_PACKET_HALF && !half->flags && !half->bit_room &&
@@ -97,7 +96,7 @@ uint32_t ski_packet_token(const uint64_t secret[2], int source, int target);
 /** Returns what is wrong with a packet of @p bytes at @p msg, in full form, for a PE of @p job with
  *  handlers below @p handlers; NULL: nothing.  The token is not checked.  Nothing beyond @p bytes
  * is read. */
-const char *ski_packet_wrong(const struct ski_job *job, uint32_t handlers,
+const char *ski_packet_error(const struct ski_job *job, uint32_t handlers,
                              const struct skua_msg *msg, size_t bytes);
 
 #endif

@@ -144,7 +144,7 @@ static void packet_test_test_right(const struct ski_job *job, uint64_t *seed)
         size_t           bytes;
         struct skua_msg *msg = packet_test_make_packet(seed, &bytes);
 
-        bad += ski_packet_wrong(job, HANDLERS, msg, bytes) != NULL;
+        bad += ski_packet_error(job, HANDLERS, msg, bytes) != NULL;
         free(msg);
     }
     OK(bad == 0, "what is right is taken");
@@ -217,7 +217,7 @@ static void packet_test_test_damaged(const struct ski_job *job, uint64_t *seed)
 
         packet_test_damage(seed, msg, sizeof *msg);
         msg = packet_test_cut(seed, msg, &bytes);
-        if (!ski_packet_wrong(job, HANDLERS, msg, bytes)) {
+        if (!ski_packet_error(job, HANDLERS, msg, bytes)) {
             taken++;
             bad += !packet_test_is_consistent(job, msg, bytes);
         }

@@ -66,7 +66,7 @@ void ski_net_peer_free(struct ski_net_peer *peer)
     free(peer); /* messages of its backlog go with the arena */
 }
 
-void ski_net_peer_lose(struct ski_net_port *net, struct ski_net_peer *peer, const char *why)
+void ski_net_peer_mark_lost(struct ski_net_port *net, struct ski_net_peer *peer, const char *why)
 {
     ski_assert(peer_lost && net->self);
     if (peer->lost)

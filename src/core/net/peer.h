@@ -14,11 +14,11 @@
 #include "core/pe/pe.h"
 #include "transport/driver.h"
 
-/* A packet that has overtaken one that was sent before it. */
+/* An out-of-order packet: it has overtaken one that was sent before it. */
 struct ski_early_packet {
     struct ski_early_packet *next;
     uint32_t                 sequence;
-    struct skua_msg         *msg; /* NULL: the packet was wrong, but its number is used up */
+    struct skua_msg         *msg; /* NULL: the packet was invalid; its number counts as received */
 };
 
 /* A PE of another host. */
@@ -27,12 +27,11 @@ struct ski_net_peer {
     union {
         struct {
             bool    lost;
-            bool    acks;     /* acknowledgements may wait for the PE: a packet carries them */
-            bool    took;     /* the next packet has some of them in it                     */
-            uint8_t uncopied; /* messages made for the PE whose data the driver may send from where
-                                 they lie (ski_net_expect_uncopied()), 255: or more */
+            bool    acks;  /* acknowledgements may wait for the PE: a packet carries them */
+            bool    took;  /* the next packet has some of them in it */
+            uint8_t zcopy; /* messages announced by ski_net_announce_zcopy(); 255: or more */
         };
-        uint32_t unusual; /* one of these: a packet takes the slow path */
+        uint32_t unusual; /* not 0: a packet takes the slow path */
     };
     uint32_t                 token_out, token_in;
     uint32_t                 sent, received; /* sequence numbers of the next packet each way   */
@@ -73,7 +72,7 @@ struct ski_net_port {
     uint64_t                operations;  /* the operations among them                         */
 };
 
-/** What drivers call (net_recv.c). */
+/** The upcalls of drivers (net_recv.c). */
 extern const struct ski_upcalls ski_net_upcalls;
 
 static inline uint32_t ski_net_peer_slot(const struct ski_net_port *net, int pe)
@@ -98,6 +97,6 @@ struct ski_net_peer *ski_net_peer_add(struct ski_net_port *net, int pe);
 void ski_net_peer_free(struct ski_net_peer *peer);
 
 /** Marks a peer as lost, for good, and calls ski_net_set_lost()'s function, once. */
-void ski_net_peer_lose(struct ski_net_port *net, struct ski_net_peer *peer, const char *why);
+void ski_net_peer_mark_lost(struct ski_net_port *net, struct ski_net_peer *peer, const char *why);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* builtin.h - what the runtime knows of its own handlers: the columns of handler_defs.h. */
+/* builtin.h - the properties of the runtime's own handlers: the columns of handler_defs.h. */
 #ifndef SKI_BUILTIN_H
 #define SKI_BUILTIN_H
 
@@ -27,10 +27,10 @@ struct ski_builtin {
     unsigned        flags; /* SKI_HANDLES_* */
 };
 
-#define SKI_NEVER_REMOTE   SIZE_MAX
-#define SKI_COMPLETE_LEAST 32 /* the completion (completion.c)      */
-#define SKI_SEGMENT_LEAST  57 /* the head and a byte (broadcast.h)  */
-#define SKI_REDUCE_LEAST   32 /* the head (reduction.c)             */
+#define SKI_NEVER_REMOTE SIZE_MAX
+#define SKI_COMPLETE_MIN 32 /* the completion (completion.c)      */
+#define SKI_SEGMENT_MIN  57 /* the head and a byte (broadcast.h)  */
+#define SKI_REDUCE_MIN   32 /* the head (reduction.c)             */
 
 /** The kind of a completion that invokes an object (completion.c). */
 #define SKI_DONE_OBJECT 6

@@ -12,7 +12,7 @@
 
 #define IN_PROGRAM (UINT64_C(1) << 63)
 
-/* Where the program itself lies, in this process. */
+/* Where the program itself is, in this process. */
 static struct {
     uintptr_t base, end;
 } program;

@@ -14,7 +14,7 @@
 
 struct ski_frame;
 
-/** Finds out where the program lies in this process.  Once, before the calls below. */
+/** Finds out where the program is in this process.  Once, before the calls below. */
 void ski_code_open(void);
 
 /** Returns the number of the code at @p code; 0 for NULL. */

@@ -82,7 +82,7 @@ static bool code_imports(const struct dl_phdr_info *info, const char *symbol)
     return table && symbols && names && code_relocates(table, bytes, symbols, names, symbol);
 }
 
-/* The program's and Skua's frames lie on the stacks of user threads. */
+/* The program's and Skua's frames are on the stacks of user threads. */
 static uint64_t code_canary(const struct dl_phdr_info *info, const char *name)
 {
     bool        has_frames = name[0] == '\0' || strncmp(name, "libskua", strlen("libskua")) == 0;
@@ -160,12 +160,12 @@ static struct ski_code_object code_find(const struct ski_code_object *map, size_
 const struct ski_code_object *ski_code_map_differs(const struct ski_code_object *theirs,
                                                    size_t count, struct ski_code_object *ours)
 {
-    struct ski_code_object       *here  = ski_malloc(SKI_CODE_MOST * sizeof *here);
-    size_t                        most  = ski_code_map(here, SKI_CODE_MOST);
+    struct ski_code_object       *here  = ski_malloc(SKI_CODE_MAX * sizeof *here);
+    size_t                        most  = ski_code_map(here, SKI_CODE_MAX);
     const struct ski_code_object *found = NULL;
 
     for (size_t i = 0; i < count && !found; i++) {
-        *ours = code_find(here, most < SKI_CODE_MOST ? most : SKI_CODE_MOST, theirs[i].name);
+        *ours = code_find(here, most < SKI_CODE_MAX ? most : SKI_CODE_MAX, theirs[i].name);
         if (ours->base != theirs[i].base || ours->contents != theirs[i].contents ||
             ours->canary != theirs[i].canary)
             found = &theirs[i];
@@ -188,7 +188,7 @@ static int code_scan_extent(struct dl_phdr_info *info, size_t size, void *arg)
     uintptr_t             from = UINTPTR_MAX, to = 0;
 
     (void)size;
-    if (code_is_never_needed(info) || scan->count == SKI_CODE_MOST)
+    if (code_is_never_needed(info) || scan->count == SKI_CODE_MAX)
         return 0;
     for (int i = 0; i < info->dlpi_phnum; i++) {
         const ElfW(Phdr) *part = &info->dlpi_phdr[i];

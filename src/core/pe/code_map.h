@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * code_map.h - where the program and its libraries lie in a process.
+ * code_map.h - where the program and its libraries are in a process.
  *
  * The stack of a user thread holds return addresses and may hold addresses of functions.  They are
- * valid in another process only if all code lies there at the same addresses, which the kernel's
+ * valid in another process only if all code is there at the same addresses, which the kernel's
  * address space layout randomisation (ASLR) prevents by default (setting aslr).  A process sends
  * its *code map* to another one, which compares it with its own.
  *
  * Frames of code that was compiled with a stack protector also hold its canary, a random word of
  * the process.  On x86-64 the canary is part of a context (context_x86_64.S).  On aarch64 it is one
- * read-only variable of the process, so such code is not the same in two processes.
+ * read-only variable of the process, so such frames are not valid in another process.
  */
 #ifndef SKI_CODE_MAP_H
 #define SKI_CODE_MAP_H
@@ -19,7 +19,7 @@
 #include <stdint.h>
 
 #define SKI_CODE_NAME 48
-#define SKI_CODE_MOST 512 /* loaded objects of a process that are compared */
+#define SKI_CODE_MAX  512 /* loaded objects of a process that are compared */
 
 /* A loaded object: the program or a library. */
 struct ski_code_object {
@@ -40,13 +40,13 @@ const struct ski_code_object *ski_code_map_differs(const struct ski_code_object 
                                                    size_t count, struct ski_code_object *ours);
 
 /* The loaded objects that words of some memory point into.  A stack in a checkpoint needs these.
- * Words that nothing uses any more may point into modules (base/module.h), which another job need
- * not have loaded: no user thread waits there, so modules are left out. */
+ * Modules (base/module.h) are left out: no user thread waits in their code, stale words may point
+ * into them, and another job need not have loaded them. */
 struct ski_code_scan {
     struct {
         uintptr_t from, to;
         bool      used;
-    } object[SKI_CODE_MOST];
+    } object[SKI_CODE_MAX];
     size_t    count;
     uintptr_t lowest, highest; /* of all objects */
 };
@@ -57,7 +57,7 @@ void ski_code_scan_begin(struct ski_code_scan *scan);
 /** Marks the objects that a word of the @p bytes at @p from, aligned as words are, points into. */
 void ski_code_scan_add(struct ski_code_scan *scan, const void *from, size_t bytes);
 
-/** Writes the objects that are used to @p map, of room for SKI_CODE_MOST, if it is not NULL.
+/** Writes the objects that are used to @p map, of room for SKI_CODE_MAX, if it is not NULL.
  * Returns their number. */
 size_t ski_code_scan_map(const struct ski_code_scan *scan, struct ski_code_object *map);
 

@@ -12,7 +12,7 @@ static void test_scan(void)
 {
     uintptr_t               words[4] = {1, (uintptr_t)test_scan, 2, (uintptr_t)stdout};
     struct ski_code_scan    scan;
-    struct ski_code_object *map = calloc(SKI_CODE_MOST, sizeof *map), ours;
+    struct ski_code_object *map = calloc(SKI_CODE_MAX, sizeof *map), ours;
 
     ski_code_scan_begin(&scan);
     ski_code_scan_add(&scan, words, sizeof *words);

@@ -20,7 +20,7 @@
 
 struct ski_handlers ski_handlers;
 
-/* What is registered: the functions and their names. */
+/* The registered functions and their names. */
 static skua_handler_fn *handler_functions;
 static const char     **handler_names;
 static uint32_t         handler_room;
@@ -28,7 +28,7 @@ static bool             handler_closed;
 
 static void handler_add(const char *name, skua_handler_fn fn)
 {
-    ski_assert(name && fn && ski_handlers.count < SKI_HANDLERS_MOST);
+    ski_assert(name && fn && ski_handlers.count < SKI_HANDLERS_MAX);
     if (ski_handlers.count == handler_room) {
         handler_room = handler_room ? 2 * handler_room : 64;
         handler_functions =
@@ -56,8 +56,8 @@ skua_handler ski_handler_register(const char *call, const char *name, skua_handl
         ski_misuse("%s(\"%s\"): handlers and other names are registered before skua_main() or "
                    "skua_init()",
                    call, name);
-    if (ski_handlers.count == SKI_HANDLERS_MOST)
-        ski_misuse("%s(\"%s\"): a program has at most %d handlers", call, name, SKI_HANDLERS_MOST);
+    if (ski_handlers.count == SKI_HANDLERS_MAX)
+        ski_misuse("%s(\"%s\"): a program has at most %d handlers", call, name, SKI_HANDLERS_MAX);
     for (uint32_t i = 0; i < ski_handlers.count; i++)
         if (strcmp(handler_names[i], name) == 0)
             ski_misuse("%s: there is a handler \"%s\" already", call, name);
@@ -74,7 +74,7 @@ skua_handler skua_handler_register(const char *name, skua_handler_fn fn)
 /* The function of names that are no handlers. */
 static void handler_never_sent(skua_msg *msg)
 {
-    ski_fatal("a message was sent to \"%s\", which is no handler", handler_names[msg->handler]);
+    ski_fatal("a message was sent to \"%s\", which is not a handler", handler_names[msg->handler]);
 }
 
 void ski_register_name(const char *call, const char *what, const char *name)

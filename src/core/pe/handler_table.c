@@ -7,7 +7,7 @@
 
 #include "base/log.h"
 
-#define TABLE_BYTES (SKI_HANDLERS_MOST * sizeof(skua_handler_fn))
+#define TABLE_BYTES (SKI_HANDLERS_MAX * sizeof(skua_handler_fn))
 #define TABLE_UNIT  ((size_t)64 << 10) /* size of the file: the largest page of a processor */
 #define TABLE_EACH  (TABLE_UNIT / sizeof(skua_handler_fn))
 
@@ -39,9 +39,8 @@ static size_t handler_table_map(skua_handler_fn *table, skua_handler_fn fn)
     if (fd < 0)
         return 0;
     if (ftruncate(fd, (off_t)TABLE_UNIT) == 0 && handler_table_write(fd, fn))
-        while (mapped < SKI_HANDLERS_MOST &&
-               mmap(table + mapped, TABLE_UNIT, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_FIXED, fd,
-                    0) != MAP_FAILED)
+        while (mapped < SKI_HANDLERS_MAX && mmap(table + mapped, TABLE_UNIT, PROT_READ | PROT_WRITE,
+                                                 MAP_PRIVATE | MAP_FIXED, fd, 0) != MAP_FAILED)
             mapped += TABLE_EACH;
     close(fd);
     return mapped;
@@ -57,7 +56,7 @@ skua_handler_fn *ski_handler_table_create(skua_handler_fn fn)
         ski_fatal("out of memory: mmap() has no %zu bytes for a table of handlers", TABLE_BYTES);
     mapped = handler_table_map(table, fn);
     /* What could not be mapped takes memory of the process. */
-    handler_table_fill(table + mapped, SKI_HANDLERS_MOST - mapped, fn);
+    handler_table_fill(table + mapped, SKI_HANDLERS_MAX - mapped, fn);
     return table;
 }
 

@@ -12,9 +12,9 @@
 
 #include <skua/message.h>
 
-#define SKI_HANDLERS_MOST (UINT16_MAX + 1)
+#define SKI_HANDLERS_MAX (UINT16_MAX + 1)
 
-/** Returns a table of SKI_HANDLERS_MOST entries, all of which hold @p fn and may be written. */
+/** Returns a table of SKI_HANDLERS_MAX entries, all of which hold @p fn and may be written. */
 skua_handler_fn *ski_handler_table_create(skua_handler_fn fn);
 
 /** Frees a table; NULL: there is none. */

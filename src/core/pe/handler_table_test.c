@@ -33,7 +33,7 @@ int main(void)
 {
     skua_handler_fn *one   = ski_handler_table_create(table_test_rest),
                     *other = ski_handler_table_create(table_test_last);
-    int all                = SKI_HANDLERS_MOST;
+    int all                = SKI_HANDLERS_MAX;
 
     OK(table_test_count(one, 0, all, table_test_rest) == all, "all entries hold the function");
     one[3]       = table_test_first;

@@ -54,7 +54,7 @@ struct ski_layer {
      * if the layer sets no limit; 0: not at all, since something was sent. */
     uint64_t (*before_sleep)(struct ski_pe *self);
 
-    /** Called before a call on the PE's own stack waits for something that messages bring about, if
+    /** Called before a call on the PE's own stack waits for something that messages cause, if
      *  self->before_wait is set. */
     void (*before_wait)(struct ski_pe *self);
 

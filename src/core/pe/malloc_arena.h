@@ -23,7 +23,8 @@ struct ski_host;
 
 /* The functions of Skua that skua-malloc.so calls first. */
 struct ski_malloc_hooks {
-    /** Allocates @p bytes, aligned to 64, if the calling thread is a PE; NULL: the system is to. */
+    /** Allocates @p bytes, aligned to 64, if the calling thread is a PE; NULL: the system's
+     *  allocator is used. */
     void *(*alloc)(size_t bytes);
     /** Returns the usable bytes of a block of the arena; 0: it is not from the arena. */
     size_t (*bytes)(const void *block);
@@ -31,8 +32,8 @@ struct ski_malloc_hooks {
     bool (*free)(void *block);
 };
 
-/** The one function of skua-malloc.so beside those of the system: from now on it calls @p hooks.
- * Found by its name in a process where the library is loaded. */
+/** The type of the function of skua-malloc.so that sets the hooks, found by its name in a process
+ * where the library is loaded. */
 typedef void ski_malloc_set_hooks_fn(const struct ski_malloc_hooks *hooks);
 #define SKI_MALLOC_SET_HOOKS "skua_malloc_set_hooks"
 

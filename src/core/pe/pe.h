@@ -2,7 +2,7 @@
 /*
  * pe.h - the state of one PE, in the memory of its process.
  *
- * Only the thread of the PE touches it.  What other PEs need lies in the arena: its inbox and its
+ * Only the thread of the PE touches it.  What other PEs need is in the arena: its inbox and its
  * heap (transport/host/host.h).  Modules and layers own the members that bear their names; most are
  * opaque here.
  */
@@ -93,11 +93,11 @@ struct ski_threads {
 };
 
 struct ski_pe {
-    /* What every pass and every send reads. */
+    /* Read by every pass and every send. */
     struct ski_reader      reader; /* of the PE's inbox                           */
     struct ski_queue       queue;
-    uint32_t               idle_passes; /* empty ones since the clock was last read    */
-    uint32_t               idle_limit;  /* so many until it is read again              */
+    uint32_t               idle_passes; /* empty passes since the clock was last read    */
+    uint32_t               idle_limit;  /* empty passes until it is read again              */
     struct ski_progress    progress;    /* of the network                              */
     int32_t                pe, pes;
     int32_t                first;   /* PEs from here on, `near` of them, have neighbouring */
@@ -105,16 +105,15 @@ struct ski_pe {
     char                  *inboxes; /* as in struct ski_host, at this PE's ring    */
     size_t                 stride;
     const skua_handler_fn *handler;
-    uint32_t               handlers;   /* their ids are 1 .. handlers */
-    uint32_t               sendable;   /* equal to handlers; 0: sends are checked (ownership.h) */
-    void (*ring)(struct ski_pe *self); /* answers the doorbell that is next in the inbox */
-    void (*ring_own)(struct ski_pe *self); /* answers one that the PE has rung for itself; both are
-                                              set by onesided */
+    uint32_t               handlers; /* their ids are 1 .. handlers */
+    uint32_t               sendable; /* equal to handlers; 0: sends are checked (ownership.h) */
+    void (*on_doorbell)(struct ski_pe *self); /* handles the doorbell that is next in the inbox */
+    void (*on_own_doorbell)(struct ski_pe *self); /* handles one that the PE rang for itself */
     skua_stats               stats;
     struct ski_inbox_credits credits[SKI_INBOX_CREDITS];
     struct ski_pool          pool;
 
-    /* Where the PE is. */
+    /* The position of the PE in the job. */
     struct ski_job  *job;
     struct ski_host *host;
     int              process;
@@ -144,12 +143,12 @@ struct ski_pe {
     bool        before_wait; /* a layer wants to be called before the next wait (layer.h)  */
     uint64_t    held;        /* messages delivered that the runtime keeps (msg_counts.h)    */
     uint32_t    counted;     /* packets in the queue of SKI_HANDLES_COUNTED                 */
-    const void *released_at; /* code that gives a message away, if that is checked          */
+    const void *released_at; /* code that releases a message, if that is checked          */
 };
 
-/** Notes in the event mask that the job ends, if it does.  Called with every batch of arrivals and
- * when idle; skua_exit() wakes all PEs, so that is often enough.  Relaxed: the exit code comes with
- * the flag, in one word. */
+/** Sets SKI_EVENT_EXIT if the job ends.  Called with every batch of arrivals and when idle, which
+ * is often enough since skua_exit() wakes all PEs.  Relaxed: the flag and the exit code are one
+ * word. */
 static inline void ski_pe_check_exit(struct ski_pe *self)
 {
     if (SKI_UNLIKELY(atomic_load_explicit(&self->job->exit, memory_order_relaxed) != 0))
@@ -162,7 +161,7 @@ static inline bool ski_pe_exiting(const struct ski_pe *self)
     return self->queue.events & SKI_EVENT_EXIT;
 }
 
-/** Removes the doorbell that is next in the inbox, which has been answered.  It counts as a message
+/** Removes the doorbell that is next in the inbox, which has been handled.  It counts as a message
  * that was delivered (msg_counts.h). */
 static inline void ski_pe_doorbell_answered(struct ski_pe *self)
 {

@@ -2,7 +2,7 @@
 /*
  * progress.h - progress sources, and when a PE polls them.
  *
- * Messages of other PEs of the host lie in the inbox, and events set a bit of the event mask
+ * Messages of other PEs of the host are in the inbox, and events set a bit of the event mask
  * (core/data/queue.h).  Neither is possible for the network: it makes progress only while a PE
  * polls it, and a poll is a system call.  The network port of a PE is a *progress source*, which
  * registers here; the scheduler asks the policy below when to poll it
@@ -29,20 +29,22 @@
 
 struct ski_pe;
 
-#define SKI_PROGRESS_MESSAGES 16   /* run between two looks at the clock                  */
-#define SKI_PROGRESS_PASSES   8    /* empty ones likewise                                 */
-#define SKI_PROGRESS_EAGER    128  /* polls in vain that a PE makes in empty passes ...   */
-#define SKI_PROGRESS_SILENT   1024 /* ... and that lengthen the interval, to ten times    */
-#define SKI_PROGRESS_NS       4000 /* between two polls while messages flow               */
+#define SKI_PROGRESS_MESSAGES 16 /* messages run between two reads of the clock */
+#define SKI_PROGRESS_PASSES                                                                        \
+    8 /* empty passes between two reads of the clock                                 */
+#define SKI_PROGRESS_EAGER  128  /* fruitless polls that a PE makes in empty passes ...   */
+#define SKI_PROGRESS_SILENT 1024 /* ... and that lengthen the interval, to ten times    */
+#define SKI_PROGRESS_NS     4000 /* between two polls while messages flow               */
 
-/* What the scheduler calls of a progress source. */
+/* The functions of a progress source that the scheduler calls. */
 struct ski_progress_source {
-    /** Does what is due without a poll, in a pass with SKI_EVENT_NET; @p idle: no message waits.
-     *  Returns whether the next pass is to call it again. */
+    /** Performs due work that needs no poll, in a pass with SKI_EVENT_NET; @p idle: no message
+     *  waits.  Returns whether the next pass must call it again. */
     bool (*pass)(struct ski_pe *self, bool idle);
     /** Polls the source. Returns true if something has happened. */
     bool (*poll)(struct ski_pe *self);
-    /** Does what cannot wait any longer when the scheduler returns to its caller. */
+    /** Performs what must not wait until the next pass, when the scheduler returns to its
+     *  caller. */
     void (*leave)(struct ski_pe *self);
     /** Sleeps until something happens at the source or arrives in the inbox, or for @p ns. */
     void (*sleep)(struct ski_pe *self, uint64_t ns);
@@ -50,13 +52,13 @@ struct ski_progress_source {
 
 /* The progress source of a PE, and when to poll it. */
 struct ski_progress {
-    uint64_t due;     /* value of queue.popped that asks for a look; UINT64_MAX: no source */
+    uint64_t due;     /* value of queue.popped at which the clock is read; UINT64_MAX: no source */
     uint64_t settled; /* queue.pushed after the last poll                                  */
     uint64_t at;      /* ticks of the last poll                                            */
     uint64_t base;    /* ticks of SKI_PROGRESS_NS                                          */
     uint64_t empty;   /* passes that found no message, so far                              */
     uint32_t misses;  /* polls in a row that brought nothing                               */
-    uint32_t passes;  /* empty passes until the next look at the clock                     */
+    uint32_t passes;  /* empty passes until the clock is read                     */
 
     const struct ski_progress_source *source; /* NULL: none */
 };
@@ -80,7 +82,7 @@ static inline void ski_progress_register(struct ski_progress              *progr
     *progress = (struct ski_progress){.base = base, .source = source};
 }
 
-/** Notes that something is expected from the source soon: the PE has sent, or the source holds
+/** Records that something is expected from the source soon: the PE has sent, or the source holds
  *  operations. */
 static inline void ski_progress_expect(struct ski_progress *progress)
 {

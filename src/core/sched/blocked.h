@@ -15,13 +15,13 @@ struct ski_call {
 /** The public function that this stands in, as the program called it. */
 #define SKI_CALL ((struct ski_call){__func__, __builtin_return_address(0)})
 
-/* Calls that block on the PE's own stack, the innermost first; the records lie on that stack. */
+/* Calls that block on the PE's own stack, the innermost first; the records are on that stack. */
 struct ski_blocked {
     struct ski_call     call;
     struct ski_blocked *outer;
 };
 
-/** Lets the layers above prepare for a wait that messages may end, on the PE's own stack. */
+/** Calls the layers above before a wait that messages may end, on the PE's own stack. */
 static inline void ski_blocked_prepare(struct ski_pe *self)
 {
     if (SKI_UNLIKELY(self->before_wait && !self->thread))

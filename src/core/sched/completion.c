@@ -4,7 +4,7 @@
  *
  * A completion that another PE performs is sent to its own PE in a message: the completion, then
  * the result.  A future keeps that message as it is (future.c), which is why the result of a future
- * always lies after a struct completion_carried.
+ * always follows a struct completion_carried.
  *
  * A completion contains addresses of its PE, and may come from another host: in such a message, or
  * in data that the program has received and now passes to skua_complete().  So each completion of a
@@ -30,7 +30,7 @@
 #include "core/sched/thread.h"
 #include "core/sched/wait.h"
 
-/* What a completion does, in the order of skua_done_*(). */
+/* The kinds of completions, in the order of skua_done_*(). */
 enum completion_kind {
     NOTHING,
     COUNT,                   /* increments a counter */
@@ -56,7 +56,7 @@ static skua_completion completion_of(const struct completion_carried *carried)
     return done;
 }
 
-_Static_assert(sizeof(struct completion_carried) == SKI_COMPLETE_LEAST, "see builtin.h");
+_Static_assert(sizeof(struct completion_carried) == SKI_COMPLETE_MIN, "see builtin.h");
 
 /* ---- making ------------------------------------------------------------------ */
 
@@ -390,7 +390,7 @@ void ski_on_complete(skua_msg *msg)
 }
 
 /* Handles a completion that another PE made and that has followed its target here.  Its tag is not
- * checked, since the PE that made the completion has checked it.  Its target lies in memory that
+ * checked, since the PE that made the completion has checked it.  Its target is in memory that
  * another PE has moved here.  A program whose threads migrate trusts all processes that know the
  * secret of the job, since it executes their stacks (docs/decisions/0048-threads-that-migrate.md).
  */

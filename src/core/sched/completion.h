@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* completion.h - completions whose result lies in a message already. */
+/* completion.h - completions whose result is already in a message. */
 #ifndef SKI_COMPLETION_H
 #define SKI_COMPLETION_H
 
@@ -7,17 +7,17 @@
 #include <skua/message.h>
 
 /** Performs @p done as skua_complete() does; the result is what follows the first
- *  SKI_COMPLETE_LEAST bytes of @p msg.  The caller gives @p msg away.  A future of this PE keeps
- * the message, and nothing is copied. */
+ *  SKI_COMPLETE_MIN bytes of @p msg.  Takes ownership of @p msg.  A future of this PE keeps the
+ * message, so that nothing is copied. */
 void ski_complete_with(skua_completion done, skua_msg *msg);
 
-/** Returns whether a completion is a value: it names no address of its process, or one that a
- *  restarted job keeps, so it can be kept in a checkpoint. */
+/** Returns whether a completion can be saved in a checkpoint: it contains no address of its
+ *  process, or one that a restarted job keeps. */
 bool ski_completion_is_value(const skua_completion *done);
 
-/** Adapts a completion from a checkpoint, which is a value, to this job: it takes effect on a PE
- *  that this job has, also if the former job had more PEs.  The division of the isomalloc range has
- *  been restored before.  Returns NULL, or the reason why there is no such completion. */
+/** Adapts a completion from a checkpoint to this job: it takes effect on a PE that this job has,
+ *  even if the former job had more PEs.  The division of the isomalloc range has been restored
+ *  before.  Returns NULL, or the reason why there is no such completion. */
 const char *ski_completion_restore(skua_completion *done);
 
 #endif

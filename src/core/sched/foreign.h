@@ -3,10 +3,10 @@
  * foreign.h - what a PE learns of foreign PEs from its yields.
  *
  * Foreign PEs are those on the CPU of a PE that do not share its arena.  They are counted as one
- * that is always awake (ski_host_foreign_pes()), since the PE cannot know when they sleep.  A yield
- * tells: if it returns at once, no other thread has wanted the CPU, and for a while the PE waits as
- * if they were asleep.  If it takes very long, the others compute, and the PE is to sleep instead
- * of yielding again (docs/decisions/0004-waiting.md).
+ * that is always awake (ski_host_foreign_pes()), since the PE cannot know when they sleep.  The
+ * duration of a yield shows it: if it returns at once, no other thread has wanted the CPU, and for
+ * a while the PE waits as if they were asleep.  If it takes very long, the others compute, and the
+ * PE sleeps instead of yielding again (docs/decisions/0004-waiting.md).
  *
  * All times are ticks (base/clock.h).
  */
@@ -20,14 +20,14 @@ struct ski_foreign {
     int      pes;         /* that the domain of the PE counts; 0: there are none             */
     uint64_t quick;       /* a yield that took less: no other thread has run                 */
     uint64_t computes;    /* a yield that took longer: the other thread has much to do       */
-    uint64_t alone;       /* how long they are taken to be asleep after a quick yield        */
-    uint64_t alone_until; /* they are taken to be asleep before that                         */
+    uint64_t alone;       /* how long they are assumed to sleep after a quick yield        */
+    uint64_t alone_until; /* they are assumed to sleep until then                         */
 };
 
-/** What a yield has told. */
+/** The outcome of a yield. */
 enum ski_foreign_yield { SKI_YIELD_ALONE, SKI_YIELD_SHARED, SKI_YIELD_COMPUTES };
 
-/** Notes a yield at @p begun that took @p took. */
+/** Records a yield at @p begun that took @p took. */
 static inline enum ski_foreign_yield ski_foreign_yielded(struct ski_foreign *foreign,
                                                          uint64_t begun, uint64_t took)
 {
@@ -39,8 +39,8 @@ static inline enum ski_foreign_yield ski_foreign_yielded(struct ski_foreign *for
     return took > foreign->computes ? SKI_YIELD_COMPUTES : SKI_YIELD_SHARED;
 }
 
-/** Returns how many foreign PEs, of those that the domain counts as awake, are taken to be asleep
- *  at @p now. */
+/** Returns how many of the foreign PEs that the domain counts as awake are assumed to sleep at @p
+ *  now. */
 static inline int ski_foreign_asleep(const struct ski_foreign *foreign, uint64_t now)
 {
     return now < foreign->alone_until ? foreign->pes : 0;

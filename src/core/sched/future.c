@@ -171,7 +171,7 @@ bool ski_futures_chained(const struct ski_pe *self, bool (*moves)(const void *at
 
 void ski_futures_destroy(struct ski_pe *self)
 {
-    while (self->continuations) { /* their futures may not exist any more */
+    while (self->continuations) { /* their futures may no longer exist */
         struct ski_continuation *c = self->continuations;
 
         self->continuations = c->next;
@@ -183,9 +183,9 @@ void ski_futures_destroy(struct ski_pe *self)
 
 static const void *future_result(const skua_msg *result, size_t *bytes)
 {
-    ski_assert(result && result->bytes >= SKI_COMPLETE_LEAST);
-    *bytes = result->bytes - SKI_COMPLETE_LEAST;
-    return (const char *)skua_msg_data((skua_msg *)(uintptr_t)result) + SKI_COMPLETE_LEAST;
+    ski_assert(result && result->bytes >= SKI_COMPLETE_MIN);
+    *bytes = result->bytes - SKI_COMPLETE_MIN;
+    return (const char *)skua_msg_data((skua_msg *)(uintptr_t)result) + SKI_COMPLETE_MIN;
 }
 
 static void future_use_begin(struct ski_pe *self, struct ski_future_use *use, skua_msg *result)

@@ -16,12 +16,13 @@
 
 struct ski_pe;
 
-/** Sets @p future of @p self to what lies after the first SKI_COMPLETE_LEAST bytes of @p result,
- *  which the caller gives away; wakes its waiters and performs what is chained to it. */
+/** Takes ownership of @p result and sets @p future of @p self to what follows its first
+ *  SKI_COMPLETE_MIN bytes; wakes the waiters of the future and performs the completions chained
+ *  to it. */
 void ski_future_set(struct ski_pe *self, skua_future *future, skua_msg *result);
 
 /** Returns whether completions are chained to a future for whose address @p moves returns true:
- * their records stay on this PE, so the future must, too. */
+ * their records stay on this PE, so the future must not move. */
 bool ski_futures_chained(const struct ski_pe *self, bool (*moves)(const void *at, void *arg),
                          void                *arg);
 

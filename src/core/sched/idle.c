@@ -18,7 +18,7 @@
 #define IDLE_SHARED  4         /* ... where PEs share a CPU                              */
 #define QUICK_NS     1000      /* of a yield during which no other thread has run        */
 #define SWITCH_NS    4000      /* of a yield during which another thread may have run    */
-#define IMPATIENT_NS 100000000 /* during which a PE learns no patience after that    */
+#define IMPATIENT_NS 100000000 /* after that, during which the patience does not grow    */
 #define ALONE_NS     100000    /* after which such a yield is repeated                  */
 #define LONG_NS      50000     /* of a yield after which a PE sleeps: the other computes */
 #define LOOK_NS      500       /* polling before each yield but the first: a quarter of its cost */
@@ -32,7 +32,7 @@ struct ski_idle_callback {
     struct ski_idle_callback *next;
 };
 
-/* What a PE does while there is nothing to run. */
+/* The idle state of a PE. */
 struct ski_idle {
     uint64_t since;       /* ticks; 0: not known                                    */
     uint64_t delivered;   /* queue.popped at that moment                            */
@@ -110,7 +110,7 @@ static void idle_sleep(struct ski_pe *self)
     if (self->queue.events & SKI_EVENT_BACKLOG && ns > RETRY_NS)
         ns = RETRY_NS;
     ns = ns < most ? ns : most;
-    ns = ski_backpressure_rest(self, ns);
+    ns = ski_backpressure_before_sleep(self, ns);
     self->stats.sleeps++;
     begun = ski_ticks();
     if (ski_progress_has_source(&self->progress)) {
@@ -143,7 +143,7 @@ static bool idle_is_crowded(const struct ski_pe *self, uint64_t now)
                                     ski_foreign_asleep(&self->idle->foreign, now));
 }
 
-/* Yields the CPU, and finds out whether foreign PEs wanted it. */
+/* Yields the CPU, and measures whether foreign PEs wanted it. */
 static void idle_yield_to_others(struct ski_pe *self)
 {
     struct ski_idle       *idle  = self->idle;
@@ -190,14 +190,14 @@ static bool idle_was_switched(struct ski_idle *idle)
 }
 
 /* Yields the CPU at @p now.  If another thread, which is no PE of this arena, has run meanwhile,
- * the PE soon sleeps.  A long yield alone does not tell: an interrupt or the hypervisor delays one,
- * too. */
+ * the PE soon sleeps.  The length of the yield alone does not show this: an interrupt or the
+ * hypervisor delays one, too. */
 static void idle_yield_alone(struct ski_idle *idle, uint64_t now)
 {
     sched_yield();
     if (idle->patience.ticks > 0 && ski_ticks() - now > idle->switch_ticks &&
         idle_was_switched(idle))
-        ski_patience_lose(&idle->patience, now + idle->impatient_ticks);
+        ski_patience_reset(&idle->patience, now + idle->impatient_ticks);
 }
 
 /* Spins, yields or sleeps, by how long the PE has been idle at @p now. */
@@ -276,7 +276,7 @@ const uint64_t *ski_idle_ticks(const struct ski_pe *self)
     return &self->idle->total;
 }
 
-uint64_t ski_idle_rests(const struct ski_pe *self)
+uint64_t ski_idle_count(const struct ski_pe *self)
 {
     return self->idle->rests;
 }

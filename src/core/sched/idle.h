@@ -14,16 +14,16 @@
 
 struct ski_pe;
 
-/** Decides, every so many empty passes, whether to spin, yield or sleep, and does so. */
+/** Decides, once in a number of empty passes, whether to spin, yield or sleep, and does so. */
 void ski_idle_consider(struct ski_pe *self);
 
-/** Lets the time for which @p self has been idle begin anew. */
+/** Restarts the idle time of @p self. */
 void ski_idle_begin(struct ski_pe *self);
 
 /** Returns how many times neither the loop of @p self nor one of its idle callbacks had work. */
-uint64_t ski_idle_rests(const struct ski_pe *self);
+uint64_t ski_idle_count(const struct ski_pe *self);
 
-/** Returns where the ticks are counted for which @p self was idle so far. */
+/** Returns the address of the count of ticks that @p self has been idle. */
 const uint64_t *ski_idle_ticks(const struct ski_pe *self);
 
 /** Prepares the idle state of a new PE. */

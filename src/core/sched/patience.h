@@ -4,9 +4,9 @@
  *
  * If a message arrives soon after the PE has begun to sleep, waking has delayed it by more than the
  * CPU time was worth: the patience grows, up to the setting idle_patience.  A message after a long
- * sleep halves it.  A sleep may consist of several naps, since a driver wants to be called from
- * time to time; one that a timer of the program has ended teaches nothing.  If other threads want
- * the CPU the PE has no patience for a while.
+ * sleep halves it.  A sleep may consist of several naps, since a driver must be called from time to
+ * time; a sleep that a timer of the program has ended does not change the patience.  If other
+ * threads want the CPU the PE has no patience for a while.
  *
  * All times are ticks (base/clock.h).
  */
@@ -25,7 +25,7 @@ struct ski_patience {
     uint64_t never_before; /* until then the patience does not grow              */
 };
 
-/** Notes a nap from @p begun to @p ended; @p due: it has lasted until a timer of the program. */
+/** Records a nap from @p begun to @p ended; @p due: it has lasted until a timer of the program. */
 static inline void ski_patience_slept(struct ski_patience *p, uint64_t begun, uint64_t ended,
                                       bool due)
 {
@@ -52,8 +52,8 @@ static inline void ski_patience_learn(struct ski_patience *p)
         p->ticks = p->most;
 }
 
-/** Notes that other threads want the CPU: until @p time there is no patience. */
-static inline void ski_patience_lose(struct ski_patience *p, uint64_t time)
+/** Resets the patience until @p time, since other threads want the CPU. */
+static inline void ski_patience_reset(struct ski_patience *p, uint64_t time)
 {
     p->ticks        = 0;
     p->never_before = time;

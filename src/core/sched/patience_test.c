@@ -37,7 +37,7 @@ int main(void)
     ski_patience_learn(&p);
     OK(p.ticks == 250, "a sleep that a timer ends changes nothing");
 
-    ski_patience_lose(&p, 31000);
+    ski_patience_reset(&p, 31000);
     OK(p.ticks == 0, "other threads that want the CPU take it away");
     patience_test_sleep(&p, 30000, 10);
     OK(p.ticks == 0, "it does not grow again at once");

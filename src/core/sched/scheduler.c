@@ -31,8 +31,8 @@
 
 /* ---- a pass -------------------------------------------------------------- */
 
-/* Returns the number of messages to run, while memory is short, after a poll that brought
- * @p brought: one poll of a driver may bring megabytes, so more must leave than came. */
+/* Returns the number of messages to run, while memory is short, after a poll that brought @p
+ * brought: one poll of a driver may bring megabytes, so more messages must run than arrived. */
 static uint64_t sched_messages_pressed(uint64_t brought)
 {
     return brought < PRESSED_MESSAGES / 2 ? PRESSED_MESSAGES : 2 * brought;
@@ -51,7 +51,7 @@ static void sched_poll_source(struct ski_pe *self)
     ski_progress_polled(progress, self->queue.pushed, came);
 }
 
-/* Gives the progress source its turn: its work of a pass, and a poll if that is due. */
+/* Serves the progress source: its work of a pass, and a poll if that is due. */
 static void sched_progress(struct ski_pe *self)
 {
     struct ski_progress *progress = &self->progress;
@@ -68,7 +68,7 @@ static void sched_progress(struct ski_pe *self)
         sched_poll_source(self);
 }
 
-/* Gives the progress source its turn after so many messages. */
+/* Serves the progress source after a number of messages. */
 static inline void sched_count_delivery(struct ski_pe *self)
 {
     if (SKI_UNLIKELY(self->queue.popped >= self->progress.due))
@@ -117,16 +117,16 @@ static inline void sched_deliver(struct ski_pe *self, struct skua_msg *msg, uint
 }
 
 /* Returns whether @p ran messages since @p since, a few, took longer than HELD_MESSAGES quick ones.
- * The clock is read after the first one and each fourth that follows, as to read it takes a part of
- * the time of a quick message. */
+ * The clock is read after the first one and every fourth after it, since reading it takes a
+ * considerable part of the time of a quick message. */
 static inline bool sched_is_late(const struct ski_pe *self, uint64_t ran, uint64_t since)
 {
     return ran % 4 == 1 && ski_ticks() - since >= HELD_MESSAGES * self->loop.quick;
 }
 
 /* Returns whether an event of the mask goes before a message of priority 0.  A PE that waits in a
- * collective polls memory; while messages arrive, it does so after every few of them only, or after
- * the time that so many quick ones take. */
+ * collective polls memory; while messages arrive, it does so only once in a few of them, or after
+ * the time that this number of quick ones takes. */
 static inline bool sched_has_event(const struct ski_pe *self)
 {
     if (SKI_LIKELY(!self->queue.events))
@@ -136,7 +136,7 @@ static inline bool sched_has_event(const struct ski_pe *self)
            sched_is_late(self, self->queue.popped - self->loop.polled, self->loop.polled_at);
 }
 
-/* Returns whether one message has arrived, and no other waits that might go first. */
+/* Returns whether exactly one message has arrived and no other is queued that might run first. */
 static inline bool sched_is_alone(const struct ski_pe *self, const struct ski_cell *cell)
 {
     return !self->queue.plain.first && !sched_has_event(self) && !(cell->flags & SKI_MSG_SPECIAL) &&
@@ -157,22 +157,22 @@ static inline struct skua_msg *sched_pop_plain(struct ski_pe *self)
     return msg;
 }
 
-/* A doorbell is answered before queued messages, but then it is the queue's turn: an answer may
- * ring another doorbell, and so on.  Doorbells count as delivered (msg_counts.h), so it is the
- * queue's turn if nothing was delivered since the last one. */
+/* A doorbell is handled before queued messages, but not two in a row: handling one may ring
+ * another, which would starve the queue.  Doorbells count as delivered (msg_counts.h), so a message
+ * of the queue is next if nothing was delivered since the last doorbell. */
 static inline bool sched_is_queues_turn(const struct ski_pe *self)
 {
     return self->loop.doorbell == self->queue.popped;
 }
 
-/* Answers a doorbell: calls @p ring, of the layer above, which runs the callback of its channel. */
-static inline void sched_answer(struct ski_pe *self, void (*ring)(struct ski_pe *self))
+/* Handles a doorbell by @p hook, of the layer above, which runs the callback of its channel. */
+static inline void sched_answer(struct ski_pe *self, void (*hook)(struct ski_pe *self))
 {
     self->idle_passes = 0;
-    ski_assert(ring);
+    ski_assert(hook);
     self->loop.doorbell = self->queue.popped + 1;
     sched_count_delivery(self);
-    ring(self);
+    hook(self);
 }
 
 /* Returns whether this PE has rung a doorbell for itself, and the job does not end. */
@@ -201,7 +201,7 @@ static __attribute__((noinline)) bool sched_run_either(struct ski_pe *self)
         return true;
     if (!sched_has_rung(self))
         return false;
-    sched_answer(self, self->ring_own);
+    sched_answer(self, self->on_own_doorbell);
     return true;
 }
 
@@ -213,14 +213,14 @@ static __attribute__((noinline)) bool sched_run_empty(struct ski_pe *self)
 
     sched_progress(self);
     if (SKI_UNLIKELY(sched_has_rung(self) && !sched_is_queues_turn(self))) {
-        sched_answer(self, self->ring_own);
+        sched_answer(self, self->on_own_doorbell);
         return true;
     }
     msg = ski_queue_pop(&self->queue);
     if (msg)
         sched_deliver(self, msg, msg->handler);
     else if (SKI_UNLIKELY(sched_has_rung(self)))
-        sched_answer(self, self->ring_own);
+        sched_answer(self, self->on_own_doorbell);
     else
         return false;
     return true;
@@ -235,7 +235,7 @@ static __attribute__((noinline)) bool sched_run_attended(struct ski_pe *self)
                (ski_progress_has_source(&self->progress) && sched_run_empty(self));
     if (self->queue.events != SKI_EVENT_DOORBELLS || self->queue.plain.first)
         return sched_run_either(self);
-    sched_answer(self, self->ring_own);
+    sched_answer(self, self->on_own_doorbell);
     return true;
 }
 
@@ -255,11 +255,11 @@ static inline bool sched_run_queued(struct ski_pe *self)
 
 static inline bool sched_pass(struct ski_pe *self);
 
-/* Answers a wake-up or a doorbell of another PE. */
+/* Handles a wake-up or a doorbell of another PE. */
 static bool sched_run_wakeup(struct ski_pe *self)
 {
     if (!self->reader.next->handler) {
-        ski_idle_begin(self); /* more is to come from the PE that woke this one */
+        ski_idle_begin(self); /* the PE that woke this one will send more */
         ski_inbox_answer(self);
         return sched_pass(self); /* what follows the wake-up counts: it is nothing to run itself */
     }
@@ -267,13 +267,13 @@ static bool sched_run_wakeup(struct ski_pe *self)
         return true;
     if (!ski_inbox_doorbell_next(self)) /* a timer has run the scheduler, which answered it */
         return sched_pass(self);
-    sched_answer(self, self->ring);
+    sched_answer(self, self->on_doorbell);
     return true;
 }
 
 /* ---- quick messages --------------------------------------------------------
  *
- * To move all that has arrived into the queue after each message makes the queue outgrow the cache,
+ * Moving all that has arrived into the queue after each message makes the queue outgrow the cache,
  * and takes lines of cells away from senders that fill them.  So while messages are quick and none
  * has a priority, several run between two polls of the inbox, as many are moved then, and more run
  * while the queue is long.  That ends where the inbox fills up: a sender that finds it full keeps
@@ -285,14 +285,14 @@ static bool sched_run_wakeup(struct ski_pe *self)
  * these are slow, and for one for each ARRIVALS cells before it.  To look at the flags of the cells
  * before they are moved (every 8 us) took a quarter of the rate of pairs. */
 
-/* Lets the inbox be polled. */
+/* Allows the next pass to poll the inbox. */
 static inline void sched_release(struct ski_pe *self)
 {
     self->loop.slow &= ~(uint32_t)SKI_LOOP_HOLDS;
 }
 
-/* Lets a few messages run before the inbox is polled, if those that ran since the last call were
- * quick; to move @p moved messages into the queue takes some of that time, too. */
+/* Holds the next poll of the inbox until a few messages have run, if those that ran since the last
+ * call were quick; moving @p moved messages into the queue takes some of that time, too. */
 static inline void sched_hold(struct ski_pe *self, uint64_t moved)
 {
     uint64_t now = ski_ticks(), ran = self->queue.popped - self->loop.held;
@@ -308,7 +308,7 @@ static inline void sched_hold(struct ski_pe *self, uint64_t moved)
         sched_release(self);
 }
 
-/* Returns whether urgent messages come to this PE, which are to be found at once. */
+/* Returns whether urgent messages arrive at this PE, which must be found at once. */
 static inline bool sched_has_urgent(const struct ski_queue *queue)
 {
     return queue->special && queue->pushed - queue->special < HELD_SPECIAL;
@@ -408,7 +408,7 @@ static inline bool sched_pass(struct ski_pe *self)
 
 /* ---- idle ---------------------------------------------------------------- */
 
-/* The job ends, and the program is about to learn it.  Returns false. */
+/* Called when the job ends, before control returns to the program.  Returns false. */
 static SKI_COLD bool sched_give_up(struct ski_pe *self)
 {
     ski_layers_before_exit(self);
@@ -432,7 +432,7 @@ static inline void sched_leave(struct ski_pe *self)
     self->loop.depth--;
     if (SKI_UNLIKELY(ski_progress_has_source(&self->progress))) {
         self->progress.source->leave(self);
-        self->progress.passes = 0; /* the next loop looks at the clock: it may begin much later */
+        self->progress.passes = 0; /* the next loop reads the clock: it may begin much later */
     }
 }
 

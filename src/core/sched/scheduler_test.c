@@ -334,8 +334,8 @@ int main(void)
     core_handler[CORE_HANDLER]     = sched_test_on_number;
     core_handler[CORE_HANDLER + 1] = sched_test_on_stop;
     core_pes_begin(16);
-    core_pe[0]->ring     = sched_test_ring;
-    core_pe[0]->ring_own = sched_test_ring_own;
+    core_pe[0]->on_doorbell     = sched_test_ring;
+    core_pe[0]->on_own_doorbell = sched_test_ring_own;
     OK(sched_test_order(), "messages of two PEs are delivered in order");
     sched_test_drain();
     sched_test_loops();

@@ -2,8 +2,8 @@
 /*
  * thread.h - user threads, as the scheduler sees them.
  *
- * A thread lies in the arena, so that its address can be sent; its stack is memory of its process.
- * A thread that runs for an object which can migrate lies in the isomalloc range
+ * A thread is in the arena, so that its address can be sent; its stack is memory of its process.
+ * A thread that runs for an object which can migrate is in the isomalloc range
  * (isomalloc/isomalloc.h), at the top of its stack, and moves with the object (thread_move.h).
  * A thread that is ready waits in the queue of its PE as a message does: `ready` is that message,
  * whose handler switches to the thread.  A thread that waits is in no queue, but in the wait list
@@ -22,7 +22,7 @@
 #include "core/pe/pe.h"
 #include "core/sched/blocked.h"
 
-/* What a thread waits in.  A thread moves only while it waits in one of those that follow
+/* The kinds of waits of a thread.  A thread moves only while it waits in one of those that follow
  * SKI_THREAD_STAYS: what these use afterwards is on its stack, or is looked up again. */
 enum ski_thread_wait {
     SKI_THREAD_STAYS,     /* it runs, or waits in something that does not move */

@@ -7,9 +7,9 @@
 #include "core/data/wait_list.h"
 #include "core/pe/handler.h"
 
-#define SLOT_LEAST ((size_t)8192)
+#define SLOT_MIN ((size_t)8192)
 
-/* A thread lies at the top of its slot, aligned to a cache line. */
+/* A thread is at the top of its slot, aligned to a cache line. */
 static size_t thread_move_bytes(void)
 {
     return (sizeof(struct skua_thread) + SKI_CACHE_LINE - 1) & ~(size_t)(SKI_CACHE_LINE - 1);
@@ -17,7 +17,7 @@ static size_t thread_move_bytes(void)
 
 size_t ski_thread_slot_bytes(void)
 {
-    size_t stack = ski_config.stack_size < SLOT_LEAST ? SLOT_LEAST : ski_config.stack_size;
+    size_t stack = ski_config.stack_size < SLOT_MIN ? SLOT_MIN : ski_config.stack_size;
 
     return stack + thread_move_bytes();
 }

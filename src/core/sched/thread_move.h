@@ -27,9 +27,9 @@ struct skua_thread *ski_thread_create_owned(struct ski_pe *self, void (*fn)(void
 /** Frees a thread that ran for an object and has ended. */
 void ski_thread_free_owned(struct ski_pe *self, struct skua_thread *thread);
 
-/** Returns the PE on which to resume @p thread, an address in the isomalloc range that may come
- * from anywhere: this PE if the thread is here; else where it may be.  @p pe is where the caller
- * thinks it is.  SKI_ISO_FREE: there is no such thread. */
+/** Returns the PE on which to resume @p thread, an address in the isomalloc range that is not
+ * trusted: this PE if the thread is here; else where it may be.  @p pe is its last known PE.
+ * SKI_ISO_FREE: there is no such thread. */
 int ski_thread_find_owned(struct ski_pe *self, const struct skua_thread *thread, int pe);
 
 /** Returns whether @p thread waits in something that moves, as far as the thread itself is

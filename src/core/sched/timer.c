@@ -29,7 +29,7 @@ static skua_timer timer_start(struct ski_pe *self, uint64_t delay, uint64_t peri
 static uint64_t timer_ticks(const char *call, double seconds)
 {
     if (!(seconds >= 0 && seconds < 1e9))
-        ski_misuse("%s: %g seconds is no time to wait", call, seconds);
+        ski_misuse("%s: %g seconds is not a valid delay", call, seconds);
     return ski_ns_to_ticks((uint64_t)(seconds * 1e9));
 }
 

@@ -12,8 +12,8 @@
 #include "core/isomalloc/isomalloc.h"
 #include "core/sched/wait.h"
 
-#define STACK_LEAST ((size_t)8192)
-#define STACK_MOST  ((size_t)1 << 40)
+#define STACK_MIN ((size_t)8192)
+#define STACK_MAX ((size_t)1 << 40)
 
 static uint64_t thread_tag(const struct ski_pe *self, const struct skua_thread *thread)
 {
@@ -23,7 +23,7 @@ static uint64_t thread_tag(const struct ski_pe *self, const struct skua_thread *
 /* Returns whether @p thread, which may come from another host, is a thread of this PE. */
 static bool thread_is_ours(const struct ski_pe *self, const struct skua_thread *thread)
 {
-    return !self->net || (ski_addr_tag_may_look(self->job, thread, sizeof *thread) &&
+    return !self->net || (ski_addr_tag_readable(self->job, thread, sizeof *thread) &&
                           ski_addr_tag_peek(&thread->tag) == thread_tag(self, thread));
 }
 
@@ -56,7 +56,7 @@ static void thread_free(struct ski_pe *self, struct skua_thread *thread)
     ski_pool_free(&self->pool, thread);
 }
 
-/* Frees what a thread that has ended does not need any more. */
+/* Frees what a thread that has ended no longer needs. */
 static void thread_end(struct ski_pe *self, struct skua_thread *thread)
 {
     ski_thread_unlink(self, thread);
@@ -66,7 +66,7 @@ static void thread_end(struct ski_pe *self, struct skua_thread *thread)
         ski_thread_free_owned(self, thread);
         return;
     }
-    ski_stack_put(&self->threads.stacks, thread->stack); /* nothing runs on it any more */
+    ski_stack_put(&self->threads.stacks, thread->stack); /* nothing runs on it */
     if (thread->detached)
         thread_free(self, thread);
 }
@@ -103,13 +103,13 @@ skua_thread *skua_thread_create(void (*fn)(void *arg), void *arg, size_t stack_b
     size_t              bytes  = stack_bytes ? stack_bytes : ski_config.stack_size;
     struct skua_thread *thread = ski_pool_alloc(&self->pool, sizeof *thread);
 
-    if (bytes > STACK_MOST)
+    if (bytes > STACK_MAX)
         ski_misuse("skua_thread_create: a stack of %zu bytes is larger than any memory", bytes);
     if (!thread)
         ski_fatal("no memory for another user thread; raise SKUA_ARENA_SIZE");
     *thread = (struct skua_thread){
         .ready = {.handler = SKI_HANDLER_THREAD, .source = self->pe},
-        .stack = ski_stack_get(&self->threads.stacks, bytes < STACK_LEAST ? STACK_LEAST : bytes),
+        .stack = ski_stack_get(&self->threads.stacks, bytes < STACK_MIN ? STACK_MIN : bytes),
         .fn    = fn,
         .arg   = arg,
         .pe    = self->pe,

@@ -15,17 +15,17 @@
 
 struct ski_pe;
 
-/** Blocks in @p call until this waiter of @p list is woken. Returns false if the job ends. Messages
- * or other PEs bring the end of the wait about, so the layers above are called before (layer.h:
+/** Blocks in @p call until this waiter of @p list is woken.  Returns false if the job ends.
+ * Messages or other PEs end the wait, so the layers above are called before it (layer.h:
  * before_wait). */
 bool ski_wait_on(struct ski_pe *self, void **list, struct ski_call call);
 
-/** Blocks as ski_wait_on() does, for something that the runtime brings about by itself: the layers
- *  above are not called before. */
+/** Blocks as ski_wait_on() does, for a wait that the runtime ends by itself: the layers above are
+ *  not called before it. */
 bool ski_wait_on_runtime(struct ski_pe *self, void **list, struct ski_call call);
 
 /** Blocks as ski_wait_on() does, on the PE of the caller.  A user thread may continue on another
- * PE, to which @p list has moved as well: the caller must not use what it knew of its PE. */
+ * PE, to which @p list has moved as well: the caller must look up its PE again. */
 bool ski_wait_on_movable(void **list, struct ski_call call);
 
 /** Wakes all waiters of @p list. */

@@ -18,7 +18,7 @@
 
 #define SLAB_BYTES  ((size_t)64 << 20) /* of addresses for stacks, mapped at a time */
 #define GUARD_BYTES ((size_t)1 << 20)  /* a frame as large does not reach over it   */
-#define GUARD_LEAST ((size_t)64 << 10) /* what compilers that probe stacks expect   */
+#define GUARD_MIN   ((size_t)64 << 10) /* what compilers that probe stacks expect   */
 
 /* All stacks of one size. */
 struct ski_stack_size {
@@ -106,7 +106,7 @@ static size_t stack_guard_bytes(void)
             strict = 0;
         fclose(file);
     }
-    bytes = stack_round_to_page(strict == 2 ? GUARD_LEAST : GUARD_BYTES);
+    bytes = stack_round_to_page(strict == 2 ? GUARD_MIN : GUARD_BYTES);
     return bytes;
 }
 

@@ -8,7 +8,7 @@
  * out, stacks go without a guard, a warning says so, and sched/thread.c checks their last word at
  * every switch.
  *
- * A function with a large frame may step over what lies right below the stack, and write to the
+ * A function with a large frame may step over what is right below the stack, and write to the
  * stack of another thread.  So guards are 1 MiB of addresses; code with larger frames is compiled
  * with -fstack-clash-protection, which touches each page on the way.
  */

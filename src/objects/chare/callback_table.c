@@ -86,7 +86,7 @@ static void callback_check(const char *call, skua_entry entry)
     const struct ski_entry *what = ski_entry_find(call, entry);
 
     if (what->flags & SKUA_ENTRY_SYNC)
-        ski_misuse("%s: %s::%s gives an answer, which a completion cannot take", call,
+        ski_misuse("%s: %s::%s returns a reply, which a completion cannot receive", call,
                    what->of->def.name, what->name);
 }
 

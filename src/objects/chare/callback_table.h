@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * callback_table.h - completions that invoke an entry, whose reference is too long for them.
+ * callback_table.h - completions that invoke an entry of an object with a long index.
  *
  * A completion has room for a short index only.  One for an object with a longer index names a
- * *callback* of the PE that made the completion.  A completion may happen never, once or often, so
- * the PE cannot tell when a callback is of no more use: there is one for each object and entry,
- * however many completions name it, and it stays until the PE ends.
+ * *callback* of the PE that made the completion.  A completion may happen any number of times, so
+ * the PE cannot know when a callback is no longer needed: there is one for each object and entry,
+ * however many completions name it, and it exists until the PE ends.
  */
 #ifndef SKI_CALLBACK_TABLE_H
 #define SKI_CALLBACK_TABLE_H
@@ -15,7 +15,7 @@
 #include "objects/model/hash_table.h"
 #include "objects/model/lifecycle.h"
 
-/* What a completion of one object and entry names. */
+/* A callback: the object and the entry that completions invoke. */
 struct ski_callback {
     struct ski_hash_link link; /* first */
     skua_ref             ref;

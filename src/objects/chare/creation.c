@@ -11,7 +11,7 @@
 #include "objects/location/index_map.h"
 #include "objects/model/element.h"
 
-_Static_assert(sizeof(struct ski_creation) == SKI_CREATE_LEAST, "see creation.h");
+_Static_assert(sizeof(struct ski_creation) == SKI_CREATE_MIN, "see creation.h");
 
 /* The announcement of a member of a process group to the other PEs of its process. */
 struct creation_adoption {

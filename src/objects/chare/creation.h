@@ -39,6 +39,6 @@ void ski_on_create(skua_msg *msg);
 /** Handler: the member of a process group is at this address in this process. */
 void ski_on_adopt(skua_msg *msg);
 
-#define SKI_CREATE_LEAST 128
+#define SKI_CREATE_MIN 128
 
 #endif

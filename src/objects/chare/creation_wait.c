@@ -117,6 +117,6 @@ void ski_creation_wait_defined(const char *call, struct ski_collection *all)
 {
     ski_creation_wait(all);
     if (all->state == SKI_EXPECTED)
-        ski_misuse("%s: PE %d has not heard of that collection, and the program %s", call,
+        ski_misuse("%s: PE %d does not know that collection, and the program %s", call,
                    all->self->pe, ski_objects_gated(all->self->objects) ? "has not begun" : "ends");
 }

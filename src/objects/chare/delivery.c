@@ -94,7 +94,7 @@ static SKI_COLD void delivery_many(skua_msg *msg)
     skua_msg_free(msg);
 }
 
-/* Returns the target of @p msg, if it is an element of the collection that was found last, lies in
+/* Returns the target of @p msg, if it is an element of the collection that was found last, is in
  * the slot where the search for its key begins, and is SKI_ALIVE; else NULL. */
 static inline struct ski_object *delivery_find_target(const skua_msg         *msg,
                                                       const struct ski_entry *entry)
@@ -135,7 +135,7 @@ static __attribute__((noinline)) void delivery_arrived(skua_msg *msg)
     delivery_dispatch(all, &index, entry, msg);
 }
 
-/* A message that names its object by address asks for more than a call of a method. */
+/* Handles a message that names its object by address and needs more than a call of a method. */
 static __attribute__((noinline)) void delivery_arrived_here(skua_msg *msg)
 {
     struct ski_object      *object = (struct ski_object *)(uintptr_t)msg->target;

@@ -12,7 +12,7 @@
 #include "objects/model/element.h"
 #include "objects/model/msg_target.h"
 
-/** Returns an element that is here, whose index is one or two integers, if it lies in the slot
+/** Returns an element that is here, whose index is one or two integers, if it is in the slot
  * where the search for its key begins; else NULL. */
 static inline struct ski_object *ski_element_find_quick(const struct ski_collection *all,
                                                         const void                  *index)

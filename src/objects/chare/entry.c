@@ -9,10 +9,10 @@
 #include "objects/measure/measure.h"
 #include "objects/model/msg_target.h"
 
-#define ENTRY_COPY_MOST ((size_t)4096) /* data that a thread which moves has on its stack */
+#define ENTRY_COPY_MAX ((size_t)4096) /* data that a thread which moves has on its stack */
 
-/* An answer that a running entry owes, on the stack where it runs.  The entry that runs is the
- * newest of its stack. */
+/* A reply that a running entry still has to send, on the stack where it runs.  The entry that runs
+ * is the newest of its stack. */
 struct ski_reply {
     skua_completion   done;
     bool              given;
@@ -25,7 +25,7 @@ static struct ski_reply **entry_replies(struct ski_pe *self)
     return self->thread ? (struct ski_reply **)&self->thread->replies : &self->objects->replies;
 }
 
-/* Runs an entry that gives an answer; an empty one, if the entry gives none. */
+/* Runs an entry that returns a reply, and sends an empty reply if the entry has sent none. */
 static void entry_answer(struct ski_object *object, const struct ski_entry *entry, const void *data,
                          size_t bytes)
 {
@@ -59,7 +59,7 @@ static inline void entry_run_plain(struct ski_object *object, const struct ski_e
     }
 }
 
-/* What the thread of an entry is given. */
+/* The arguments of the thread of an entry. */
 struct entry_call {
     struct ski_object      *object;
     const struct ski_entry *entry;
@@ -82,8 +82,8 @@ static void entry_thread_main(void *arg)
     ski_element_leave(call.object);
 }
 
-/* Runs an entry in a thread that moves with the object.  Behind the call of the program the thread
- * may be on another PE, to which its stack and the object have moved, and nothing else. */
+/* Runs an entry in a thread that moves with the object.  When the call of the program returns, the
+ * thread may be on another PE, to which only its stack and the object have moved. */
 static void entry_call_moving(const struct entry_call *call, const void *data, size_t bytes)
 {
     if (call->entry->flags & SKUA_ENTRY_SYNC)
@@ -111,7 +111,7 @@ static void entry_moving_main(void *arg)
     free(arg);
     skua_thread_self()->charged = call.object; /* until thread_migration.c ends it */
     (void)ski_measure_enter(call.object);
-    if (call.entry->method && call.msg->bytes <= ENTRY_COPY_MOST) {
+    if (call.entry->method && call.msg->bytes <= ENTRY_COPY_MAX) {
         entry_call_copied(&call);
         return;
     }
@@ -175,7 +175,7 @@ static SKI_COLD void entry_run_special(struct ski_object *object, const struct s
         return;
     }
     if (entry->flags & SKUA_ENTRY_SYNC && msg->bytes < sizeof(struct ski_reply_request))
-        ski_misuse("%s::%s of %s on PE %d was invoked by a call that takes no answer; "
+        ski_misuse("%s::%s of %s on PE %d was invoked by a call that receives no reply; "
                    "skua_invoke_reply() is for that",
                    entry->of->def.name, entry->name, ski_object_text(object), ski_self->pe);
     if (entry->flags & SKI_ENTRY_INPLACE) {
@@ -246,7 +246,7 @@ void ski_entry_run_on(struct ski_object *object, const struct ski_entry *entry, 
 
 /* ---- answers ------------------------------------------------------------------------ */
 
-/* Returns the reply that the running entry owes, which is given now; ends the job if there is
+/* Removes and returns the reply that the running entry has to send; ends the job if there is
  * none. */
 static struct ski_reply *entry_owed_reply(const char *call)
 {
@@ -255,7 +255,7 @@ static struct ski_reply *entry_owed_reply(const char *call)
     if (!reply)
         ski_misuse("%s: no entry that is SKUA_ENTRY_SYNC is running here", call);
     if (reply->given)
-        ski_misuse("%s: the answer was given already", call);
+        ski_misuse("%s: the reply has been sent already", call);
     reply->given = true;
     return reply;
 }

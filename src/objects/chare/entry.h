@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * entry.h - running entries of objects that are here: in a call, in a thread of their own, and
- * those that owe an answer (SKUA_ENTRY_SYNC).
+ * those that send a reply (SKUA_ENTRY_SYNC).
  */
 #ifndef SKI_ENTRY_H
 #define SKI_ENTRY_H
 
 #include "objects/model/element.h"
 
-/* What a message to an entry that is SKUA_ENTRY_SYNC begins with. */
+/* The header of a message to an entry that is SKUA_ENTRY_SYNC. */
 struct ski_reply_request {
     _Alignas(16) skua_completion reply;
 };
@@ -18,7 +18,7 @@ struct ski_reply_request {
 void ski_entry_run(struct ski_object *object, const struct ski_entry *entry, skua_msg *msg);
 
 /** Runs @p entry, of the table objects->run and with the number @p handler, for an object that is
- *  here.  The data remain the caller's. */
+ *  here.  The caller still owns the data. */
 void ski_entry_run_on(struct ski_object *object, const struct ski_entry *entry, uint32_t handler,
                       const void *data, size_t bytes);
 

@@ -57,7 +57,7 @@ static int invoke_target_pe(struct ski_pe *self, const char *call, struct ski_co
     return ski_lookup_pe(all, &ref->index);
 }
 
-/* The caller of skua_invoke() has given the message away. */
+/* skua_invoke() has taken ownership of the message. */
 static inline void invoke_record_given(struct ski_pe *self, skua_msg *msg)
 {
     if (SKI_LIKELY(!self->released_at))
@@ -127,8 +127,8 @@ void ski_invoke_at(struct ski_pe *self, int pe, const skua_ref *ref, skua_entry 
     ski_msg_post(self, pe, msg->handler, ski_msg_set_target(msg, ref->of.id, &ref->index));
 }
 
-/* Sends @p msg, whose handler and source are set, to the object @p ref, which @p all may have in
- * another PE. */
+/* Sends @p msg, whose handler and source are set, to the object @p ref, which may be on another
+ * PE. */
 static __attribute__((noinline)) void invoke_dispatch_away(struct ski_pe *self, const char *call,
                                                            const skua_ref         *ref,
                                                            struct ski_collection  *all,
@@ -183,7 +183,8 @@ static void invoke_dispatch(struct ski_pe *self, const char *call, const skua_re
     }
 }
 
-/* Records that the caller of skua_invoke(), at @p from, gives @p msg away; it must own it. */
+/* Records that the caller of skua_invoke(), at @p from, transfers the ownership of @p msg, which it
+ * must have. */
 static SKI_COLD void invoke_record_release(struct ski_pe *self, skua_msg *msg, const void *from)
 {
     ski_ownership_use(self, "skua_invoke", msg);
@@ -195,7 +196,7 @@ static void invoke_flagged(const skua_ref *ref, skua_entry entry, const struct s
                            skua_msg *msg)
 {
     if (what->flags & SKUA_ENTRY_SYNC)
-        ski_misuse("skua_invoke: %s::%s of %s gives an answer; skua_invoke_reply() is for that",
+        ski_misuse("skua_invoke: %s::%s of %s returns a reply; skua_invoke_reply() is for that",
                    what->of->def.name, what->name, ski_ref_text(ref));
     if (what->flags & SKI_ENTRY_INPLACE)
         msg = what->ops->to_resend(msg);
@@ -370,7 +371,7 @@ static inline void invoke_count(const struct ski_measure *measure, const struct 
     ski_measure_count_key(measure, ski_comm_key_exact(all, &ref->index.at), bytes);
 }
 
-/* Performs skua_invoke_copy_to() for elements that do not lie in the slot where the search for
+/* Performs skua_invoke_copy_to() for elements that are not in the slot where the search for
  * their keys begins, or whose keys are hashes. */
 static __attribute__((noinline)) void invoke_last(const skua_ref *ref, skua_entry entry,
                                                   const void *data, size_t bytes)
@@ -456,7 +457,7 @@ void skua_invoke_reply(skua_ref ref, skua_entry entry, const void *data, size_t 
     struct ski_reply_request *asked = skua_msg_data(msg);
 
     if (!(what->flags & SKUA_ENTRY_SYNC))
-        ski_misuse("skua_invoke_reply: %s::%s of %s is not SKUA_ENTRY_SYNC, it gives no answer",
+        ski_misuse("skua_invoke_reply: %s::%s of %s is not SKUA_ENTRY_SYNC, it returns no reply",
                    what->of->def.name, what->name, ski_ref_text(&ref));
     ski_measure_count(&ref, bytes);
     memset(asked, 0, sizeof *asked);

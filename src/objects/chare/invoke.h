@@ -2,15 +2,15 @@
 /*
  * invoke.h - sending messages to objects (invoke.c), and delivering them (delivery.c).
  *
- * A message to an object that is here names it by address (SKI_MSG_HERE).  One that travels names
- * collection and index (msg_target.h), and so does one to an object of a class by pointer, wherever
- * it is.
+ * A message to an object that is here names it by address (SKI_MSG_HERE).  A message to another PE
+ * names collection and index (msg_target.h), and so does every message to an object of a class by
+ * pointer.
  *
- * The reason for the latter: an object that leaves while messages in this PE's queue name it by
- * address keeps its memory here until they have been taken out, and its copy goes.  An object that
- * leaves by pointer leaves no memory behind, and the messages, which may have any priority, are not
- * found in the queue.  With names in place of addresses none of this is needed, at the price of a
- * second lookup in the directory when such a message runs.
+ * The reason for the latter: when an object that messages in this PE's queue name by address
+ * migrates, its memory stays here until those messages have run, and a copy migrates.  An object
+ * that migrates by pointer leaves no memory behind, and the messages, which may have any priority,
+ * cannot be found in the queue.  Names in place of addresses avoid both, at the cost of a second
+ * lookup in the directory when such a message runs.
  */
 #ifndef SKI_INVOKE_H
 #define SKI_INVOKE_H

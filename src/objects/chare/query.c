@@ -37,7 +37,7 @@ static void *query_shared_member(struct ski_collection *all)
 /* Finds an object whose index does not lead to it directly. */
 static SKI_COLD void *query_local(struct ski_objects *objects, const skua_ref *ref)
 {
-    struct ski_collection *all = ski_collection_look(objects, "skua_object_local", ref->of.id);
+    struct ski_collection *all = ski_collection_inspect(objects, "skua_object_local", ref->of.id);
     struct ski_object     *object;
 
     if (all->state == SKI_EXPECTED)
@@ -63,14 +63,14 @@ void *skua_object_local(skua_ref ref)
 /* Finds the member of a group other than the one that was looked up last. */
 static SKI_COLD void *query_member(struct ski_objects *objects, uint64_t id)
 {
-    struct ski_collection *all = ski_collection_look(objects, "skua_group_local", id);
+    struct ski_collection *all = ski_collection_inspect(objects, "skua_group_local", id);
 
     if (all->state == SKI_EXPECTED)
         return NULL;
     if (all->kind == SKI_PROCESS_GROUP)
         return query_shared_member(all);
     if (all->kind != SKI_GROUP)
-        ski_fatal("skua_group_local: PE %d passed a collection of %s that is no group; use "
+        ski_fatal("skua_group_local: PE %d passed a collection of %s that is not a group; use "
                   "skua_object_local()",
                   objects->self->pe, all->class->def.name);
     /* A member of a group is not destroyed alone, so the list of those here has no holes. */
@@ -95,10 +95,10 @@ void *skua_group_local(skua_collection group)
 
 size_t skua_collection_local_count(skua_collection target)
 {
-    return ski_collection_look(SKI_SELF()->objects, __func__, target.id)->live;
+    return ski_collection_inspect(SKI_SELF()->objects, __func__, target.id)->live;
 }
 
-/* What skua_collection_each() was given. */
+/* The arguments of skua_collection_each(). */
 struct query_each {
     void (*fn)(void *self, void *arg);
     void *arg;
@@ -114,7 +114,7 @@ static void query_call_each(struct ski_object *object, void *arg)
 
 void skua_collection_each(skua_collection target, void (*fn)(void *self, void *arg), void *arg)
 {
-    struct ski_collection *all  = ski_collection_look(SKI_SELF()->objects, __func__, target.id);
+    struct ski_collection *all  = ski_collection_inspect(SKI_SELF()->objects, __func__, target.id);
     struct query_each      each = {fn, arg};
 
     ski_elements_each(all, query_call_each, &each);

@@ -18,17 +18,17 @@
 #include "objects/location/route.h"
 #include "objects/model/element.h"
 
-#define SEED_REFUSALS   3  /* before an idle PE turns to its neighbours      */
-#define SEED_GIVE_MOST  32 /* seeds that a request gets                      */
+#define SEED_REFUSALS   3  /* refusals before an idle PE informs its neighbours      */
+#define SEED_GIVE_MAX   32 /* seeds that a request gets                      */
 #define SEED_NEIGHBOURS 31 /* at most: bits of a PE's number                 */
-#define SEED_STAY       1  /* seeds that a PE does not give away: see seed.h */
+#define SEED_STAY       1  /* seeds that a PE keeps: see seed.h */
 
 struct seeds {
     uint64_t   random; /* state of seed_random() */
-    skua_msg **row;    /* oldest at `first`, around the end */
+    skua_msg **deque;  /* oldest at `first`, around the end */
     uint32_t   first, count, room;
     bool       known;     /* all PEs know that there are seeds, and look for them when idle */
-    bool       asking;    /* a request is not answered                                      */
+    bool       asking;    /* a request is in flight                                      */
     bool       resting;   /* the neighbours know that this PE is idle                     */
     uint32_t   refusals;  /* since the last seed                                            */
     uint32_t   idle;      /* neighbours that asked, by bit                                   */
@@ -37,7 +37,7 @@ struct seeds {
     struct ski_list kept; /* messages that wait until `uncreated` is 0 */
 };
 
-/* What a PE asks another for: some seeds now, or the next one there is. */
+/* A steal request: some seeds now, or the next one that is submitted. */
 enum { SEED_NOW, SEED_NEXT };
 
 static struct seeds *seeds_of(const struct ski_objects *objects)
@@ -45,17 +45,17 @@ static struct seeds *seeds_of(const struct ski_objects *objects)
     return objects->slot[SKI_SLOT_SEEDS];
 }
 
-/* ---- the row ------------------------------------------------------------------------ */
+/* ---- the deque ------------------------------------------------------------------------ */
 
 static void seed_row_grow(struct seeds *s)
 {
-    uint32_t   room = s->room ? 2 * s->room : 16;
-    skua_msg **row  = ski_malloc(room * sizeof(skua_msg *));
+    uint32_t   room  = s->room ? 2 * s->room : 16;
+    skua_msg **deque = ski_malloc(room * sizeof(skua_msg *));
 
     for (uint32_t i = 0; i < s->count; i++)
-        row[i] = s->row[(s->first + i) & (s->room - 1)];
-    free(s->row);
-    s->row   = row;
+        deque[i] = s->deque[(s->first + i) & (s->room - 1)];
+    free(s->deque);
+    s->deque = deque;
     s->first = 0;
     s->room  = room;
 }
@@ -64,20 +64,20 @@ static void seed_push(struct seeds *s, skua_msg *seed)
 {
     if (s->count == s->room)
         seed_row_grow(s);
-    s->row[(s->first + s->count++) & (s->room - 1)] = seed;
+    s->deque[(s->first + s->count++) & (s->room - 1)] = seed;
 }
 
 static skua_msg *seed_pop_newest(struct seeds *s)
 {
     ski_assert(s->count > 0);
-    return s->row[(s->first + --s->count) & (s->room - 1)];
+    return s->deque[(s->first + --s->count) & (s->room - 1)];
 }
 
 static skua_msg *seed_pop_oldest(struct seeds *s)
 {
     ski_assert(s->count > 0);
     s->count--;
-    return s->row[s->first++ & (s->room - 1)];
+    return s->deque[s->first++ & (s->room - 1)];
 }
 
 /* ---- giving ------------------------------------------------------------------------- */
@@ -101,7 +101,7 @@ static void seed_give_to_idle(struct ski_pe *self, struct seeds *s, uint32_t sta
     }
 }
 
-/* Adds a seed to the row, and to the queue a message that will create the object of one. */
+/* Adds a seed to the deque, and to the queue a message that will create the object of one. */
 static void seed_keep(struct ski_objects *objects, skua_msg *seed, uint32_t stay)
 {
     struct seeds *s = seeds_of(objects);
@@ -115,9 +115,9 @@ static void seed_keep(struct ski_objects *objects, skua_msg *seed, uint32_t stay
 
 /* ---- asking ------------------------------------------------------------------------- */
 
-/* Asks PE @p pe for seeds.  Requests are expedited: at the end of the queue of that PE they
- * would arrive when it has used up its seeds itself. */
-static void seed_ask(struct ski_pe *self, int pe, int32_t what)
+/* Requests seeds from PE @p pe.  Requests are expedited: behind the queue of that PE they would run
+ * after it has used up its seeds itself. */
+static void seed_send_request(struct ski_pe *self, int pe, int32_t what)
 {
     skua_msg *msg = ski_msg_copy(self, SKI_HANDLER_SEED_REQUEST, &what, sizeof what);
 
@@ -135,8 +135,8 @@ static int seed_random(struct seeds *s, int bound)
     return (int)((x >> 32) * (unsigned)bound >> 32);
 }
 
-/* Returns another PE, at random.  The first requests go to PEs of this host: between hosts a seed
- * costs a packet, and its answer another. */
+/* Returns a random victim.  The first requests go to PEs of this host: between hosts a seed costs a
+ * packet, and its reply another. */
 static int seed_choose_pe(struct ski_objects *objects)
 {
     struct seeds         *s    = seeds_of(objects);
@@ -160,7 +160,7 @@ static void seed_ask_random(struct ski_objects *objects)
 
     ski_assert(pe != objects->self->pe);
     seeds_of(objects)->asking = true;
-    seed_ask(objects->self, pe, SEED_NOW);
+    seed_send_request(objects->self, pe, SEED_NOW);
 }
 
 static void seed_ask_neighbours(struct ski_objects *objects)
@@ -168,7 +168,7 @@ static void seed_ask_neighbours(struct ski_objects *objects)
     seeds_of(objects)->resting = true;
     for (unsigned bit = 0; bit < SEED_NEIGHBOURS; bit++)
         if (seed_neighbour(objects->self, bit) >= 0)
-            seed_ask(objects->self, seed_neighbour(objects->self, bit), SEED_NEXT);
+            seed_send_request(objects->self, seed_neighbour(objects->self, bit), SEED_NEXT);
 }
 
 /* Called when this PE is idle. */
@@ -230,7 +230,7 @@ static void seed_create_object(skua_msg *msg)
     home   = ski_home(all, &index);
     update = (struct ski_location_update){all->self->pe, 1};
     if (all->kind != SKI_CHARES || ski_element_here(all, &index))
-        ski_fatal("PE %d sent a seed of %s, which is here or no single object", msg->source,
+        ski_fatal("PE %d sent a seed of %s, which is here or is not a single object", msg->source,
                   ski_element_text(all, &index));
     if (home != all->self->pe)
         ski_element_post(all->self, home, SKI_HANDLER_SEED_CREATED, all->id, &index, &update,
@@ -270,7 +270,7 @@ void ski_on_seed_request(skua_msg *msg)
     }
     if (some == 0)
         skua_send_copy(pe, (skua_handler){SKI_HANDLER_SEED_NONE}, NULL, 0);
-    for (uint32_t i = 0; i < some && i < SEED_GIVE_MOST; i++)
+    for (uint32_t i = 0; i < some && i < SEED_GIVE_MAX; i++)
         ski_msg_forward(self, pe, seed_pop_oldest(s));
 }
 
@@ -333,10 +333,10 @@ static void seed_pe_end(struct ski_objects *objects)
     struct seeds *s = seeds_of(objects);
 
     for (; s->count > 0; s->count--, s->first++)
-        skua_msg_free(s->row[s->first & (s->room - 1)]);
+        skua_msg_free(s->deque[s->first & (s->room - 1)]);
     for (skua_msg *msg; (msg = ski_list_pop(&s->kept));)
         skua_msg_free(msg);
-    free(s->row);
+    free(s->deque);
     free(s);
 }
 

@@ -18,7 +18,7 @@
 #include "objects/model/seqnum.h"
 #include "objects/zerocopy/nocopy.h"
 
-_Static_assert(sizeof(struct ski_array_broadcast_head) == SKI_ARRAY_BROADCAST_LEAST,
+_Static_assert(sizeof(struct ski_array_broadcast_head) == SKI_ARRAY_BROADCAST_MIN,
                "see array_broadcast.h");
 
 /* An element that misses the broadcasts after `seen`, up to `until`. */
@@ -42,7 +42,7 @@ struct array_broadcast_arrival {
     uint32_t seen, number, inserted, count;
 };
 
-_Static_assert(sizeof(struct array_broadcast_arrival) == SKI_ARRAY_BROADCAST_ARRIVAL_LEAST,
+_Static_assert(sizeof(struct array_broadcast_arrival) == SKI_ARRAY_BROADCAST_ARRIVAL_MIN,
                "see array_broadcast.h");
 
 static struct ski_array_broadcast_head *array_broadcast_head_of(skua_msg *msg)
@@ -325,7 +325,7 @@ static void array_broadcast_invoke_elements(struct ski_collection *all, skua_msg
     array_broadcast_trim(all);
 }
 
-/* Accepts a broadcast whose turn it is. */
+/* Accepts the next broadcast in order. */
 static void array_broadcast_accept(struct ski_collection *all, skua_msg *msg)
 {
     struct ski_array_broadcast_head *head = skua_msg_data(msg);
@@ -425,8 +425,9 @@ static void array_broadcast_insertion_begun(struct ski_collection *all, struct s
 }
 
 /* Reports to PE @p to that elements have arrived; @p index is that of one of them. */
-static void array_broadcast_tell(struct ski_collection *all, int to, const skua_index *index,
-                                 const struct array_broadcast_arrival *came)
+static void array_broadcast_report_arrival(struct ski_collection *all, int to,
+                                           const skua_index                     *index,
+                                           const struct array_broadcast_arrival *came)
 {
     ski_element_post(all->self, to, SKI_HANDLER_ARRAY_BROADCAST_ARRIVAL, all->id, index, came,
                      sizeof *came);
@@ -441,7 +442,7 @@ static void array_broadcast_acknowledge(struct ski_collection *all, const skua_i
     if (e->arrived == 0)
         return;
     e->arrived = 0;
-    array_broadcast_tell(all, e->arrived_from, index, &came);
+    array_broadcast_report_arrival(all, e->arrived_from, index, &came);
 }
 
 void ski_on_array_broadcast_acknowledge(skua_msg *msg)
@@ -488,7 +489,7 @@ static void array_broadcast_arrive(struct ski_object *object, uint32_t seen, int
     if (seen == came.number && !inserted)
         array_broadcast_count_arrival(all, &index, from);
     else
-        array_broadcast_tell(all, from, &index, &came);
+        array_broadcast_report_arrival(all, from, &index, &came);
 }
 
 static void array_broadcast_element_arrived(struct ski_object *object, int from)

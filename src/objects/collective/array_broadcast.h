@@ -10,10 +10,10 @@
  * fewer, that PE skips the element when they arrive.  If it has received more, the element misses
  * those in between: the old PE keeps broadcasts from the departure of the element until its arrival
  * is acknowledged, and resends to the element, wherever it is by then, those that the
- * acknowledgement shows to be missing.  Later broadcasts wait for the element until then.  Arrivals
- * of elements that miss nothing are acknowledged together, when the messages that are in the queue
- * have run. An inserted element is treated as one that migrates from the inserting PE
- * (insertion.h).
+ * acknowledgement shows to be missing.  Broadcasts that are later still wait for the element until
+ * then.  Arrivals of elements that miss nothing are acknowledged together, when the messages that
+ * are in the queue have run.  An inserted element is treated as one that migrates from the
+ * inserting PE (insertion.h).
  *
  * A broadcast with nocopy arguments (nocopy.h) goes from the root to one PE of each host, which may
  * have to fetch them, and from there to the other PEs of the host.  Broadcasts after it come down
@@ -79,7 +79,7 @@ void ski_on_array_broadcast_acknowledge(skua_msg *msg);
 /** Handler: a broadcast that is resent to one element. */
 void ski_on_array_broadcast_catch_up(skua_msg *msg);
 
-#define SKI_ARRAY_BROADCAST_LEAST         32 /* bytes of the smallest broadcast */
-#define SKI_ARRAY_BROADCAST_ARRIVAL_LEAST 16 /* bytes of an acknowledgement of an arrival */
+#define SKI_ARRAY_BROADCAST_MIN         32 /* bytes of the smallest broadcast */
+#define SKI_ARRAY_BROADCAST_ARRIVAL_MIN 16 /* bytes of an acknowledgement of an arrival */
 
 #endif

@@ -72,7 +72,7 @@ static void array_broadcast_check_call(const char *call, skua_collection target,
     if (all->state != SKI_EXPECTED)
         ski_check_entry(call, all, what, NULL);
     if (what->flags & SKUA_ENTRY_SYNC)
-        ski_misuse("%s: %s::%s is a sync entry, whose answer a broadcast cannot return; invoke it "
+        ski_misuse("%s: %s::%s is a sync entry, whose reply a broadcast cannot return; invoke it "
                    "on one element",
                    call, what->of->def.name, what->name);
 }

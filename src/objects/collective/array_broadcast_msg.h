@@ -20,7 +20,7 @@ struct ski_array_broadcast_head {
 #define SKI_ARRAY_BROADCAST_ORDER_CLOSE  (UINT32_MAX - 1)
 #define SKI_ARRAY_BROADCAST_ORDER_CLOSED (UINT32_MAX - 2)
 
-/** At the root, when no PE inserts any more: broadcasts that the array is closed. */
+/** At the root, when all insertions have ended: broadcasts that the array is closed. */
 void ski_array_broadcast_closed(struct ski_collection *all);
 
 #endif

@@ -19,7 +19,7 @@ struct ski_array_reduction {
     int64_t                       expected; /* elements created less deleted here, before `first` */
     struct ski_reduction_partial *partials; /* from `first` on, as far as known, by number; at the
                                            root also older ones that wait for late reports */
-    uint64_t active;                        /* children, by bit, that report unasked */
+    uint64_t active;                        /* children, by bit, that report without a start */
     bool     told_active;                   /* the parent counts this PE as active */
 };
 
@@ -41,9 +41,9 @@ struct ski_array_partial {
         };
         uint64_t both; /* counts one of each with one addition */
     };
-    uint64_t   like_double; /* `like`, if this sums one double */
-    uint64_t   like;        /* the signature of a contribution that need only be combined, ... */
-    skua_op_fn fn;          /* ... with this function */
+    uint64_t like_double; /* `like`, if this sums one double */
+    uint64_t like; /* the signature of contributions that need no check, only to be combined ... */
+    skua_op_fn fn; /* ... with this function */
 };
 
 /* A report to the parent or, late, to the root; the data follows. */
@@ -57,7 +57,7 @@ struct ski_array_report {
     uint32_t                  heard; /* broadcasts that the sender knows of */
 };
 
-/* A reduction has started; or, with no number, the sender is not active any more. */
+/* A reduction has started; or, with no number, the sender is no longer active. */
 struct ski_array_start {
     uint64_t id;
     uint32_t number;
@@ -107,7 +107,7 @@ static inline struct ski_array_partial *ski_array_partial_get(struct ski_array_r
     return ski_array_partial_of(*ski_array_partial_seek(&r->partials, number));
 }
 
-/** Marks a reduction as started, and tells the children that are not active. */
+/** Marks a reduction as started, and notifies the children that are not active. */
 void ski_array_reduction_start(struct ski_collection *all, struct ski_array_partial *partial);
 
 /** Reports all reductions that are complete on this PE. */

@@ -16,10 +16,10 @@
 #include "objects/model/element.h"
 #include "objects/measure/measure.h"
 
-_Static_assert(sizeof(struct ski_array_report) == SKI_ARRAY_REDUCTION_REPORT_LEAST,
+_Static_assert(sizeof(struct ski_array_report) == SKI_ARRAY_REDUCTION_REPORT_MIN,
                "see array_reduction.h");
 
-_Static_assert(sizeof(struct ski_array_start) == SKI_ARRAY_REDUCTION_START_LEAST,
+_Static_assert(sizeof(struct ski_array_start) == SKI_ARRAY_REDUCTION_START_MIN,
                "see array_reduction.h");
 
 /* Returns operator and type in one word, to be compared together. */
@@ -50,7 +50,7 @@ static inline void array_reduction_check_spec(const struct ski_collection     *a
 
 /* ---- the tree -------------------------------------------------------------------------------- */
 
-/* Returns whether this PE reports unasked. */
+/* Returns whether this PE reports without a start. */
 static bool array_reduction_is_active(const struct ski_collection *all)
 {
     return all->live > 0 || all->reduction->active != 0;
@@ -174,8 +174,8 @@ static int array_reduction_child(const struct ski_pe_tree *tree, int pe)
     return -1;
 }
 
-/* Records whether a child is active.  A child that is not any more must hear of the reductions that
- * started while it was. */
+/* Records whether a child is active.  A child that is no longer active must learn of the reductions
+ * that started while it was. */
 static void array_reduction_set_active(struct ski_collection *all, int child, bool active)
 {
     struct ski_array_reduction *r     = all->reduction;
@@ -236,7 +236,7 @@ void ski_on_array_reduction_report(skua_msg *msg)
     child = report->late ? 0 : array_reduction_child(&tree, msg->source);
     if (child < 0 ||
         (!report->late && ski_array_partial_get(all->reduction, report->number)->in >> child & 1))
-        ski_fatal("reduction %u of %s: PE %d reported, which is no child or has reported before",
+        ski_fatal("reduction %u of %s: PE %d reported, which is not a child or has reported before",
                   report->number, all->class->def.name, msg->source);
     array_reduction_combine(all, report, bytes, msg->source);
     if (report->late) {
@@ -351,7 +351,8 @@ static __attribute__((noinline)) void array_reduction_contribute(struct ski_obje
         ski_reduction_spec_check("skua_contribute", &spec, ski_object_text(object),
                                  object->of->self->pe);
     if (SKI_UNLIKELY(object->of->kind == SKI_CHARES))
-        ski_misuse("skua_contribute: %s is alone, in no collection", ski_object_text(object));
+        ski_misuse("skua_contribute: %s is a single object and in no collection",
+                   ski_object_text(object));
     if (SKI_UNLIKELY(object->state >= SKI_DEAD))
         ski_misuse("skua_contribute: %s on PE %d contributes while it is destroyed",
                    ski_object_text(object), object->of->self->pe);
@@ -400,8 +401,8 @@ static __attribute__((noinline)) void array_reduction_contribute_other(struct sk
     array_reduction_count_in(object, partial);
 }
 
-/* The most frequent case is inline: an earlier contribution was a double for a sum, and said where
- * the result goes. */
+/* The most frequent case is inline: an earlier contribution was a double for a sum, and named the
+ * completion. */
 void skua_contribute_to(void *self, skua_op op, skua_type type, const void *data, size_t count,
                         const skua_completion *done)
 {

@@ -15,7 +15,7 @@
  * contributions as expected have arrived.  The contribution of an element that migrated to a PE
  * which had reported before goes to the root alone, as a late report.
  *
- * A PE without elements reports when it hears that a reduction has started.  Its parent sends a
+ * A PE without elements reports when it learns that a reduction has started.  Its parent sends a
  * *start* to each child that is not *active*, that is without an element in its subtree as far as
  * the parent knows; an active child reports unasked.
  */
@@ -44,11 +44,11 @@ void ski_on_array_reduction_report(skua_msg *msg);
 /** Handler: a reduction has started elsewhere. */
 void ski_on_array_reduction_start(skua_msg *msg);
 
-/** Handler: a child is not active any more. */
+/** Handler: a child is no longer active. */
 void ski_on_array_reduction_inactive(skua_msg *msg);
 
-#define SKI_ARRAY_REDUCTION_REPORT_LEAST 96 /* bytes of the smallest report */
-#define SKI_ARRAY_REDUCTION_START_LEAST                                                            \
+#define SKI_ARRAY_REDUCTION_REPORT_MIN 96 /* bytes of the smallest report */
+#define SKI_ARRAY_REDUCTION_START_MIN                                                              \
     16 /* bytes of a start, and of the message that a child is not active */
 
 #endif

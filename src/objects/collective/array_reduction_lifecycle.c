@@ -16,7 +16,7 @@
 #include "objects/model/seqnum.h"
 
 /* Reductions that an element and a PE may be apart. */
-#define ARRAY_REDUCTION_AHEAD_MOST (UINT32_C(1) << 16)
+#define ARRAY_REDUCTION_AHEAD_MAX (UINT32_C(1) << 16)
 
 /* ---- elements come and go -------------------------------------------------------------------- */
 
@@ -69,7 +69,7 @@ static bool array_reduction_in_reach(const struct ski_collection *all, uint32_t 
 {
     uint32_t ahead = next - all->reduction->first;
 
-    return ahead <= ARRAY_REDUCTION_AHEAD_MOST || -ahead <= ARRAY_REDUCTION_AHEAD_MOST;
+    return ahead <= ARRAY_REDUCTION_AHEAD_MAX || -ahead <= ARRAY_REDUCTION_AHEAD_MAX;
 }
 
 static void array_reduction_enter(struct ski_object *object)

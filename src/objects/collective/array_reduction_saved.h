@@ -2,17 +2,17 @@
 /*
  * array_reduction_saved.h - array reductions in a checkpoint.
  *
- * A checkpoint is made while no message is under way, but elements may have contributed to
- * reductions that others have not reached.  What has been combined so far lies in pieces on the PEs
- * of the tree.  A restarted job may have another tree, so it continues from a state that needs
- * none: no PE has reported a reduction from number `oldest` on, which is the first that is not
- * complete; all that was combined lies at the root; and each PE counts the elements that it has,
- * and of them those that have contributed.
+ * A checkpoint is made while no message is in flight, but elements may have contributed to
+ * reductions that others have not reached.  The partial results are distributed over the PEs of the
+ * tree.  A restarted job may have another tree, so it continues from a state that needs none: no PE
+ * has reported a reduction from number `oldest` on, which is the first that is not complete; all
+ * partial results are at the root; and each PE counts its elements, and of them those that have
+ * contributed.
  *
  * Why the counts are right: a reduction is complete when there are as many contributions as
- * elements are expected.  An element that has been deleted since it contributed counts on both
- * sides, so neither side needs it; an element that exists has contributed to the reductions below
- * its next one, on whatever PE it did so.
+ * expected elements.  An element that was deleted after its contribution counts on both sides, so
+ * it is counted on neither; an element that exists has contributed, on some PE, to the reductions
+ * before its next one.
  */
 #ifndef SKI_ARRAY_REDUCTION_SAVED_H
 #define SKI_ARRAY_REDUCTION_SAVED_H
@@ -20,7 +20,7 @@
 #include "objects/collective/reduction_buffer.h"
 #include "objects/model/collection.h"
 
-/* What has been combined of one reduction on one PE; the data follow. */
+/* The partial result of one reduction on one PE; the data follow. */
 struct ski_saved_partial {
     uint64_t                  id; /* of the collection, or of the section */
     uint64_t                  bytes;

@@ -19,18 +19,19 @@
 #include "base/assert.h"
 #include "core/collective/collective.h"
 
-/* Reductions that an element may be ahead of its PE or delegate: more is a mistake of the program.
+/* Reductions that an element may be ahead of its PE or delegate; more is an error of the program.
  */
 #define SKI_REDUCTIONS_AHEAD 10000
 
-/* What is combined.  All contributions agree in it, lists but for `count`. */
+/* Operator, type and number of elements.  All contributions agree in these; lists may differ in
+ * `count`. */
 struct ski_reduction_spec {
     uint32_t op;
     uint32_t type;
     uint64_t count;
 };
 
-/* What has been combined so far. */
+/* The partial result so far. */
 struct ski_reduction_buffer {
     bool                      filled; /* there is a contribution: pe, spec and data are set */
     int32_t                   pe;     /* the PE that the first contribution came from */
@@ -103,7 +104,7 @@ static inline void ski_reduction_buffer_add(struct ski_reduction_buffer     *buf
 }
 
 /** Combines what an element of this PE contributes with the contents of @p buffer.  The result goes
- * to @p done unless an earlier contribution has said where. */
+ * to @p done unless an earlier contribution named a completion. */
 void ski_reduction_buffer_contribute(struct ski_reduction_buffer     *buffer,
                                      const struct ski_reduction_spec *spec, const void *data,
                                      size_t bytes, const skua_completion *done);

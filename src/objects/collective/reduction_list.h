@@ -27,7 +27,7 @@ struct ski_reduction_partial {
 void ski_reduction_list_insert(struct ski_reduction_partial **at, uint32_t number,
                                const void *fresh, size_t bytes);
 
-/** Removes the first partial result of @p list, which is complete, and gives it to its completion,
+/** Removes the first partial result of @p list, which is complete, and performs its completion,
  * which may run the program. */
 void ski_reduction_list_complete(struct ski_reduction_partial **list);
 
@@ -43,7 +43,7 @@ void ski_reduction_list_drop(struct ski_reduction_partial **list);
 void ski_reduction_list_free(struct ski_reduction_partial **list);
 
 /** Combines @p bytes at @p data, whose @p spec fits and which PE @p from sent, with @p partial.
- * The result goes to @p to unless an earlier contribution has said where. */
+ * The result goes to @p to unless an earlier contribution named a completion. */
 void ski_reduction_partial_add(struct ski_reduction_partial    *partial,
                                const struct ski_reduction_spec *spec, const void *data,
                                size_t bytes, const skua_completion *to, int from);

@@ -82,7 +82,7 @@ struct ski_section *ski_section_get(struct ski_objects *objects, uint64_t id, ui
     struct ski_section *section = ski_section_find(objects, id, generation);
 
     if (!section && !ski_id_valid(objects->self, id))
-        ski_fatal("PE %d: %llx is no section that was ever created", objects->self->pe,
+        ski_fatal("PE %d: %llx is not a section that was ever created", objects->self->pe,
                   (unsigned long long)id);
     return section ? section : section_add(objects, id, generation);
 }
@@ -115,7 +115,7 @@ static bool section_id_valid(const struct ski_objects *objects, uint64_t id)
 bool ski_section_ended(const struct ski_objects *objects, const char *call, uint64_t id)
 {
     if (!section_id_valid(objects, id))
-        ski_misuse("%s: %llx is no section that was ever created", call, (unsigned long long)id);
+        ski_misuse("%s: %llx is not a section that was ever created", call, (unsigned long long)id);
     for (struct ski_section *s = ski_section_first(objects, id); s; s = ski_section_sibling(s))
         if (s->state != SKI_SECTION_VISITED)
             return false;
@@ -151,7 +151,7 @@ static struct ski_collection *section_msg_collection(struct ski_objects *objects
         return NULL;
     all = ski_collection_expect(objects, msg->target >> 8);
     if (!all)
-        ski_fatal("PE %d sent a message to %llx, which is no collection", msg->source,
+        ski_fatal("PE %d sent a message to %llx, which is not a collection", msg->source,
                   (unsigned long long)(msg->target >> 8));
     return all;
 }
@@ -176,7 +176,7 @@ struct ski_section *ski_section_awaited(skua_msg *msg, uint64_t id, uint32_t gen
     if (SKI_LIKELY(section && section->state == SKI_SECTION_JOINED))
         return section;
     if (!section_id_valid(objects, id))
-        ski_fatal("PE %d sent a message for %llx, which is no section", msg->source,
+        ski_fatal("PE %d sent a message for %llx, which is not a section", msg->source,
                   (unsigned long long)id);
     all    = section_msg_collection(objects, msg);
     *ended = section_msg_late(objects, msg, id, section, all);
@@ -358,7 +358,7 @@ void ski_section_enter(struct ski_section *section)
     section->walking++;
 }
 
-/* A member that is elsewhere hears of the end by the order that was sent after it. */
+/* A member that is elsewhere learns of the end from the order that was sent after it. */
 static void section_forget_absent(struct ski_hash_link *link, void *arg)
 {
     struct ski_section_member *member = (struct ski_section_member *)link;
@@ -387,7 +387,7 @@ void ski_section_leave_tree(struct ski_section *section)
     section_leave_generation(section);
 }
 
-/* Leaves the tree of a generation for which nothing can come any more. */
+/* Leaves the tree of a generation for which no further message can arrive. */
 static void section_leave_superseded(struct ski_section *section)
 {
     const struct ski_section_ops *ops = section_ops(section);

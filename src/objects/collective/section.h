@@ -2,23 +2,24 @@
 /*
  * section.h - the sections that a PE knows, and their members.
  *
- * The creator of a section sorts the members by the PEs where it believes them to be.  That PE is
- * the *delegate* of its members for as long as the section lives: it delivers each multicast to
- * them and combines their contributions (section_multicast.h, section_reduction.h).  Delegates form
- * a tree whose root is the creator (section_tree.h).  A PE knows its parent, its children and its
- * own members; only the root, which was given them, knows the delegates of all members.
+ * The creator of a section sorts the members by their last known PEs.  That PE is the *delegate* of
+ * its members as long as the section exists: it delivers each multicast to them and combines their
+ * contributions (section_multicast.h, section_reduction.h).  Delegates form a tree whose root is
+ * the creator (section_tree.h).  A PE knows its parent, its children and its own members; only the
+ * root, which was given them, knows the delegates of all members.
  *
- * A member that is on another PE than its delegate, because it migrated or was never where the
- * creator believed it to be, is recorded on the PE where it is.  Its position in its sections
- * migrates with it.  It sends its contributions to its delegate.  It learns which PE that is by an
- * order that the delegate sends after it, the first of its multicasts; until then it sends to the
- * root, which forwards contributions and finds those of elements that are no members.
+ * A member that is not on the PE of its delegate, because it migrated or the creator's information
+ * was outdated, is recorded on the PE where it is.  Its position in its sections migrates with it.
+ * It sends its contributions to its delegate, which it learns from the first of its multicasts, an
+ * order of the delegate; until then it sends to the root, which forwards contributions and detects
+ * those of elements that are not members.
  *
  * A section whose members have moved away from their delegates rebuilds its tree
  * (section_rebuild.h): a PE then has a record of each *generation* of the section that it knows.
  *
- * This module keeps the records.  The modules above it act on them; what a record needs of those
- * when it ends is a table that section_lifecycle.c sets (struct ski_section_ops).
+ * This module keeps the records.  The modules above it act on them; the functions of those modules
+ * that the end of a record calls are in a table that section_lifecycle.c sets (struct
+ * ski_section_ops).
  */
 #ifndef SKI_SECTION_H
 #define SKI_SECTION_H
@@ -66,12 +67,12 @@ struct ski_section_reduction {
     size_t    late;
 };
 
-/* What a delegate knows of the next generation of its section (section_rebuild.h). */
+/* The state of a delegate for the next generation of its section (section_rebuild.h). */
 struct ski_section_rebuild {
     uint64_t  sent_after; /* messages to own members on other PEs, in this generation */
     uint32_t  reported;   /* own members on other PEs that were reported to the root */
-    uint32_t  awaited;    /* children that have not said where their members are */
-    bool      asked;      /* this delegate is finding out where its members are */
+    uint32_t  awaited;    /* children that have not reported where their members are */
+    bool      asked;      /* this delegate is collecting the locations of its members */
     uint32_t *lists;      /* where members are (section_list.h), as far as known */
     size_t    words;
     uint32_t  lists_count;
@@ -115,7 +116,7 @@ struct ski_section {
     struct ski_section_rebuild   rebuild;
 };
 
-/* What the end of a record needs of the modules above this one. */
+/* The functions of the modules above this one that the end of a record calls. */
 struct ski_section_ops {
     void (*multicast_free)(skua_msg *msg);              /* a multicast that waits */
     void (*multicast_end)(struct ski_section *section); /* carry out the order to end */
@@ -124,7 +125,7 @@ struct ski_section_ops {
     void (*members_away)(struct ski_section *section, size_t away);
     /* At the root: create the next generation from @lists, the data of the order to switch. */
     bool (*succeed)(struct ski_section *section, const void *lists, size_t bytes);
-    /* Returns whether no message can arrive any more for a generation whose members have been sent
+    /* Returns whether no further message can arrive for a generation whose members have been sent
      * to the next one. */
     bool (*superseded)(const struct ski_section *section);
     /* This PE has left the tree of a generation; the next one is @next, or NULL. */
@@ -216,13 +217,13 @@ bool ski_section_member_tracked(const struct ski_section        *section,
 /** Records that @p object, on this PE, is the member. */
 void ski_section_member_here(struct ski_section_member *member, struct ski_object *object);
 
-/** Records that a member is not on this PE any more. */
+/** Records that a member is no longer on this PE. */
 void ski_section_member_absent(struct ski_section *section, struct ski_section_member *member);
 
 /** Frees the record of a member. */
 void ski_section_member_forget(struct ski_section *section, struct ski_section_member *member);
 
-/** What ski_section_each_of() calls. */
+/** The type of the function that ski_section_each_of() calls. */
 typedef void ski_section_visit_fn(struct ski_section *section, struct ski_section_member *member,
                                   void *arg);
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * section_list.h - lists of the members of a section, by delegate, as they travel.
+ * section_list.h - the wire format of the members of a section, by delegate.
  *
  * A list is an array of 32-bit words: the PE of the delegate, the number of its members, the words
  * that follow; then for each member the bytes of its index, and the index in whole words.

@@ -28,7 +28,7 @@ struct section_multicast_head {
     int32_t  successor; /* in the order to switch: the delegate in the next generation */
 };
 
-_Static_assert(sizeof(struct section_multicast_head) == SKI_SECTION_MULTICAST_LEAST,
+_Static_assert(sizeof(struct section_multicast_head) == SKI_SECTION_MULTICAST_MIN,
                "see section_multicast.h");
 
 /* Orders stand in place of an entry. */
@@ -152,8 +152,8 @@ static inline void section_multicast_run_member(struct ski_section              
 static void section_multicast_catch_up(struct ski_section        *section,
                                        struct ski_section_member *member);
 
-/* Lets a member continue in the next generation, whose multicasts may wait for it there.  The
- * record of the member in this one may be freed. */
+/* Moves a member to the next generation, whose multicasts may wait for it there.  The record of the
+ * member in this one may be freed. */
 static void section_multicast_switch_member(struct ski_section        *section,
                                             struct ski_section_member *member, int delegate)
 {
@@ -189,7 +189,7 @@ static SKI_COLD bool section_multicast_remains(const struct ski_section        *
     return ski_section_member_find(section, &index) == member;
 }
 
-/* Delivers a multicast whose turn it is.  Returns false if the record of the member is gone. */
+/* Delivers the next multicast in order.  Returns false if the record of the member is gone. */
 static bool section_multicast_run(struct ski_section *section, struct ski_section_member *member,
                                   const struct section_multicast_head *head, size_t bytes)
 {
@@ -609,7 +609,7 @@ static void section_multicast_check_call(const char                          *ca
     if (ski_section_ended(SKI_SELF()->objects, call, head->id))
         section_multicast_deleted(head, skua_pe());
     if (what->flags & SKUA_ENTRY_SYNC)
-        ski_misuse("%s: %s::%s is a sync entry, whose answer a multicast cannot return; invoke it "
+        ski_misuse("%s: %s::%s is a sync entry, whose reply a multicast cannot return; invoke it "
                    "on one element",
                    call, what->of->def.name, what->name);
 }

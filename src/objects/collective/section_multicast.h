@@ -11,7 +11,7 @@
  * A delegate that gets a multicast with nocopy arguments (nocopy.h) which some PE of its host does
  * not reach fetches them before it passes the multicast on; later multicasts wait.
  *
- * Three orders are multicasts as well: number 0 tells a member that is not on the PE of its
+ * Three orders are multicasts as well: number 0 informs a member that is not on the PE of its
  * delegate which PE that is; the last of a generation sends its members to the next one
  * (section_rebuild.h), or ends the section.
  */
@@ -26,7 +26,7 @@ void ski_section_multicast_enroll(struct ski_section *section, const skua_index 
 /** Sends the multicasts that wait for a member after it: the member has left this PE. */
 void ski_section_multicast_follow(struct ski_section *section, struct ski_section_member *member);
 
-/** Carries out the order to end that waits in @p section. */
+/** Executes the order to end that waits in @p section. */
 void ski_section_multicast_end(struct ski_section *section);
 
 /** Frees a multicast, with or without nocopy arguments. */
@@ -49,6 +49,6 @@ void ski_on_section_multicast(skua_msg *msg);
 /** Handler: deliver a multicast to one member, which is not on the PE of its delegate. */
 void ski_on_section_multicast_catch_up(skua_msg *msg);
 
-#define SKI_SECTION_MULTICAST_LEAST 32 /* bytes of the smallest multicast */
+#define SKI_SECTION_MULTICAST_MIN 32 /* bytes of the smallest multicast */
 
 #endif

@@ -27,7 +27,7 @@ struct section_rebuild_head {
     uint32_t zero;
 };
 
-_Static_assert(sizeof(struct section_rebuild_head) == SKI_SECTION_REBUILD_LEAST,
+_Static_assert(sizeof(struct section_rebuild_head) == SKI_SECTION_REBUILD_MIN,
                "see section_rebuild.h");
 
 static void section_rebuild_send(int pe, const struct section_rebuild_head *head, const void *data,
@@ -70,7 +70,7 @@ void ski_section_rebuild_away(struct ski_section *section, size_t away)
 
 /* ---- where the members are ------------------------------------------------------------------- */
 
-static void section_rebuild_ask(struct ski_section *section);
+static void section_rebuild_query(struct ski_section *section);
 
 /* At the root: begins to rebuild, unless a rebuild is in progress, or the section ends. */
 static void section_rebuild_begin(struct ski_section *section)
@@ -85,7 +85,7 @@ static void section_rebuild_begin(struct ski_section *section)
         return;
     section->rebuild.called = section->rebuild.wanted;
     section->rebuild.wanted = false;
-    section_rebuild_ask(section);
+    section_rebuild_query(section);
 }
 
 /* Appends @p words of @p count lists to those that this delegate has. */
@@ -185,7 +185,7 @@ static void section_rebuild_report(struct ski_section *section)
 }
 
 /* Finds the members of this delegate and those below it. */
-static void section_rebuild_ask(struct ski_section *section)
+static void section_rebuild_query(struct ski_section *section)
 {
     struct section_rebuild_head head = section_rebuild_head_make(section, SECTION_REBUILD_ASK, 0);
 
@@ -301,7 +301,7 @@ void ski_on_section_rebuild(skua_msg *msg)
         if (head->kind == SECTION_REBUILD_FOUND)
             section_rebuild_on_found(section, msg);
         else if (head->kind == SECTION_REBUILD_ASK && msg->source == section->parent)
-            section_rebuild_ask(section);
+            section_rebuild_query(section);
         else if (head->kind <= SECTION_REBUILD_AWAY && section->parent < 0)
             section_rebuild_on_root(section, head);
         else

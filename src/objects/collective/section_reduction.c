@@ -25,7 +25,7 @@ struct section_reduction_report {
 
 #define SECTION_REDUCTION_EMPTY UINT32_MAX /* in place of the operator */
 
-_Static_assert(sizeof(struct section_reduction_report) == SKI_SECTION_REDUCTION_REPORT_LEAST,
+_Static_assert(sizeof(struct section_reduction_report) == SKI_SECTION_REDUCTION_REPORT_MIN,
                "see section_reduction.h");
 
 /* ---- partial results ------------------------------------------------------------------------- */
@@ -164,7 +164,7 @@ static SKI_COLD _Noreturn void section_reduction_no_member(uint64_t id, const ch
 {
     char text[SKI_SECTION_TEXT];
 
-    ski_misuse("skua_section_contribute: %s on PE %d is no member of %s", contributor, pe,
+    ski_misuse("skua_section_contribute: %s on PE %d is not a member of %s", contributor, pe,
                ski_section_text(text, id));
 }
 
@@ -293,7 +293,7 @@ void ski_on_section_reduction_report(skua_msg *msg)
             return;
         member->came = true;
     } else if (!ski_section_reduction_is_child(section, msg->source)) {
-        ski_fatal("PE %d sent a report to a section, but is no child", msg->source);
+        ski_fatal("PE %d sent a report to a section, but is not a child", msg->source);
     }
     if (!member || !section_reduction_is_surplus(member, report->number)) {
         section_reduction_combine(section, report, bytes, member ? &member->index : NULL,

@@ -48,6 +48,6 @@ void ski_section_reduction_explain(const struct ski_section *section, struct ski
 /** Handler: the contribution of a member, or the report of a child. */
 void ski_on_section_reduction_report(skua_msg *msg);
 
-#define SKI_SECTION_REDUCTION_REPORT_LEAST 80 /* bytes of the smallest contribution or report */
+#define SKI_SECTION_REDUCTION_REPORT_MIN 80 /* bytes of the smallest contribution or report */
 
 #endif

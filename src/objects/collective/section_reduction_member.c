@@ -8,7 +8,7 @@
 #include "objects/collective/section_reduction.h"
 #include "objects/model/seqnum.h"
 
-/* What a contributor says; "number" is that of the message. */
+/* The kinds of messages of a contributor; "number" is that of the message. */
 enum section_reduction_change {
     SECTION_REDUCTION_DELETED, /* a member was deleted, or all contributors of a child have left: it
                                   contributes to no reduction from number on */
@@ -30,7 +30,7 @@ struct section_reduction_leave_msg {
     uint32_t zero;
 };
 
-_Static_assert(sizeof(struct section_reduction_leave_msg) == SKI_SECTION_REDUCTION_LEAVE_LEAST,
+_Static_assert(sizeof(struct section_reduction_leave_msg) == SKI_SECTION_REDUCTION_LEAVE_MIN,
                "see section_reduction_member.h");
 
 /* ---- contributors ---------------------------------------------------------------------------- */
@@ -278,7 +278,7 @@ void ski_on_section_reduction_leave(skua_msg *msg)
     } else if (ski_section_reduction_is_child(section, msg->source)) {
         section_reduction_contributor_left(section, leave.number);
     } else {
-        ski_fatal("PE %d leaves a section, but is no child", msg->source);
+        ski_fatal("PE %d leaves a section, but is not a child", msg->source);
     }
     skua_msg_free(msg);
 }

@@ -9,11 +9,11 @@
  * generation leaves the root of the next one in the same way.
  *
  * In a later generation (section_rebuild.h) an own member *joins*: it names the first reduction
- * that it contributes to.  A member that was deleted before it joined does not come; its delegate
- * of the generation before says so in its place.
+ * that it contributes to.  For a member that was deleted before it joined, its delegate of the
+ * former generation reports that it does not join.
  *
- * A member on another PE than its delegate tells by a message to the delegate.  Until the member
- * has learned which PE that is, the message goes to the root, which forwards it.
+ * A member on another PE than its delegate sends this by a message to the delegate.  Until the
+ * member knows its delegate, the message goes to the root, which forwards it.
  */
 #ifndef SKI_SECTION_REDUCTION_MEMBER_H
 #define SKI_SECTION_REDUCTION_MEMBER_H
@@ -30,14 +30,14 @@ void ski_section_reduction_switched(struct ski_section *section, struct ski_sect
 /** Makes a member on this PE join the reductions of a generation, from its next reduction on. */
 void ski_section_reduction_joined(struct ski_section *section, struct ski_section_member *member);
 
-/** Marks a delegate as switched, since the order to switch has arrived, and tells the next
+/** Marks a delegate as switched, since the order to switch has arrived, and informs the next
  *  generation which own members do not join because they have left. */
 void ski_section_reduction_switch_gone(struct ski_section *section);
 
 /** At the root: makes the results of @p section contributions to @p next, the next generation. */
 void ski_section_reduction_succeed(struct ski_section *section, struct ski_section *next);
 
-/** Tells PE @p delegate that a member was deleted before the order that enrolls it arrived. */
+/** Notifies PE @p delegate that a member was deleted before the order that enrolls it arrived. */
 void ski_section_reduction_lost(struct ski_collection *all, const skua_index *index, uint64_t id,
                                 int delegate);
 
@@ -50,6 +50,6 @@ void ski_section_reduction_late(struct ski_section *section, const skua_index *i
 void ski_on_section_reduction_leave(skua_msg *msg);
 
 /* Bytes of the message of a contributor that leaves or joins. */
-#define SKI_SECTION_REDUCTION_LEAVE_LEAST 24
+#define SKI_SECTION_REDUCTION_LEAVE_MIN 24
 
 #endif

@@ -2,16 +2,16 @@
 /*
  * section_saved.h - reductions of sections in a checkpoint.
  *
- * A checkpoint is made while no message is under way, but members of a section may have contributed
- * to reductions that others have not reached.  What has been combined lies with delegates of a tree
- * that a restarted job does not have.  It continues from a state without a tree: all that was
- * combined is at the root, and each member knows its next reduction.
+ * A checkpoint is made while no message is in flight, but members of a section may have contributed
+ * to reductions that others have not reached.  The partial results are on the delegates of a tree
+ * that a restarted job does not have.  The restarted job continues from a state without a tree: all
+ * partial results are at the root, and each member knows its next reduction.
  *
  * Numbers of reductions continue.  The new tree begins with the first one that is not complete.  A
  * member that has contributed to it, and to others after it, is *late*, as one that joins a tree
  * that was rebuilt (section_reduction_member.h): its delegate expects it from its next reduction
- * on.  A delegate that is not told yet waits for a contribution that does not come, so no reduction
- * is complete too early.
+ * on.  A delegate that has not been informed waits for a contribution of the member, so no
+ * reduction completes too early.
  */
 #ifndef SKI_SECTION_SAVED_H
 #define SKI_SECTION_SAVED_H
@@ -19,7 +19,7 @@
 #include "objects/collective/array_reduction_saved.h"
 #include "objects/collective/section.h"
 
-/** What a checkpoint keeps of an element: its next reduction in each of its sections. */
+/** The part of an element in a checkpoint: its next reduction in each of its sections. */
 extern const struct ski_saved_part ski_section_saved;
 
 /** Calls @p fn for all that has been combined of the reductions of @p section on this PE. */

@@ -24,7 +24,7 @@ struct section_tree_creation {
     uint32_t zero;
 };
 
-_Static_assert(sizeof(struct section_tree_creation) == SKI_SECTION_CREATE_LEAST,
+_Static_assert(sizeof(struct section_tree_creation) == SKI_SECTION_CREATE_MIN,
                "see section_tree.h");
 
 /* Returns whether a creation, which may come from another PE, is for this PE and well-formed. */

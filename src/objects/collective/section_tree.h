@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * section_tree.h - the creation of a section, and the tree of delegates that it builds on its way.
+ * section_tree.h - the creation of a section and of its tree of delegates.
  *
  * A section is created by a message with the lists of its delegates and their members
  * (section_list.h), that of the creator first.  The PE that gets the message is the delegate of the
- * first list.  It divides the other lists, as evenly as can be, among its children: the delegates
- * of the first list of each share.  The lists of its own host come first and are divided by
- * themselves; those of other hosts are divided by hosts, so that the tree enters each host once.
- * The trees of later generations (section_rebuild.h) are made in the same way, with the same root.
+ * first list.  It divides the other lists evenly among its children: the delegates of the first
+ * list of each share.  The lists of its own host come first and are divided by themselves; those of
+ * other hosts are divided by hosts, so that the tree enters each host once.  The trees of later
+ * generations (section_rebuild.h) are made in the same way, with the same root.
  */
 #ifndef SKI_SECTION_TREE_H
 #define SKI_SECTION_TREE_H
@@ -68,6 +68,6 @@ struct ski_section *ski_section_tree_restore(struct ski_collection *all, uint64_
 /** Handler: create a section at a delegate. */
 void ski_on_section_create(skua_msg *msg);
 
-#define SKI_SECTION_CREATE_LEAST 32 /* bytes of the smallest creation */
+#define SKI_SECTION_CREATE_MIN 32 /* bytes of the smallest creation */
 
 #endif

@@ -7,12 +7,12 @@
 
 #include "tests/tap.h"
 
-#define SECTION_TREE_TEST_MOST 200
+#define SECTION_TREE_TEST_MAX 200
 
 struct section_tree_test {
     uint32_t arity, depth;
     bool     even; /* shares of a delegate differ by one at most */
-    unsigned visits[SECTION_TREE_TEST_MOST];
+    unsigned visits[SECTION_TREE_TEST_MAX];
 };
 
 /* The delegate of list @p first passes on those after it, up to @p end. */
@@ -53,7 +53,7 @@ static bool section_tree_test_covers(uint32_t count, uint32_t arity)
     struct section_tree_test test = {.arity = arity, .even = true};
 
     section_tree_test_pass_down(&test, 0, count, 0);
-    for (uint32_t i = 0; i < SECTION_TREE_TEST_MOST; i++)
+    for (uint32_t i = 0; i < SECTION_TREE_TEST_MAX; i++)
         if (test.visits[i] != (i < count))
             return false;
     return test.even && test.depth == section_tree_test_least_depth(count, arity);
@@ -64,7 +64,7 @@ int main(void)
     for (uint32_t arity = 1; arity <= 9; arity++) {
         bool covers = true;
 
-        for (uint32_t count = 1; count <= SECTION_TREE_TEST_MOST; count++)
+        for (uint32_t count = 1; count <= SECTION_TREE_TEST_MAX; count++)
             covers = covers && section_tree_test_covers(count, arity);
         OK(covers, "trees of arity %u reach each delegate once, at the least depth", arity);
     }

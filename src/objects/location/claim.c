@@ -141,7 +141,7 @@ void ski_on_claimed(skua_msg *msg)
     if (!ski_element_msg(msg, sizeof *update, &all, &index))
         return;
     if ((unsigned)update->pe >= (unsigned)all->self->pes)
-        ski_fatal("PE %d says that %s is on PE %d, which does not exist", msg->source,
+        ski_fatal("PE %d reported that %s is on PE %d, which does not exist", msg->source,
                   ski_element_text(all, &index), update->pe);
     absent = ski_absent_find(all, &index);
     if (absent && absent->pe == SKI_ABSENT_CLAIMED)
@@ -166,8 +166,8 @@ static struct ski_object *claim_grant(struct ski_collection *all, const skua_ind
 }
 
 /* A claim of an element that is not here.  Old records may lead it in circles, back to its
- * sender too, until the element is where its home believes it to be.  So it never waits for
- * another claim, which might wait for this one. */
+ * sender too, until the record of its home is right.  So it never waits for another claim, which
+ * might wait for this one. */
 static struct ski_object *claim_forward(struct ski_collection *all, const skua_index *index,
                                         skua_msg *msg, int claimant)
 {
@@ -185,7 +185,7 @@ static struct ski_object *claim_forward(struct ski_collection *all, const skua_i
     return NULL;
 }
 
-/* A claim goes to the element as any other message does, so it comes after all that its sender sent
+/* A claim is sent to the element like any other message, so it comes after all that its sender sent
  * before; then the sender may send there itself. */
 void ski_on_claim(skua_msg *msg)
 {

@@ -6,10 +6,10 @@
  * never a second one.  With SKUA_ENTRY_CREATE_HERE the sender *claims* the element first: it keeps
  * this message and all that it sends to the element afterwards, and sends a claim, which goes to
  * the element as a message would.  The answer is an order of the home to create the element; or
- * comes from the PE where the element is, after all that the sender sent before.  Either lets the
- * messages go, in their order.  Had they gone to the home and come back, those sent after the
- * creation would have overtaken others that were still on that way.  For the same reason the home
- * creates an element itself if messages wait for it there.
+ * comes from the PE where the element is, after all that the sender sent before.  Either releases
+ * the messages, in their order.  If they were sent to the home and back instead, messages sent
+ * after the creation would overtake those that are still in flight on that route.  For the same
+ * reason the home creates an element itself if messages wait for it there.
  */
 #ifndef SKI_CLAIM_H
 #define SKI_CLAIM_H
@@ -25,7 +25,7 @@ void ski_claim(struct ski_collection *all, const skua_index *index, unsigned fla
 bool ski_claim_hold(struct ski_collection *all, const skua_index *index, skua_msg *msg);
 
 /** At the home: creates the element that @p msg, to an entry with @p flags, is for: here, or on the
- *  PE that the message came from.  Returns the element if it is here and the caller is to deliver
+ *  PE that the message came from.  Returns the element if it is here and the caller must deliver
  *  the message. */
 struct ski_object *ski_claim_create(struct ski_collection *all, const skua_index *index,
                                     struct ski_absent *absent, skua_msg *msg, unsigned flags);
@@ -40,6 +40,6 @@ void ski_on_claim(skua_msg *msg);
 /** Handler: the element that this PE claims is on another PE. */
 void ski_on_claimed(skua_msg *msg);
 
-#define SKI_CLAIM_LEAST 4
+#define SKI_CLAIM_MIN 4
 
 #endif

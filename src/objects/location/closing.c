@@ -34,14 +34,14 @@ void ski_on_check(skua_msg *msg)
     struct ski_collection *all;
     skua_index             index;
 
-    if (!ski_element_msg(msg, SKI_CHECK_LEAST, &all, &index))
+    if (!ski_element_msg(msg, SKI_CHECK_MIN, &all, &index))
         return;
     if (ski_closing_inserting(all)) {
         ski_msg_hold(all->self, &all->closing->checks, msg);
         return;
     }
     ski_element_post(all->self, ski_home(all, &index), SKI_HANDLER_INSERTION_CHECKED, all->id,
-                     &index, skua_msg_data(msg), SKI_CHECK_LEAST);
+                     &index, skua_msg_data(msg), SKI_CHECK_MIN);
     skua_msg_free(msg);
 }
 
@@ -89,7 +89,7 @@ static struct ski_pe_tree closing_tree(const struct ski_collection *all)
     return ski_pe_tree_at(all->self->job, all->self->pe, all->root, (int)ski_config.tree_arity);
 }
 
-/* Reports to the parent once this PE and its subtree have no insertion under way. */
+/* Reports to the parent once this PE and its subtree have no insertion in flight. */
 static void closing_advance(struct ski_collection *all)
 {
     struct ski_closing *closing = all->closing;

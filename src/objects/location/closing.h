@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * closing.h - which insertions of a PE are under way: the closing of an array, and indices that are
- * inserted again.
+ * closing.h - the insertions of a PE that are in flight: the closing of an array, and indices that
+ * are inserted again.
  *
  * Closing.  A message for an element that does not exist is an error in a closed array.  So an
  * array is closed in two steps.  The order to close goes to all PEs as a broadcast; from then on a
@@ -11,10 +11,10 @@
  * exists, and is known to its home, when the array is closed anywhere.
  *
  * An index that is inserted again.  A message to an element that was deleted is an error, but the
- * insertion of its successor may be on its way to the home while a message that follows it is
- * there. So the home keeps such a message and asks all PEs; each answers when it has no insertion
- * under way.  Either the insertion has arrived by then, or there is none that the message follows,
- * and the message is in error.
+ * insertion of its successor may be in flight to the home while a message that follows it is there.
+ * So the home keeps such a message and queries all PEs; each replies when it has no insertion in
+ * flight.  Either the insertion has arrived by then, or the message follows no insertion and is an
+ * error.
  */
 #ifndef SKI_CLOSING_H
 #define SKI_CLOSING_H
@@ -28,17 +28,17 @@ struct ski_closing {
     bool     ordered;   /* this PE has had the order to close              */
     bool     reported;  /* this PE has reported to its parent              */
 
-    struct ski_list checks; /* questions of homes, until no insertion is under way */
+    struct ski_list checks; /* queries of homes, until no insertion is in flight */
 };
 
-/** Returns whether an insertion of this PE is under way. */
+/** Returns whether an insertion of this PE is in flight. */
 static inline bool ski_closing_inserting(const struct ski_collection *all)
 {
     return all->closing->inserting > 0;
 }
 
 /** Records that an element which this PE has inserted has arrived where it is created.  Ends the
- * job if no insertion is under way. */
+ * job if no insertion is in flight. */
 void ski_closing_acknowledged(struct ski_collection *all);
 
 /** Acts on the order to close the array, which has arrived. */
@@ -58,16 +58,16 @@ bool ski_closing_check(struct ski_collection *all, struct ski_absent *absent, sk
 /** The observer of this module (model/lifecycle.h): the insertions of a PE into a collection. */
 extern const struct ski_lifecycle ski_closing_lifecycle;
 
-/** Handler: a child in the tree has no insertion under way, after the order to close. */
+/** Handler: a child in the tree has no insertion in flight, after the order to close. */
 void ski_on_closing(skua_msg *msg);
 
 /** Handler: the home of a deleted element asks whether it is inserted again. */
 void ski_on_check(skua_msg *msg);
 
-/** Handler: a PE has no insertion of a deleted element under way. */
+/** Handler: a PE has no insertion of a deleted element in flight. */
 void ski_on_checked(skua_msg *msg);
 
-#define SKI_CLOSING_LEAST 8
-#define SKI_CHECK_LEAST   4
+#define SKI_CLOSING_MIN 8
+#define SKI_CHECK_MIN   4
 
 #endif

@@ -18,7 +18,8 @@ static void forward_inquire(struct ski_collection *all, const skua_index *index)
     int     creator = index->at.x[1];
 
     if ((unsigned)creator >= (unsigned)all->self->pes)
-        ski_misuse("a message to %s: there never was such an object", ski_element_text(all, index));
+        ski_misuse("a message to %s: no such object was ever created",
+                   ski_element_text(all, index));
     ski_element_post(all->self, creator, SKI_HANDLER_DEAD_LETTER, all->id, index, &what,
                      sizeof what);
 }

@@ -5,7 +5,7 @@
  * It goes to the home of the element, or waits here if this PE has claimed the element (claim.h) or
  * is about to create it (route.h).  The home sends it on, within a window (forward_window.h),
  * creates the element, keeps the message until the element comes, or ends the job if the element
- * was deleted or if no element can come any more.
+ * was deleted or if no element can still come.
  */
 #ifndef SKI_FORWARD_H
 #define SKI_FORWARD_H

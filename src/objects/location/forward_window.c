@@ -10,7 +10,7 @@
 #include "objects/model/seqnum.h"
 
 #define FORWARD_WINDOW_FIRST 16
-#define FORWARD_WINDOW_MOST  65536
+#define FORWARD_WINDOW_MAX   65536
 
 /* The forwarding of messages to an element that is elsewhere. */
 struct ski_forward_window {
@@ -29,7 +29,7 @@ struct forward_probed {
     uint32_t here;  /* 1: the element was on the PE that answers, else 0 */
 };
 
-_Static_assert(sizeof(struct forward_probed) == SKI_PROBED_LEAST, "see forward_window.h");
+_Static_assert(sizeof(struct forward_probed) == SKI_PROBED_MIN, "see forward_window.h");
 
 static struct ski_forward_window *forward_of(struct ski_absent *absent)
 {
@@ -104,10 +104,10 @@ static void forward_away(struct ski_collection *all, struct ski_absent *absent, 
 static void forward_resize(struct ski_forward_window *f, bool larger)
 {
     if (larger)
-        f->window *= f->window < FORWARD_WINDOW_MOST ? 2 : 1;
+        f->window *= f->window < FORWARD_WINDOW_MAX ? 2 : 1;
     else
         f->window -= f->window / 2;
-    ski_assert(f->window > 0 && f->window <= FORWARD_WINDOW_MOST);
+    ski_assert(f->window > 0 && f->window <= FORWARD_WINDOW_MAX);
 }
 
 /* Returns whether messages have to wait at the home. */
@@ -286,7 +286,7 @@ void ski_on_backlog(skua_msg *msg)
     skua_index              index   = ski_msg_index(msg);
 
     if (all->state != SKI_ENDED && ski_element_here(all, &index)) {
-        backlog->window *= backlog->window < FORWARD_WINDOW_MOST ? 2 : 1;
+        backlog->window *= backlog->window < FORWARD_WINDOW_MAX ? 2 : 1;
         forward_queue_backlog(all->self, msg);
         return;
     }

@@ -68,7 +68,7 @@ void ski_on_probed(skua_msg *msg);
 void ski_on_backlog(skua_msg *msg);
 
 /* Bytes of a probe and of its answer, at least. */
-#define SKI_PROBE_LEAST  4
-#define SKI_PROBED_LEAST 8
+#define SKI_PROBE_MIN  4
+#define SKI_PROBED_MIN 8
 
 #endif

@@ -3,8 +3,8 @@
  * home.h - the home of an element, and what a PE has recorded of elements that are elsewhere.
  *
  * The *home* of an element is a PE, by the map of its collection (index_map.h).  It knows where the
- * element is.  Any PE may have a record of an absent element (struct ski_absent): where it was last
- * heard to be, and messages that wait for it.
+ * element is.  Any PE may have a record of an absent element (struct ski_absent): its last known
+ * location, and messages that wait for it.
  */
 #ifndef SKI_HOME_H
 #define SKI_HOME_H
@@ -14,8 +14,8 @@
 /** Returns the home of an element, by the kind and the map of its collection. */
 int ski_home(const struct ski_collection *all, const skua_index *index);
 
-/** Returns the PE to send a message to that is for an element which is not here: where the element
- * was last heard to be, or its home; or this PE, while it keeps its messages to the element
+/** Returns the PE to send a message to that is for an element which is not here: the last known
+ * location of the element, or its home; or this PE, while it keeps its messages to the element
  * (ski_absent_keeps()). */
 int ski_lookup_pe(struct ski_collection *all, const skua_index *index);
 
@@ -59,7 +59,7 @@ struct ski_absent *ski_absent_get(struct ski_collection *all, const skua_index *
 /** Adds an empty record in place of an element that leaves, or for one that has no record. */
 struct ski_absent *ski_absent_enter(struct ski_collection *all, const skua_index *index);
 
-/** Frees a record that is not in the directory any more. */
+/** Frees a record that is no longer in the directory. */
 void ski_absent_free(struct ski_collection *all, struct ski_absent *absent);
 
 /** Frees the records that are kept for further use. */

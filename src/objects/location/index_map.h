@@ -13,8 +13,8 @@
 
 #include <skua/collection.h>
 
-/** Fills in what a definition of the program leaves open, and checks it; ends the job if it is
- * wrong. */
+/** Sets the defaults of a definition of the program and checks it; ends the job if it is
+ * invalid. */
 void ski_index_map_prepare(const char *call, skua_array_def *def);
 
 /** Returns whether a definition that came from another PE is valid. */

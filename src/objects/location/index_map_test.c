@@ -4,14 +4,14 @@
 
 #include "tests/tap.h"
 
-#define INDEX_MAP_TEST_MOST 4096
+#define INDEX_MAP_TEST_MAX 4096
 
 struct index_map_test {
     const skua_array_def *def;
     int                   pe, pes;
     size_t                count, room;
     bool                  right; /* each index was listed by its home, and by no other */
-    unsigned char         seen[INDEX_MAP_TEST_MOST];
+    unsigned char         seen[INDEX_MAP_TEST_MAX];
 };
 
 static void index_map_test_room(void *arg, size_t count)

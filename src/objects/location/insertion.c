@@ -11,7 +11,7 @@
 #include "objects/location/route.h"
 #include "objects/model/element.h"
 
-_Static_assert(sizeof(struct ski_insertion) == SKI_INSERT_LEAST, "see insertion.h");
+_Static_assert(sizeof(struct ski_insertion) == SKI_INSERT_MIN, "see insertion.h");
 
 /* ---- accounts ----------------------------------------------------------------------- */
 
@@ -151,7 +151,7 @@ void ski_on_insert(skua_msg *msg)
     if (!ski_element_msg(msg, sizeof *order, &all, &index))
         return;
     home = ski_home(all, &index) == all->self->pe;
-    if (!home && !order->moves) { /* on its way, from a PE that did not know the array yet */
+    if (!home && !order->moves) { /* in flight, from a PE that did not know the array yet */
         insertion_check_open(all, &index, false); /* an order to close has arrived after it */
         ski_msg_forward(all->self, ski_home(all, &index), msg);
         return;

@@ -16,23 +16,23 @@
  *     of are the element's.  The inserting PE keeps them until the element's arrival is
  *     acknowledged, and sends after it those that its first PE had had before.
  *
- * Why the element gets each broadcast B whose call follows the insertion, by whatever chain of
- * messages: the inserting PE accepts B after the call of B, hence after the insertion.  A PE
- * accepts broadcasts in the order of their numbers, so the number of B is above the one in the
- * account.  Each arrives once, by the argument for elements that migrate.
+ * Why the element gets each broadcast B whose call follows the insertion, by any chain of messages:
+ * the inserting PE accepts B after the call of B, hence after the insertion.  A PE accepts
+ * broadcasts in the order of their numbers, so the number of B is above the one in the account.
+ * Each arrives once, by the argument for elements that migrate.
  *
- * Earlier broadcasts should not reach the element, as far as that can be known.  A broadcast
- * whose number the inserting PE has heard of has been called before the insertion, so it cannot
- * follow it, and is not for the element although the inserting PE has not received it yet.  PEs
- * hear of numbers from elements that arrive and from the messages of reductions: after a reduction
- * to which elements contributed when they had a broadcast, all PEs know of that broadcast.  The
- * root knows of all, since it gives the numbers out.
+ * Earlier broadcasts should not reach the element, as far as they are known.  A broadcast whose
+ * number the inserting PE knows was called before the insertion, so it is not for the element, even
+ * if the inserting PE has not received it yet.  PEs learn numbers from elements that arrive and
+ * from the messages of reductions: after a reduction to which elements contributed when they had
+ * received a broadcast, all PEs know of that broadcast.  The root knows all numbers, since it
+ * assigns them.
  *
  * Why a reduction whose contributions all follow the insertion counts the element: a PE reports
  * a reduction only after an object has contributed to it, so the inserting PE has not reported
  * it before the insertion, and its report names the element among those to wait for.
  *
- * closing.h says what follows from the insertions that are under way.
+ * closing.h describes what depends on the insertions in flight.
  */
 #ifndef SKI_INSERTION_H
 #define SKI_INSERTION_H
@@ -49,7 +49,7 @@ struct ski_account {
 
 #define SKI_NO_ACCOUNT (-1)
 
-/* What an insertion begins with, as it travels; the data of the constructor follow. */
+/* The header of an insertion on the wire; the data of the constructor follow. */
 struct ski_insertion {
     _Alignas(16) int32_t pe;    /* where the element is created; SKUA_ANY_PE: at its home      */
     uint32_t           moves;   /* by the home: the element's number of migrations             */
@@ -62,8 +62,8 @@ struct ski_insertion {
 skua_msg *ski_insertion_msg(struct ski_pe *self, const skua_ref *ref, uint32_t handler,
                             const void *data, size_t bytes);
 
-/** Asks @p home to create an object on @p pe, or there (SKUA_ANY_PE).  @p account is NULL for one
- * that is in no array. */
+/** Requests that @p home creates an object on @p pe, or on the home itself (SKUA_ANY_PE).  @p
+ * account is NULL for an object that is in no array. */
 void ski_insertion_send(struct ski_pe *self, int home, const skua_ref *ref, int pe,
                         const struct ski_account *account, const void *data, size_t bytes);
 
@@ -80,6 +80,6 @@ extern const struct ski_lifecycle ski_insertion_lifecycle;
 /** Handler: create an element here, or send the order on to the PE that it names. */
 void ski_on_insert(skua_msg *msg);
 
-#define SKI_INSERT_LEAST 32
+#define SKI_INSERT_MIN 32
 
 #endif

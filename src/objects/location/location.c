@@ -11,8 +11,8 @@
 #include "objects/model/object.h"
 #include "objects/model/seqnum.h"
 
-#define TOMBSTONES_LEAST 1024  /* tombstones that are kept, or as many as there are elements */
-#define HINTS_LEAST      65536 /* hints that are kept, or a few times as many                */
+#define TOMBSTONES_MIN 1024  /* tombstones that are kept, or as many as there are elements */
+#define HINTS_MIN      65536 /* hints that are kept, or a few times as many                */
 
 /* ---- records ------------------------------------------------------------------------ */
 
@@ -96,9 +96,9 @@ static size_t location_drop(struct ski_collection *all, bool (*is)(const struct 
  * by now without this PE hearing of it. */
 static void location_limit_records(struct ski_collection *all)
 {
-    if (all->tombstones > TOMBSTONES_LEAST + all->objects)
+    if (all->tombstones > TOMBSTONES_MIN + all->objects)
         all->tombstones -= (uint32_t)location_drop(all, location_is_tombstone);
-    if (all->hints > HINTS_LEAST + 4 * (uint64_t)all->objects) {
+    if (all->hints > HINTS_MIN + 4 * (uint64_t)all->objects) {
         location_drop(all, location_is_hint);
         all->hints = 0;
     }

@@ -3,8 +3,8 @@
  * location.h - where an element is: updates, records of locations, and tombstones.
  *
  * The home of an element (home.h) knows where it is if it is elsewhere.  Other PEs send to the
- * home, or where they last heard of the element.  A PE that gets a message for an absent element
- * sends it on to the home, which knows where the element is, and the source is told
+ * home, or to the last known location of the element.  A PE that gets a message for an absent
+ * element forwards it to the home, which knows where the element is, and the source is informed
  * (forward_window.h says by which PE, and how often; route.h, what the source does then).  An
  * update carries the number of migrations that the element had made, so that a PE ignores one that
  * is older than its record.

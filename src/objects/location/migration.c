@@ -18,10 +18,10 @@
 /* Flags of a migration. */
 enum { MIGRATION_CHECKED = 1, MIGRATION_BY_POINTER = 2, MIGRATION_WITHIN = 4 };
 
-/* What an element and its baggage are, as they travel. */
+/* The header of an element and its baggage on the wire. */
 struct migration_head {
     union {
-        struct ski_iso_move block; /* packed: the block that the element lies in; at 0: none */
+        struct ski_iso_move block; /* packed: the block that the element is in; at 0: none */
         struct {
             uint64_t object; /* its address                                            */
             uint32_t gaps;   /* MIGRATION_WITHIN: gaps that follow the baggage; else 0 */
@@ -30,11 +30,11 @@ struct migration_head {
     };
     uint32_t moves; /* the element's number of migrations, with this one */
     uint16_t flags;
-    uint16_t present;                      /* bit i: it has baggage i */
-    uint32_t bytes[SKI_BAGGAGES_MOST + 1]; /* of each baggage; 0: there is none */
+    uint16_t present;                     /* bit i: it has baggage i */
+    uint32_t bytes[SKI_BAGGAGES_MAX + 1]; /* of each baggage; 0: there is none */
 };
 
-_Static_assert(sizeof(struct migration_head) == SKI_MIGRATE_LEAST, "see migration.h");
+_Static_assert(sizeof(struct migration_head) == SKI_MIGRATE_MIN, "see migration.h");
 
 /* A size up to which the size of the last element is the guess for the next one's.  Larger elements
  * are measured, so that messages do not waste more than this. */
@@ -42,7 +42,7 @@ _Static_assert(sizeof(struct migration_head) == SKI_MIGRATE_LEAST, "see migratio
 
 /* Bytes from which an object that owns nothing but its memory is not packed inside a host: copying
  * fewer costs less than the stub that stays. */
-#define MIGRATION_WITHIN_LEAST 1024
+#define MIGRATION_WITHIN_MIN 1024
 
 void ski_migration_order(struct ski_object *object, int pe)
 {
@@ -109,7 +109,7 @@ static bool migration_within(struct ski_object *object, struct ski_pup_gaps *gap
     const skua_class_def *class = &all->class->def;
 
     if (all->packs_outside || !class->pup || class->destroy ||
-        class->bytes < MIGRATION_WITHIN_LEAST || ski_config.checked_pup)
+        class->bytes < MIGRATION_WITHIN_MIN || ski_config.checked_pup)
         return false;
     all->packs_outside = !ski_pup_within(all->class, object + 1, gaps);
     return !all->packs_outside;
@@ -205,7 +205,7 @@ static skua_msg *migration_pack(struct ski_object *object)
     all->packed_bytes = msg->bytes - used;
     ski_object_change(object, SKI_LEFT); /* first: the class's function may look */
     ski_element_destroy(object);
-    block = ski_thread_migration_block(object); /* last: `destroy` may use what lies in it */
+    block = ski_thread_migration_block(object); /* last: `destroy` may use what is in it */
     memcpy((char *)skua_msg_data(msg) + offsetof(struct migration_head, block), &block,
            sizeof block);
     return msg;
@@ -313,8 +313,8 @@ static inline bool migration_index_is(const struct ski_object *object, const sku
                : ski_object_is(object, index);
 }
 
-/* Returns the element that came by pointer, or NULL: no element that is on its way to this PE
- * begins there. */
+/* Returns the element that came by pointer, or NULL: no element that is in flight to this PE begins
+ * there. */
 static struct ski_object *migration_pointer(const struct migration_arrival *came)
 {
     struct ski_pe     *self   = came->all->self;

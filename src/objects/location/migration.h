@@ -2,16 +2,16 @@
 /*
  * migration.h - elements that move to another PE.
  *
- * An element moves when none of its entries is running.  As it travels:
+ * An element moves when none of its entries is running.  On the wire:
  *
  *      struct migration_head | baggage of each module, in their order | the packed element, or gaps
  *
  * Baggage is what modules of the runtime add to the element (struct ski_baggage).  The
- * element itself is packed by the function of its class (pup.h), straight into the message, and
- * unpacked from it, unless it goes by pointer.
+ * element itself is packed by the function of its class (pup.h), directly into the message, and
+ * unpacked from it, unless it migrates by pointer.
  *
- * By pointer.  Elements of classes that can migrate lie in the arena.  If all that an element owns
- * lies there as well (its class is SKUA_CLASS_BY_POINTER), or it owns nothing (skua_pup_plain), a
+ * By pointer.  Elements of classes that can migrate are in the arena.  If all that an element owns
+ * is there as well (its class is SKUA_CLASS_BY_POINTER), or it owns nothing (skua_pup_plain), a
  * PE that shares the arena gets its address, in the head, and no packed data; the object keeps its
  * address.  The source has done everything that needs the object before it posts the message, and
  * keeps a stub for what must follow it (ski_element_replace()): the object belongs to the
@@ -22,7 +22,7 @@
  * and no `destroy`, but packs nothing outside of its memory, goes by pointer as well: what its
  * class does not pack (the gaps, which follow the baggage) is zeroed at the destination, and the
  * function runs there as if it unpacked the rest (ski_pup_within()).  Baggage of the class itself
- * (ski_class_set_flow()) is for parts of an object that cannot lie in the arena.
+ * (ski_class_set_flow()) is for parts of an object that cannot be in the arena.
  */
 #ifndef SKI_MIGRATION_H
 #define SKI_MIGRATION_H
@@ -46,6 +46,6 @@ const void *ski_migration_baggage(const skua_msg *msg, const struct ski_baggage 
 /** Handler: an element arrives. */
 void ski_on_migrate(skua_msg *msg);
 
-#define SKI_MIGRATE_LEAST (24 + 4 * (SKI_BAGGAGES_MOST + 1))
+#define SKI_MIGRATE_MIN (24 + 4 * (SKI_BAGGAGES_MAX + 1))
 
 #endif

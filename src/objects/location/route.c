@@ -15,9 +15,9 @@ struct route_clear {
     uint32_t                   moves; /* as in the marker                                       */
 };
 
-_Static_assert(sizeof(struct ski_location_update) == SKI_LOCATED_LEAST, "see route.h");
-_Static_assert(sizeof(struct ski_route_marker) == SKI_ROUTE_MARKER_LEAST, "see route.h");
-_Static_assert(sizeof(struct route_clear) == SKI_ROUTE_CLEAR_LEAST, "see route.h");
+_Static_assert(sizeof(struct ski_location_update) == SKI_LOCATED_MIN, "see route.h");
+_Static_assert(sizeof(struct ski_route_marker) == SKI_ROUTE_MARKER_MIN, "see route.h");
+_Static_assert(sizeof(struct route_clear) == SKI_ROUTE_CLEAR_MIN, "see route.h");
 
 static void route_send_marker(struct ski_collection *all, const skua_index *index, int pe,
                               uint32_t moves)
@@ -48,11 +48,11 @@ static void route_check(struct ski_collection *all, const skua_index *index, con
                         int32_t pe, int32_t least)
 {
     if (pe >= all->self->pes || pe < least)
-        ski_fatal("PE %d says that %s is on PE %d, which does not exist", msg->source,
+        ski_fatal("PE %d reported that %s is on PE %d, which does not exist", msg->source,
                   ski_element_text(all, index), pe);
 }
 
-/* ---- a PE that hears of another location -------------------------------------------- */
+/* ---- a PE that learns of another location -------------------------------------------- */
 
 void ski_route_update(struct ski_collection *all, const skua_index *index,
                       const struct ski_location_update *update)

@@ -2,21 +2,21 @@
 /*
  * route.h - messages from one PE to one element keep their order when their route changes.
  *
- * The *route* to an absent element is the PE that messages for it are sent to: where the element
- * was last heard to be, or its home.  As long as the element stays where it is, each route keeps
+ * The *route* to an absent element is the PE that messages for it are sent to: the last known
+ * location of the element, or its home.  As long as the element stays where it is, each route keeps
  * the order of messages: a PE that the element is not on sends them on to the home (forward.h), and
  * the home sends them on in the order of their arrival (forward_window.h).  What could change the
  * order is a message that is sent by another route than the one before it.  There are two such
  * changes:
  *
- *   - A PE other than the home hears that the element is elsewhere.  It sends a *marker* by the
+ *   - A PE other than the home learns that the element is elsewhere.  It sends a *marker* by the
  *     former route and keeps its messages to the element (SKI_ABSENT_CHANGING).  The marker is
  *     forwarded as any message to the element, so when it arrives, all messages that this PE has
  *     sent before it have arrived.  It is answered with the location of the element, by the PE that
  *     has it; or by the home if there is no such element, so that messages go to the home.  Then
  *     the PE sends there what it has kept.
  *   - An order to create the element arrives on a PE other than the home (insertion.h).  The PE may
- *     have sent messages to the home, which are on their way back.  Then it keeps the order
+ *     have sent messages to the home, which are in flight back to it.  Then it keeps the order
  *     (SKI_ABSENT_ARRIVING) and sends a marker to the home.  Messages that arrive meanwhile, and
  *     those that it sends, wait in two lists.  When the marker is back, the element is created, and
  *     gets those that have arrived, then those that were sent.
@@ -40,7 +40,7 @@
 #include "core/message/message.h"
 #include "objects/location/home.h"
 
-/* A marker, as it travels. */
+/* A marker on the wire. */
 struct ski_route_marker {
     int32_t  pe;    /* that has sent it                                  */
     uint32_t moves; /* of the update, or the order, that it was sent for */
@@ -67,8 +67,8 @@ void ski_on_located(skua_msg *msg);
 /** Handler: the answer to a marker. */
 void ski_on_route_clear(skua_msg *msg);
 
-#define SKI_LOCATED_LEAST      8
-#define SKI_ROUTE_MARKER_LEAST 8
-#define SKI_ROUTE_CLEAR_LEAST  12
+#define SKI_LOCATED_MIN      8
+#define SKI_ROUTE_MARKER_MIN 8
+#define SKI_ROUTE_CLEAR_MIN  12
 
 #endif

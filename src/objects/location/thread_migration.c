@@ -21,10 +21,10 @@
 #include "objects/model/element.h"
 #include "onesided/onesided.h"
 
-/* What a PE knows of the code map of another process. */
+/* The result of the comparison with the code map of another process. */
 enum thread_code { CODE_UNKNOWN, CODE_ASKED, CODE_SAME, CODE_DIFFERENT };
 
-/* A thread of an element, as it travels. */
+/* A thread of an element on the wire. */
 struct thread_packed {
     struct ski_iso_move move;
     uint64_t            bytes; /* of the stack, which follow; 0: its memory is shared */
@@ -40,8 +40,8 @@ struct code_answer {
     struct ski_code_object yours, mine; /* which differ; no base in `mine`: it is not loaded */
 };
 
-_Static_assert(sizeof(struct code_question) == SKI_CODE_MAP_LEAST, "see thread_migration.h");
-_Static_assert(sizeof(struct code_answer) == SKI_CODE_MAP_ANSWER_LEAST, "see thread_migration.h");
+_Static_assert(sizeof(struct code_question) == SKI_CODE_MAP_MIN, "see thread_migration.h");
+_Static_assert(sizeof(struct code_answer) == SKI_CODE_MAP_ANSWER_MIN, "see thread_migration.h");
 
 /* ---- a process begins ----------------------------------------------------------------------- */
 
@@ -196,7 +196,7 @@ void ski_on_code_map(skua_msg *msg)
         ski_net_drop(self, msg);
         return;
     }
-    if (count <= SKI_CODE_MOST) {
+    if (count <= SKI_CODE_MAX) {
         differs = ski_code_map_differs(asked->object, count, &answer.mine);
         if (differs)
             answer.yours = *differs;
@@ -299,7 +299,7 @@ static void thread_migration_try(struct ski_pe *self, struct ski_object *object)
     if (object->state == SKI_LEAVING)
         ski_element_settle(object);
     if (!ski_isomalloc_here(self, block))
-        return; /* nothing may be read any more: another PE uses this memory */
+        return; /* from here on nothing may be read: another PE uses this memory */
     if (object->state == SKI_LEAVING &&
         *thread_migration_code(self->objects, ski_job_process_of(self->job, to)) == CODE_ASKED)
         return;

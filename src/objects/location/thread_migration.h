@@ -2,7 +2,7 @@
 /*
  * thread_migration.h - elements that migrate with user threads inside.
  *
- * An element of a class that has threaded entries and can migrate lies in the isomalloc range, and
+ * An element of a class that has threaded entries and can migrate is in the isomalloc range, and
  * so do the threads of these entries with their stacks (core/sched/thread_move.h).  All of them
  * keep their addresses, so what a stack refers to is valid on the next PE: its own frames, the
  * element, other threads of the element.
@@ -16,7 +16,7 @@
  * The header of the element moves as well, in the memory of the same host even while this PE still
  * uses it.  So a stub takes its place here (ski_element_replace()) before the element is sent.
  *
- * Between processes the code must lie at the same addresses.  The first time that threads are to
+ * Between processes the code must be at the same addresses.  The first time that threads are to
  * move to a process, this PE sends its code map (core/pe/code_map.h) there, and the element waits
  * for the answer.  If the maps differ, the element stays where it is, and an error is logged once.
  */
@@ -38,15 +38,15 @@ extern const struct ski_lifecycle ski_thread_migration_lifecycle;
 /** Maps the isomalloc range in a process whose program has classes that need it. */
 void ski_thread_migration_open(const struct ski_boot *boot);
 
-/** Forgets the isomalloc range. */
+/** Resets the isomalloc range. */
 void ski_thread_migration_close(void);
 
 /** Returns whether all entries of an element that have not returned are threads that may move with
  * it; also true if none runs. */
 bool ski_thread_migration_possible(const struct ski_object *object);
 
-/** Returns whether an element that shall migrate, and in which only threads run that can move, can
- * leave now. */
+/** Returns whether an element that is to migrate, and in which only movable threads run, can leave
+ * now. */
 bool ski_thread_migration_may_depart(const struct ski_object *object);
 
 /** Returns whether the memory at @p at moves with @p arg, an object that is here. */
@@ -67,14 +67,14 @@ void ski_thread_migration_add(struct ski_object *object, const struct ski_iso_mo
 /** Continues the threads of an element that has been unpacked. */
 void ski_thread_migration_continue(struct ski_object *object);
 
-/** Returns the block of an element that departs, which is not here any more; at 0: it lies
- * elsewhere. */
+/** Returns the block of an element that departs, which is no longer here; at 0: the element is in
+ * no block. */
 struct ski_iso_move ski_thread_migration_block(struct ski_object *object);
 
 /** Returns whether an element in @p block may arrive. */
 bool ski_thread_migration_valid(const struct ski_collection *all, const struct ski_iso_move *block);
 
-/** Returns the block of an element that arrives, which was found valid; NULL: it lies anywhere. */
+/** Returns the block of an element that arrives, which was found valid; NULL: it needs none. */
 struct ski_object_threads *ski_thread_migration_arrive(const struct ski_collection *all,
                                                        const struct ski_iso_move   *block);
 
@@ -90,7 +90,7 @@ void ski_on_code_map(skua_msg *msg);
 /** Handler: the answer of a process that was asked whether its code map is the same. */
 void ski_on_code_map_answer(skua_msg *msg);
 
-#define SKI_CODE_MAP_LEAST        8
-#define SKI_CODE_MAP_ANSWER_LEAST 152
+#define SKI_CODE_MAP_MIN        8
+#define SKI_CODE_MAP_ANSWER_MIN 152
 
 #endif

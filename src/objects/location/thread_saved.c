@@ -15,7 +15,7 @@
 #include "objects/location/thread_migration.h"
 #include "objects/model/element.h"
 
-/* What the threads of an element begin with; `objects` of struct ski_code_object follow. */
+/* The header of the threads of an element; `objects` of struct ski_code_object follow. */
 struct threads_saved {
     uint64_t objects, threads;
 };
@@ -121,7 +121,7 @@ static void thread_saved_scan(const struct ski_object *object, struct ski_code_s
 static bool thread_saved_code_possible(const struct ski_object *object, char *why, size_t room)
 {
     struct ski_code_scan    scan;
-    struct ski_code_object *map = ski_malloc(SKI_CODE_MOST * sizeof *map);
+    struct ski_code_object *map = ski_malloc(SKI_CODE_MAX * sizeof *map);
     const char             *name;
 
     thread_saved_scan(object, &scan);
@@ -238,7 +238,7 @@ static char *thread_saved_write(const struct skua_thread *thread, char *to)
 static char *thread_saved_write_code(const struct ski_object *object, char *to, uint64_t *count)
 {
     struct ski_code_scan    scan;
-    struct ski_code_object *map = ski_calloc(SKI_CODE_MOST, sizeof *map);
+    struct ski_code_object *map = ski_calloc(SKI_CODE_MAX, sizeof *map);
 
     thread_saved_scan(object, &scan);
     *count = ski_code_scan_map(&scan, map);
@@ -338,7 +338,7 @@ static const char *thread_saved_restore_code(const struct ski_object *object, co
         return "its user threads are damaged";
     memcpy(saved, *at, sizeof *saved);
     *at += sizeof *saved;
-    if (saved->objects > SKI_CODE_MOST || saved->objects > (size_t)(end - *at) / sizeof *map)
+    if (saved->objects > SKI_CODE_MAX || saved->objects > (size_t)(end - *at) / sizeof *map)
         return "its user threads are damaged";
     map = ski_malloc((saved->objects + 1) * sizeof *map);
     memcpy(map, *at, saved->objects * sizeof *map);

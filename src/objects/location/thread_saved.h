@@ -8,8 +8,8 @@
  *
  *      struct threads_saved | code objects | struct thread_saved | bytes of the stack | ...
  *
- * The stack holds return addresses, so all that it points into, the program and some libraries, has
- * to lie where it lay (core/pe/code_map.h).  These code objects are in the record, and are compared
+ * The stack holds return addresses, so the program and the libraries that it points into must be at
+ * the same addresses (core/pe/code_map.h).  These code objects are in the record, and are compared
  * where the element is restored.
  *
  * What a thread waits for is restored with it: a wait list of its element, or of a thread of its

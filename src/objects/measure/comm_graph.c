@@ -7,8 +7,8 @@
 
 #include "base/memory.h"
 
-#define COMM_GRAPH_LEAST 256
-#define COMM_GRAPH_MOST  131072 /* edges of a PE */
+#define COMM_GRAPH_MIN 256
+#define COMM_GRAPH_MAX 131072 /* edges of a PE */
 
 /* ---- keys ------------------------------------------------------------------------------ */
 
@@ -43,7 +43,7 @@ struct ski_comm_graph *ski_comm_graph_create(void)
 {
     struct ski_comm_graph *graph = ski_calloc(1, sizeof *graph);
 
-    comm_graph_alloc(graph, COMM_GRAPH_LEAST);
+    comm_graph_alloc(graph, COMM_GRAPH_MIN);
     return graph;
 }
 
@@ -89,7 +89,7 @@ static SKI_COLD struct ski_comm_edge *comm_graph_insert(struct ski_comm_graph *g
 {
     struct ski_comm_edge *edge;
 
-    if (graph->count == COMM_GRAPH_MOST)
+    if (graph->count == COMM_GRAPH_MAX)
         return NULL;
     if (4 * (uint64_t)++graph->count > 3 * (graph->mask + 1))
         comm_graph_grow(graph);

@@ -4,7 +4,7 @@
  *
  * A PE counts what its objects send.  An object is known by its *key*, a hash of its collection and
  * index: so the receiver need not be here, and what an object has sent stays counted when it
- * migrates.  The edges are a hash table with open addressing, which grows up to COMM_GRAPH_MOST
+ * migrates.  The edges are a hash table with open addressing, which grows up to COMM_GRAPH_MAX
  * edges; messages between further pairs are not counted.
  *
  * A section has a key as well.  A multicast is an edge from its sender to the section, counted

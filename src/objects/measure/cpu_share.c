@@ -9,9 +9,9 @@
 
 #include "base/clock.h"
 
-#define CPU_SHARE_FILE  "/proc/thread-self/schedstat"
-#define CPU_SHARE_LEAST (1.0 / 64)
-#define CPU_SHARE_AGE   10000000 /* nanoseconds that a sample is used for */
+#define CPU_SHARE_FILE "/proc/thread-self/schedstat"
+#define CPU_SHARE_MIN  (1.0 / 64)
+#define CPU_SHARE_AGE  10000000 /* nanoseconds that a sample is used for */
 
 /* Reads how long the thread has run and waited. Returns false if that is not known. */
 static bool cpu_share_read(const struct ski_cpu_share *cpu, uint64_t *ran, uint64_t *waited)
@@ -61,8 +61,8 @@ double ski_cpu_share_get(struct ski_cpu_share *cpu)
         double running = (double)(ran - cpu->ran), waiting = (double)(waited - cpu->waited);
 
         cpu->share = running / (running + waiting);
-        if (cpu->share < CPU_SHARE_LEAST)
-            cpu->share = CPU_SHARE_LEAST;
+        if (cpu->share < CPU_SHARE_MIN)
+            cpu->share = CPU_SHARE_MIN;
     }
     return cpu->share;
 }

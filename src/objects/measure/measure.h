@@ -24,7 +24,7 @@
 #include "objects/measure/cpu_share.h"
 #include "objects/model/element.h"
 
-/* What a PE measures. */
+/* The measurement of a PE. */
 struct ski_measure {
     struct ski_object *running; /* whose entry runs; NULL: none                    */
     uint64_t           since;   /* ticks when that began or continued                */

@@ -28,7 +28,7 @@ struct ski_class {
     skua_balance_params *balance; /* NULL: its objects take no part in balancing */
 
     /* Of a class by pointer: the parts of its objects that do not migrate by pointer, since they
-     * lie outside of the arena; or NULL. */
+     * are outside of the arena; or NULL. */
     const struct ski_baggage *baggage;
 
     /* Of a class whose objects have structured control flow, else NULL: a skuac_flow_class, and the
@@ -109,8 +109,8 @@ static inline bool ski_class_by_pointer(const struct ski_class *class)
     return class->def.flags & SKUA_CLASS_BY_POINTER;
 }
 
-/** Returns whether objects of a class lie in the arena: those that can migrate do.  Memory that an
- * element leaves behind on one PE is soon that of another one there, without page faults. */
+/** Returns whether objects of a class are in the arena: those that can migrate are.  Memory that an
+ * element leaves behind on a PE is soon reused by another element there, without page faults. */
 static inline bool ski_class_shared(const struct ski_class *class)
 {
     return class->def.pup || ski_class_by_pointer(class);
@@ -137,8 +137,8 @@ bool ski_class_any_moves_threads(void);
 skua_entry ski_entry_add(const char *call, skua_class of, const struct ski_entry *entry,
                          skua_handler_fn fn);
 
-/** Lets the objects of a class take part in balancing; ends the job if @p params is not valid.  @p
- * call names the caller. */
+/** Includes the objects of a class in balancing; ends the job if @p params is not valid.  @p call
+ * names the caller. */
 void ski_class_set_balance(const char *call, skua_class of, const skua_balance_params *params);
 
 /** Returns whether a class of this program was given to ski_class_set_balance(). */

@@ -15,7 +15,7 @@ static const struct ski_lifecycle_table *collection_lifecycle(const struct ski_c
 
 /* ---- the table ---------------------------------------------------------------------- */
 
-/* What objects->last is before a collection is found. */
+/* The value of objects->last before a collection is found. */
 static struct ski_collection collection_none = {
     .id = UINT64_MAX, .quick_bytes = SKI_NO_INDEX, .pair_bytes = SKI_NO_INDEX};
 
@@ -60,7 +60,7 @@ static struct ski_collection *collection_add(struct ski_objects *objects, uint64
 }
 
 /* The single objects of a class are a collection that no PE creates: each PE adds it when it first
- * hears of it. */
+ * needs it. */
 static struct ski_collection *collection_add_chares(struct ski_objects *objects, uint64_t id)
 {
     const struct ski_class *class = ski_class_find((uint32_t)id);
@@ -110,7 +110,8 @@ struct ski_collection *ski_collection_get(struct ski_objects *objects, const cha
     struct ski_collection *all = ski_collection_expect(objects, id);
 
     if (!all)
-        ski_misuse("%s: %llx is no collection that was ever created", call, (unsigned long long)id);
+        ski_misuse("%s: %llx is not a collection that was ever created", call,
+                   (unsigned long long)id);
     if (all->state == SKI_ENDED)
         ski_misuse("%s: a collection of %s that was deleted", call, all->class->def.name);
     return all;
@@ -163,7 +164,7 @@ bool ski_collection_awaited(struct ski_objects *objects, uint64_t id, skua_msg *
     }
     all = ski_collection_expect(objects, id);
     if (!all)
-        ski_fatal("PE %d sent a message to %llx, which is no collection", msg->source,
+        ski_fatal("PE %d sent a message to %llx, which is not a collection", msg->source,
                   (unsigned long long)id);
     if (all->state == SKI_ENDED) {
         ski_collection_drop(all, msg);
@@ -238,7 +239,7 @@ void ski_elements_remove(struct ski_collection *all, struct ski_object *object)
     ski_assert(all->object[object->position] == object && all->live > 0);
     all->live--;
     if (all->walking) {
-        all->object[object->position] = NULL; /* a hole, until no loop is under way */
+        all->object[object->position] = NULL; /* a hole, until no loop runs */
     } else {
         all->object[object->position]           = all->object[--all->objects];
         all->object[object->position]->position = object->position;

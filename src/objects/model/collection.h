@@ -4,7 +4,7 @@
  *
  * The id of a collection has 56 bits: the PE that created it and that PE's count of collections, so
  * that ids are given out without communication.  The single objects (chares) of a class are the
- * elements of a collection too, which no PE creates: each PE adds it when it first hears of it.
+ * elements of a collection too, which no PE creates: each PE adds it when it first needs it.
  *
  * A PE that gets a message for a collection it does not know yet keeps the message until the
  * creation of the collection arrives.  The record of a deleted collection stays until the PE ends.
@@ -66,7 +66,7 @@ struct ski_collection {
     struct ski_element_load *load;   /* of each, if it is `measured` and there are any */
     uint32_t                 objects, object_room;
     uint32_t                 live;       /* number of them, without the holes                 */
-    uint32_t                 walking;    /* loops over them that are under way                */
+    uint32_t                 walking;    /* loops over them in progress                */
     uint32_t                 tombstones; /* records of deleted elements: location.c           */
     uint32_t                 hints;      /* records of locations that the home knows, as well */
     struct ski_absent       *spare;      /* records that are not in use: home.c               */
@@ -90,7 +90,7 @@ struct ski_collection {
     struct ski_section         *sections;   /* collective/section.c: of it, that this PE knows */
 };
 
-/* What a collection is created with, as it travels; the data of the constructors follow. */
+/* The creation of a collection on the wire; the data of the constructors follow. */
 struct ski_creation {
     _Alignas(32) uint64_t id;
     uint32_t class;
@@ -109,18 +109,19 @@ void ski_collections_begin(struct ski_objects *objects);
 /** Frees the records of all collections, and their elements without notice: the PE ends. */
 void ski_collections_end(struct ski_objects *objects);
 
-/** Calls @p fn for each collection that this PE has heard of. */
+/** Calls @p fn for each collection whose id this PE knows. */
 void ski_collections_each(const struct ski_objects *objects,
                           void (*fn)(struct ski_collection *all, void *arg), void *arg);
 
-/** Returns a collection that this PE knows or has heard of, or NULL. */
+/** Returns the collection @p id, or NULL if this PE does not know the id. */
 struct ski_collection *ski_collection_search(struct ski_objects *objects, uint64_t id);
 
-/** Returns a collection that this PE has heard of, from now on at least; NULL: @p id is no id. */
+/** Returns the collection @p id, which is added if this PE does not know it; NULL: @p id is
+ *  invalid. */
 struct ski_collection *ski_collection_expect(struct ski_objects *objects, uint64_t id);
 
-/** Returns a collection that this PE knows or has heard of, or NULL; it is the quickest to find
- * again. */
+/** Returns the collection @p id, or NULL if this PE does not know the id; caches the last one
+ * found. */
 static inline struct ski_collection *ski_collection_find(struct ski_objects *objects, uint64_t id)
 {
     if (SKI_LIKELY(objects->last->id == id))

@@ -6,7 +6,7 @@
 #include "base/memory.h"
 #include "objects/model/object.h"
 
-#define DIRECTORY_SLOTS_LEAST 16
+#define DIRECTORY_SLOTS_MIN 16
 
 static void directory_allocate(struct ski_directory *directory, size_t slots)
 {
@@ -22,7 +22,7 @@ void ski_directory_init(struct ski_directory *directory, uint32_t index_bytes)
                                         .mask_key = index_bytes % 8 ? UINT32_MAX : UINT64_MAX,
                                         .golden   = SKI_GOLDEN,
                                         .version  = 1};
-    directory_allocate(directory, DIRECTORY_SLOTS_LEAST);
+    directory_allocate(directory, DIRECTORY_SLOTS_MIN);
 }
 
 void ski_directory_destroy(struct ski_directory *directory)
@@ -69,7 +69,7 @@ void ski_directory_reserve(struct ski_directory *directory, size_t more)
         directory_resize(directory, slots);
 }
 
-/* Frees slot @p hole.  An entry after it moves back into the hole, unless it would then lie before
+/* Frees slot @p hole.  An entry after it moves back into the hole, unless it would then be before
  * the slot where the search for its key begins. */
 static void directory_remove(struct ski_directory *directory, uint64_t hole)
 {

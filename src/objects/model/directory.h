@@ -17,7 +17,7 @@
 struct ski_forward_window;
 struct ski_object;
 
-/* What a PE reports to another about the location of an element. */
+/* A report of the location of an element to another PE. */
 struct ski_location_update {
     int32_t  pe;    /* where it is, or SKI_ABSENT_DELETED       */
     uint32_t moves; /* how often it has migrated then, a seqnum */

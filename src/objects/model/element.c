@@ -114,7 +114,7 @@ void ski_element_end(struct ski_object *object)
 
 static void element_die(struct ski_object *object)
 {
-    /* Before other PEs hear of the deletion, and create the element anew. */
+    /* Before other PEs learn of the deletion, and create the element again. */
     ski_notify_element_detached(element_lifecycle(object->of), object);
     if (object->of->state != SKI_ENDED)
         ski_notify_element_deleted(element_lifecycle(object->of), object);
@@ -150,7 +150,7 @@ void ski_element_settle(struct ski_object *object)
 
 void ski_element_delete(struct ski_object *object)
 {
-    if (object->state >= SKI_DEAD) /* by its class's destroy: it is under way */
+    if (object->state >= SKI_DEAD) /* by its class's destroy, which runs */
         return;
     if (object->of->kind == SKI_GROUP || object->of->kind == SKI_PROCESS_GROUP)
         ski_misuse(

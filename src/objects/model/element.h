@@ -29,7 +29,7 @@ struct ski_object *ski_element_add(struct ski_collection *all, const skua_index 
 struct ski_object *ski_element_add_at(struct ski_collection *all, const skua_index *index,
                                       struct ski_object_threads *block);
 
-/** Adds an element that exists already: @p object, of its collection, lies in memory that this PE
+/** Adds an element that exists already: @p object, of its collection, is in memory that this PE
  * shares with the PE that had it before. */
 void ski_element_place(struct ski_object *object, const skua_index *index);
 

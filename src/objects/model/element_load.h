@@ -2,7 +2,7 @@
 /*
  * element_load.h - what is measured of an element, and its role in a balancing.
  *
- * The records of a collection lie beside its list of elements, at the same positions, so that the
+ * The records of a collection are beside its list of elements, at the same positions, so that the
  * header of an object stays small and a program that neither measures nor balances has none.
  */
 #ifndef SKI_ELEMENT_LOAD_H

@@ -7,7 +7,7 @@
 #include "base/assert.h"
 #include "base/memory.h"
 
-#define HASH_BUCKETS_LEAST 4
+#define HASH_BUCKETS_MIN 4
 
 static void hash_table_push(struct ski_hash_table *table, struct ski_hash_link *link)
 {
@@ -21,7 +21,7 @@ static void hash_table_grow(struct ski_hash_table *table)
 {
     struct ski_hash_table old = *table;
 
-    table->mask = old.head ? 2 * old.mask + 1 : HASH_BUCKETS_LEAST - 1;
+    table->mask = old.head ? 2 * old.mask + 1 : HASH_BUCKETS_MIN - 1;
     table->head = ski_calloc(table->mask + 1, sizeof(struct ski_hash_link *));
     for (uint64_t i = 0; old.head && i <= old.mask; i++)
         for (struct ski_hash_link *link = old.head[i], *next; link; link = next) {

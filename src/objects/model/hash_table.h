@@ -13,7 +13,7 @@
 
 #include "objects/model/index.h"
 
-/* What an item begins with. */
+/* The first member of an item. */
 struct ski_hash_link {
     struct ski_hash_link *next;
     uint64_t              hash;

@@ -3,10 +3,10 @@
  * lifecycle.h - modules observe the life cycle of PEs, collections and elements.
  *
  * The modules that create, delete, migrate and insert elements know nothing of those that count
- * them in reductions, hand them broadcasts or keep sections.  A module that has to act on an event
- * (lifecycle_defs.h) defines one `const struct ski_lifecycle`, which objects.c lists.  Each PE has
- * a table of the observers of each event, filled when it begins, so that an event costs a call for
- * each observer and nothing for the other modules.
+ * them in reductions, deliver broadcasts to them or keep sections.  A module that has to act on an
+ * event (lifecycle_defs.h) defines one `const struct ski_lifecycle`, which objects.c lists.  Each
+ * PE has a table of the observers of each event, filled when it begins, so that an event costs a
+ * call for each observer and nothing for the other modules.
  *
  * Sending to, finding and running an element is no event: those paths are short, and call no table.
  */
@@ -92,28 +92,28 @@ struct ski_lifecycle {
     const uint32_t *late;
 };
 
-#define SKI_OBSERVERS_MOST 8 /* of one event */
-#define SKI_MODULES_MOST   24
-#define SKI_BAGGAGES_MOST  7
-#define SKI_SAVED_MOST     6 /* modules with a part of an element in a checkpoint */
+#define SKI_OBSERVERS_MAX 8 /* of one event */
+#define SKI_MODULES_MAX   24
+#define SKI_BAGGAGES_MAX  7
+#define SKI_SAVED_MAX     6 /* modules with a part of an element in a checkpoint */
 
 /* The observers of a PE, by event, in order; NULL ends each list. */
 struct ski_lifecycle_table {
-#define EVENT(name, arguments, ...) void (*name[SKI_OBSERVERS_MOST + 1])(__VA_ARGS__);
+#define EVENT(name, arguments, ...) void (*name[SKI_OBSERVERS_MAX + 1])(__VA_ARGS__);
 #include "objects/model/lifecycle_defs.h"
 #undef EVENT
-    const struct ski_lifecycle  *module[SKI_MODULES_MOST + 1]; /* all observers */
-    const struct ski_baggage    *baggage[SKI_BAGGAGES_MOST + 1];
+    const struct ski_lifecycle  *module[SKI_MODULES_MAX + 1]; /* all observers */
+    const struct ski_baggage    *baggage[SKI_BAGGAGES_MAX + 1];
     uint32_t                     baggages;         /* their number                       */
     uint32_t                     baggage_required; /* bit i: each element has baggage[i] */
-    const struct ski_saved_part *saved[SKI_SAVED_MOST + 1];
+    const struct ski_saved_part *saved[SKI_SAVED_MAX + 1];
     bool                         late[SKI_HANDLERS];
 };
 
 /** Adds an observer after those that are in @p table. */
 void ski_lifecycle_add(struct ski_lifecycle_table *table, const struct ski_lifecycle *observer);
 
-/* ski_notify_NAME(table, ...): tell the observers of event NAME. */
+/* ski_notify_NAME(table, ...): notifies the observers of event NAME. */
 #define EVENT(name, arguments, ...)                                                                \
     void ski_notify_##name(const struct ski_lifecycle_table *table, __VA_ARGS__);
 #include "objects/model/lifecycle_defs.h"

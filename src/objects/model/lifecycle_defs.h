@@ -8,7 +8,7 @@
  */
 /* clang-format off */
 
-/* This PE first hears of a collection: nothing is known but its id. */
+/* A collection has been added to the table of this PE: nothing is known but its id. */
 EVENT(collection_added,     (all), struct ski_collection *all)
 /* All elements are here that are created with the collection on this PE. */
 EVENT(collection_populated, (all), struct ski_collection *all)
@@ -30,28 +30,28 @@ EVENT(element_created,  (object), struct ski_object *object)
 EVENT(element_deleted,  (object), struct ski_object *object)
 /* An element has left the list of elements of its collection here: deleted or migrated. */
 EVENT(element_removed,  (all), struct ski_collection *all)
-/* The memory of an element is about to be packed or freed: no other PE writes to it any more when
- * the observer returns. */
+/* The memory of an element is about to be packed or freed: when the observer returns, no other PE
+ * writes to it. */
 EVENT(element_detached, (object), struct ski_object *object)
 
-/* An element that shall migrate or be deleted has no entry running.  An observer that has transfers
- * under way from or to its memory enters it (element.h), and leaves it when they are complete. */
+/* An element that is to migrate or be deleted has no entry running.  An observer that has transfers
+ * in flight from or to its memory enters it (element.h), and leaves it when they are complete. */
 EVENT(element_draining, (object), struct ski_object *object)
 /* An element that was to migrate stays: its program has named this PE meanwhile, or it cannot go. */
 EVENT(element_staying,  (object), struct ski_object *object)
-/* An element that shall migrate has no entry running but threads that move with it: the observer packs
- * and sends it. */
+/* An element that is to migrate has no entry running but threads that move with it: the observer
+ * packs and sends it. */
 EVENT(element_leaving,  (object), struct ski_object *object)
-/* An element that shall migrate has entries running.  The observer packs and sends it if all of them
- * are threads that move with it. */
+/* An element that is to migrate has entries running.  The observer packs and sends it if all of
+ * them are threads that move with it. */
 EVENT(element_delayed,  (object), struct ski_object *object)
-/* An element that shall migrate cannot leave now: a thread of it waits where it does not move, and may do
- * so forever.  The observer may let it stay. */
+/* An element that is to migrate cannot leave now: a thread of it waits where it does not move, and
+ * may do so forever.  The observer may let it stay. */
 EVENT(element_blocked,  (object), struct ski_object *object)
 /* An element leaves at its address: @stub, which has no memory of the program, takes its place here, and
  * `object` belongs to PE object->to when the observers return. */
 EVENT(element_replaced, (object, stub), struct ski_object *object, struct ski_object *stub)
-/* An element is on its way to PE object->to; if it left at its address, `object` is its stub. */
+/* An element is in flight to PE object->to; if it left at its address, `object` is its stub. */
 EVENT(element_departed, (object), struct ski_object *object)
 /* An element that PE @from sent has been unpacked here. */
 EVENT(element_arrived,  (object, from), struct ski_object *object, int from)
@@ -60,7 +60,7 @@ EVENT(element_arrived,  (object, from), struct ski_object *object, int from)
 EVENT(insertion_begun,  (all, account), struct ski_collection *all, struct ski_account *account)
 /* An inserted element is on the PE where it is created.  Its constructor has not run. */
 EVENT(element_inserted, (object, account), struct ski_object *object, const struct ski_account *account)
-/* At the root of a collection: no insertion is under way on any PE, and none follows. */
+/* At the root of a collection: no insertion is in flight on any PE, and none follows. */
 EVENT(insertions_ended, (all), struct ski_collection *all)
 
 /* A message of the runtime or to an entry will not be delivered: its collection is deleted, or its PE

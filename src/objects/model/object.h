@@ -10,7 +10,7 @@
  * how many of its entries have not returned (24 bits), until when it is neither deleted nor
  * migrated; and whether its state is another than SKI_ALIVE (the sign).
  *
- * An object of a class that migrates with threads inside lies in a block of the isomalloc range
+ * An object of a class that migrates with threads inside is in a block of the isomalloc range
  * (core/isomalloc/isomalloc.h), after a struct ski_object_threads, and keeps its address on every
  * PE.
  *
@@ -30,7 +30,7 @@ struct ski_collection;
 /* Runs; will be deleted, or migrate, when its entries have returned; is deleted; has migrated. */
 enum ski_object_state { SKI_ALIVE, SKI_DYING, SKI_LEAVING, SKI_DEAD, SKI_LEFT };
 
-/* What precedes the memory of the program in an object. */
+/* The header of an object, before the memory of the program. */
 struct ski_object {
     struct ski_collection *of;
     uint64_t               life;           /* see above                            */
@@ -50,7 +50,7 @@ struct ski_object {
 
 _Static_assert(sizeof(struct ski_object) == 64, "what follows is as aligned as malloc's memory");
 
-/* What precedes an object in the isomalloc range. */
+/* The header of an object in the isomalloc range, before its struct ski_object. */
 struct ski_object_threads {
     _Alignas(64) struct skua_thread *first; /* the threads that run for the object */
 };
@@ -104,7 +104,7 @@ static inline bool ski_object_is(const struct ski_object *object, const skua_ind
            memcmp(ski_object_index(object), &index->at, index->bytes) == 0;
 }
 
-/** Returns the memory of malloc() that has the index of @p object, which lies in no pool; NULL:
+/** Returns the memory of malloc() that has the index of @p object, which is in no pool; NULL:
  * there is none. */
 static inline unsigned char *ski_object_long_index(const struct ski_object *object)
 {
@@ -154,7 +154,7 @@ struct ski_object *ski_object_stub_in(struct ski_stub *room, const struct ski_ob
  * malloc(). */
 void ski_object_free(struct ski_object *object, struct ski_pool *pool);
 
-/** Returns the block of the isomalloc range that @p object lies in; NULL: it lies elsewhere. */
+/** Returns the block of the isomalloc range that @p object is in; NULL: it is elsewhere. */
 static inline struct ski_object_threads *ski_object_block(const struct ski_object *object)
 {
     return SKI_UNLIKELY(ski_isomalloc_contains(object))

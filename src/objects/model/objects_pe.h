@@ -43,7 +43,7 @@ enum ski_objects_slot {
 
 /* The state of this layer on a PE. */
 struct ski_objects {
-    /* What every message to an object uses. */
+    /* Used by every message to an object. */
     struct ski_collection  *last;    /* the collection found last; never NULL            */
     const struct ski_entry *entries; /* ski_entries (class.h)                            */
     uint64_t                stamp;   /* header word of small messages to objects here: invoke.c */

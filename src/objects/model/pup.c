@@ -2,7 +2,7 @@
 /*
  * pup.c - see pup.h.
  *
- * An object whose fields all lie in its own memory, in ascending order, can move with that
+ * An object whose fields all are in its own memory, in ascending order, can move with that
  * memory: nothing is packed.  A measuring pass finds the gaps between the fields (struct
  * pup_within), which are zeroed at the destination as in a new object, and an unpacking pass there
  * finds each field in its place.
@@ -24,7 +24,7 @@
 #include "objects/model/pup_checked.h"
 #include "objects/model/pup_state.h"
 
-/* What a pass over an object that moves with its memory has seen. */
+/* The state of a pass over an object that moves with its memory. */
 struct pup_within {
     struct ski_pup_gaps *gaps;  /* those found so far */
     const char          *next;  /* the end of the last field, in the object */
@@ -82,7 +82,7 @@ static void pup_within_refuse(const skua_pup *p)
         p->within->moves = false;
 }
 
-/* A field that does not follow the last one at once, or lies outside of the object. */
+/* A field that does not follow the last one at once, or is outside of the object. */
 static SKI_COLD void pup_within_apart(skua_pup *p, const char *data, size_t bytes, const char *name)
 {
     struct pup_within *within = p->within;
@@ -136,8 +136,8 @@ static SKI_COLD void pup_bytes_slow(skua_pup *p, void *data, size_t bytes, const
 }
 
 /* Processes a field that is larger than `left`: see pup_state.h. */
-static __attribute__((noinline)) void pup_bytes_uncopied(skua_pup *p, void *data, size_t bytes,
-                                                         const char *name, enum ski_pup_kind kind)
+static __attribute__((noinline)) void pup_bytes_beyond(skua_pup *p, void *data, size_t bytes,
+                                                       const char *name, enum ski_pup_kind kind)
 {
     if (p->within)
         pup_within_field(p, data, bytes, name);
@@ -149,7 +149,7 @@ static inline void pup_bytes(skua_pup *p, void *data, size_t bytes, const char *
                              enum ski_pup_kind kind)
 {
     if (SKI_UNLIKELY(bytes - 1 >= p->left)) { /* also of 0 bytes */
-        pup_bytes_uncopied(p, data, bytes, name, kind);
+        pup_bytes_beyond(p, data, bytes, name, kind);
         return;
     }
     if (p->mode == SKI_PUP_PACK)

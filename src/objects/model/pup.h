@@ -51,21 +51,21 @@ struct ski_pup_gap {
     uint32_t at, bytes;
 };
 
-/* All gaps of an object whose fields lie in its own memory. */
+/* All gaps of an object whose fields are in its own memory. */
 struct ski_pup_gaps {
     uint32_t           packed; /* the bytes of all fields */
     uint32_t           count;
     struct ski_pup_gap gap[SKI_PUP_GAPS];
 };
 
-/** Returns whether the object @p self can move with its memory: all that its class packs lies
+/** Returns whether the object @p self can move with its memory: all that its class packs is
  *  there, in ascending order and with few gaps, and the class does not ask whether it packs.
  *  *@p gaps is then set. */
 bool ski_pup_within(const struct ski_class *of, void *self, struct ski_pup_gaps *gaps);
 
 /** Sets `packed` of @p gaps, at most SKI_PUP_GAPS that another PE has sent, to the bytes of the
  *  fields: those of an object of the class @p of that no gap has.  Returns false if the gaps do not
- *  lie within the object in ascending order. */
+ *  are within the object in ascending order. */
 bool ski_pup_gaps_set(const struct ski_class *of, struct ski_pup_gaps *gaps);
 
 /** Zeroes the gaps of an object that has moved with its memory from PE @p source, and runs the

@@ -19,11 +19,11 @@
 #include "core/data/msg.h"
 #include "objects/model/class.h"
 
-/* What a pup function is called for. */
+/* The modes of a pup function. */
 enum ski_pup_mode { SKI_PUP_MEASURE, SKI_PUP_PACK, SKI_PUP_UNPACK };
 
-/* What a field is: bytes in place; memory that the object owns, or its length; the begin or the end
- * of a part. */
+/* The kinds of fields: bytes in place; memory that the object owns, or its length; the begin or the
+ * end of a part. */
 enum ski_pup_kind {
     SKI_PUP_BYTES,
     SKI_PUP_MEMORY,
@@ -42,7 +42,7 @@ struct ski_pup_field {
 
 #define SKI_PUP_DEPTH 8 /* nested parts that errors name */
 
-/* What a checked run has seen (pup_checked.h). */
+/* The log of a checked run (pup_checked.h). */
 struct ski_pup_log {
     struct ski_pup_field *measured; /* the fields, in the order in which they were measured */
     size_t                count, room;
@@ -58,7 +58,7 @@ struct skua_pup {
     char                   *at;   /* packing, unpacking: the next byte */
     size_t                  left; /* bytes there; 0: see the head */
     enum ski_pup_mode       mode;
-    bool                    shared;            /* measuring: owned memory must lie in the arena */
+    bool                    shared;            /* measuring: owned memory must be in the arena */
     size_t                  bytes;             /* measured */
     void                   *self;              /* the object, or NULL: an argument */
     const struct ski_class *of;                /* or NULL: an argument */

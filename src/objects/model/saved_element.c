@@ -60,7 +60,7 @@ static bool saved_element_adds_up(const struct ski_saved_element *head)
 {
     size_t bytes = sizeof *head + head->index_bytes;
 
-    for (int i = 0; i < SKI_SAVED_MOST; i++)
+    for (int i = 0; i < SKI_SAVED_MAX; i++)
         bytes += head->part_bytes[i];
     return head->index_bytes <= SKUA_INDEX_MAX && head->class_bytes <= head->bytes &&
            head->bytes == saved_element_round(bytes + head->class_bytes);
@@ -152,7 +152,7 @@ struct ski_object *ski_saved_element_restore(struct ski_collection *all, const s
     ski_notify_element_created(&all->self->objects->lifecycle, object);
     if ((*why = saved_element_restore_parts(object, &head, at)))
         return NULL;
-    for (int i = 0; i < SKI_SAVED_MOST; i++)
+    for (int i = 0; i < SKI_SAVED_MAX; i++)
         at += head.part_bytes[i];
     saved_element_unpack(object, &head, at);
     return object;

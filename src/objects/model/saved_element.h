@@ -8,7 +8,7 @@
  *
  *      struct ski_saved_element | index | parts of the modules, in order | bytes of the class
  *
- * and zeros up to a multiple of SKI_SAVED_ALIGN.  Records lie one after the other.  They are read
+ * and zeros up to a multiple of SKI_SAVED_ALIGN.  Records are contiguous.  They are read
  * from a file, perhaps in a job of another number of PEs, so all of a record is checked before it
  * is used.
  *
@@ -23,7 +23,7 @@
 
 #define SKI_SAVED_ALIGN 16
 
-/* What the record of an element begins with. */
+/* The header of the record of an element. */
 struct ski_saved_element {
     _Alignas(SKI_SAVED_ALIGN) uint64_t id; /* of its collection                        */
     uint64_t bytes;                        /* of the whole record                      */
@@ -31,7 +31,7 @@ struct ski_saved_element {
     uint64_t block; /* its block of the isomalloc range, which has threads of it; 0: none    */
     uint32_t moves; /* its number of migrations                 */
     uint32_t index_bytes;
-    uint32_t part_bytes[SKI_SAVED_MOST]; /* of each module                           */
+    uint32_t part_bytes[SKI_SAVED_MAX]; /* of each module                           */
 };
 
 /** Fills @p head for an element that is not packed yet.  Returns the bytes of its record. */

@@ -15,14 +15,14 @@
 #include "objects/model/objects_pe.h"
 #include "objects/services/termination.h"
 
-/* The order to start a detector, as it travels to its root. */
+/* The order to start a detector, sent to its root. */
 struct detector_start {
     skua_detector   name;
     uint64_t        producers;
     skua_completion done;
 };
 
-_Static_assert(sizeof(struct detector_start) == SKI_DETECTOR_START_LEAST, "see detector.h");
+_Static_assert(sizeof(struct detector_start) == SKI_DETECTOR_START_MIN, "see detector.h");
 
 /* The detection, at the root, once it was started. */
 struct detector_search {
@@ -74,7 +74,7 @@ static struct detector *detector_get(struct ski_pe *self, const char *call, skua
     if (SKI_LIKELY(detector != NULL))
         return detector;
     if (!ski_id_valid(self, detector_key(name)))
-        ski_misuse("%s: {%d, %u} is no detector; skua_detector_create() makes them", call,
+        ski_misuse("%s: {%d, %u} is not a detector; skua_detector_create() makes them", call,
                    (int)name.pe, name.number);
     detector = ski_calloc(1, sizeof *detector);
     ski_hash_add(&detectors_of(self)->table, &detector->link, detector_key(name));
@@ -136,7 +136,7 @@ void ski_on_detector_end(skua_msg *msg)
 {
     skua_detector name = *(skua_detector *)skua_msg_data(msg);
 
-    /* The root, where waves of the detector may be under way, ends it without a message. */
+    /* The root, where waves of the detector may be in flight, ends it without a message. */
     if ((uint32_t)name.pe >= (uint32_t)ski_self->pes || name.pe == ski_self->pe) {
         ski_net_drop(ski_self, msg);
         return;

@@ -17,8 +17,8 @@
 /** The observer of this module (model/lifecycle.h): the detectors of a PE. */
 extern const struct ski_lifecycle ski_detector_lifecycle;
 
-#define SKI_DETECTOR_START_LEAST 56
-#define SKI_DETECTOR_END_LEAST   sizeof(skua_detector)
+#define SKI_DETECTOR_START_MIN 56
+#define SKI_DETECTOR_END_MIN   sizeof(skua_detector)
 
 /** Handler: start a detector that this PE has created. */
 void ski_on_detector_start(skua_msg *msg);

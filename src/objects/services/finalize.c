@@ -25,8 +25,8 @@ static struct ski_tree finalize_tree(const struct ski_pe *self, int process)
     return ski_tree_at(process, self->job->processes, 0, (int)ski_config.tree_arity);
 }
 
-/* Tells the first PE of a process. */
-static void finalize_tell(struct ski_pe *self, int process)
+/* Notifies the first PE of a process. */
+static void finalize_notify(struct ski_pe *self, int process)
 {
     ski_msg_post(self, ski_job_first_pe(self->job, process), SKI_HANDLER_FINALIZE,
                  ski_msg_copy(self, SKI_HANDLER_FINALIZE, NULL, 0));
@@ -42,7 +42,7 @@ static void finalize_count(struct ski_pe *self)
     if (self->process == 0)
         skua_quiescence(skua_done_exit(0));
     else
-        finalize_tell(self, ski_tree_parent(&tree));
+        finalize_notify(self, ski_tree_parent(&tree));
 }
 
 void ski_finalize_announce(struct ski_pe *self)
@@ -50,7 +50,7 @@ void ski_finalize_announce(struct ski_pe *self)
     if (self->pe == ski_job_first_pe(self->job, self->process))
         finalize_count(self);
     else
-        finalize_tell(self, self->process);
+        finalize_notify(self, self->process);
 }
 
 /* Returns whether this PE counts PE @p source: one of its process, or the first of a child of it.

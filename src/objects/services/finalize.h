@@ -4,9 +4,10 @@
  * nothing left to do.
  *
  * A PE is done when the program has called skua_finalize() on it or, on a PE whose thread Skua has
- * made, when its start function has returned.  The processes form a tree with process 0 at its root.
- * The first PE of a process tells its parent when the PEs of the process and those of the processes
- * below it are done; at the root, quiescence (quiescence.h) then ends the job with code 0.
+ * made, when its start function has returned.  The processes form a tree with process 0 at its
+ * root. The first PE of a process notifies its parent when the PEs of the process and those of the
+ * processes below it are done; at the root, quiescence (quiescence.h) then ends the job with code
+ * 0.
  */
 #ifndef SKI_FINALIZE_H
 #define SKI_FINALIZE_H

@@ -17,7 +17,7 @@
 
 #define INTERCONNECT_KEY "skua.node"
 
-/* What a host publishes: the texts end with a zero. */
+/* The data that a host publishes: the texts end with a zero. */
 struct interconnect_node {
     char name[64];
     char address[SKI_INTERCONNECT_TEXT]; /* of Slurm, or "" */

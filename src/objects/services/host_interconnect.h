@@ -17,7 +17,7 @@
  * logged. */
 skua_status ski_host_interconnect_publish(const struct ski_boot *boot);
 
-/** Forgets what is known. */
+/** Frees the description. */
 void ski_host_interconnect_close(void);
 
 /** Returns whether the interconnect is known: hops of hosts differ. */

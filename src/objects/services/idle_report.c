@@ -24,13 +24,13 @@
 #include "objects/services/termination.h"
 #include "onesided/onesided.h"
 
-#define IDLE_ROOT        0
-#define IDLE_TEXT_BYTES  900 /* of the answer of a PE: one line of the log        */
-#define IDLE_GROUPS_MOST 20  /* groups of PEs with equal answers that are printed */
+#define IDLE_ROOT       0
+#define IDLE_TEXT_BYTES 900 /* of the answer of a PE: one line of the log        */
+#define IDLE_GROUPS_MAX 20  /* groups of PEs with equal answers that are printed */
 
-/* What PE 0 does: looks whether it has been idle for long; waits for the first wave, for the pause
- * after it, for the second wave; for the answers; has no more to do. */
-enum idle_stage { IDLE_LOOKING, IDLE_FIRST, IDLE_BETWEEN, IDLE_SECOND, IDLE_ASKING, IDLE_DONE };
+/* The stages of PE 0: watches whether it has been idle for long; waits for the first wave, for the
+ * pause after it, for the second wave; for the answers; has no more to do. */
+enum idle_stage { IDLE_LOOKING, IDLE_FIRST, IDLE_BETWEEN, IDLE_SECOND, IDLE_COLLECTING, IDLE_DONE };
 
 /* The answer of a PE. */
 struct idle_answer {
@@ -85,11 +85,11 @@ static struct ski_termination_counts idle_visit(struct ski_pe               *sel
 {
     struct idle_report   *report = idle_report_of(self);
     bool                  leads  = self->pe == ski_job_first_pe(self->job, self->process);
-    bool                  rested = report->rests != ski_idle_rests(self);
+    bool                  rested = report->rests != ski_idle_count(self);
     struct ski_msg_counts counts = idle_program_counts(self);
 
     (void)topic;
-    report->rests = ski_idle_rests(self);
+    report->rests = ski_idle_count(self);
     if (leads)
         counts = idle_add_counts(counts, ski_external_msg_counts());
     return (struct ski_termination_counts){counts.sent, counts.received,
@@ -149,7 +149,7 @@ static void idle_explain_objects(struct ski_objects *objects, struct ski_text *t
     ski_notify_pe_report(&objects->lifecycle, objects, text);
 }
 
-static void idle_ask_children(struct ski_pe *self)
+static void idle_request_children(struct ski_pe *self)
 {
     struct ski_pe_tree tree =
         ski_pe_tree_at(self->job, self->pe, IDLE_ROOT, (int)ski_config.tree_arity);
@@ -159,7 +159,7 @@ static void idle_ask_children(struct ski_pe *self)
                        NULL, 0);
 }
 
-/* Answers.  As it travels: the number of collective calls, then the text without its final 0. */
+/* Replies.  On the wire: the number of collective calls, then the text without its final 0. */
 static void idle_answer(const struct ski_pe *self)
 {
     char            line[IDLE_TEXT_BYTES] = "";
@@ -168,16 +168,16 @@ static void idle_answer(const struct ski_pe *self)
 
     ski_report_blocked_calls(self, &text);
     idle_explain_objects(self->objects, &text);
-    msg = skua_msg_alloc(SKI_IDLE_TEXT_LEAST + text.length);
-    memcpy(skua_msg_data(msg), &self->collectives->calls, SKI_IDLE_TEXT_LEAST);
-    memcpy((char *)skua_msg_data(msg) + SKI_IDLE_TEXT_LEAST, line, text.length);
+    msg = skua_msg_alloc(SKI_IDLE_TEXT_MIN + text.length);
+    memcpy(skua_msg_data(msg), &self->collectives->calls, SKI_IDLE_TEXT_MIN);
+    memcpy((char *)skua_msg_data(msg) + SKI_IDLE_TEXT_MIN, line, text.length);
     skua_send(IDLE_ROOT, (skua_handler){SKI_HANDLER_IDLE_REPORT_TEXT}, msg);
 }
 
-void ski_on_idle_ask(skua_msg *msg)
+void ski_on_idle_report_request(skua_msg *msg)
 {
     skua_msg_free(msg);
-    idle_ask_children(ski_self);
+    idle_request_children(ski_self);
     idle_answer(ski_self);
 }
 
@@ -226,7 +226,7 @@ static void idle_result(struct ski_pe *self, struct ski_termination_topic topic,
     if (idle_is_proven(sum) && report->stage == IDLE_FIRST) {
         report->stage = IDLE_BETWEEN;
     } else if (idle_is_proven(sum) && report->stage == IDLE_SECOND && same) {
-        report->stage   = IDLE_ASKING;
+        report->stage   = IDLE_COLLECTING;
         report->missing = self->pes;
         report->answer  = ski_calloc((size_t)self->pes, sizeof *report->answer);
         skua_send_copy(IDLE_ROOT, (skua_handler){SKI_HANDLER_IDLE_REPORT_REQUEST}, NULL, 0);
@@ -356,10 +356,10 @@ static void idle_print(const struct ski_pe *self)
             "%s idle and nothing is in flight: the job waits forever, as skua_exit() was not "
             "called",
             subject);
-    for (int pe = 0; pe < self->pes && groups <= IDLE_GROUPS_MOST; pe++)
-        if (!idle_printed_before(report, pe, idle_same_text) && groups++ < IDLE_GROUPS_MOST)
+    for (int pe = 0; pe < self->pes && groups <= IDLE_GROUPS_MAX; pe++)
+        if (!idle_printed_before(report, pe, idle_same_text) && groups++ < IDLE_GROUPS_MAX)
             idle_print_group(self, pe);
-    if (groups > IDLE_GROUPS_MOST)
+    if (groups > IDLE_GROUPS_MAX)
         ski_log(SKI_LOG_WARN, "  and so on, on more PEs");
     idle_print_missing_calls(self);
 }
@@ -374,7 +374,7 @@ static void idle_free_answers(const struct ski_pe *self, struct idle_report *rep
 
 static void idle_conclude(struct ski_pe *self, struct idle_report *report)
 {
-    ski_assert(report->stage == IDLE_ASKING && report->answer);
+    ski_assert(report->stage == IDLE_COLLECTING && report->answer);
     idle_print(self);
     idle_free_answers(self, report);
     report->stage = IDLE_DONE;
@@ -386,10 +386,10 @@ void ski_on_idle_text(skua_msg *msg)
 {
     struct ski_pe      *self   = ski_self;
     struct idle_report *report = idle_report_of(self);
-    size_t              length = msg->bytes - SKI_IDLE_TEXT_LEAST;
+    size_t              length = msg->bytes - SKI_IDLE_TEXT_MIN;
     struct idle_answer *answer;
 
-    if (report->stage != IDLE_ASKING || (uint32_t)msg->source >= (uint32_t)self->pes ||
+    if (report->stage != IDLE_COLLECTING || (uint32_t)msg->source >= (uint32_t)self->pes ||
         report->answer[msg->source].text || length >= IDLE_TEXT_BYTES) {
         ski_net_drop(self, msg);
         return;
@@ -397,7 +397,7 @@ void ski_on_idle_text(skua_msg *msg)
     answer = &report->answer[msg->source];
     memcpy(&answer->calls, skua_msg_data(msg), sizeof answer->calls);
     answer->text = ski_calloc(1, length + 1);
-    memcpy(answer->text, (char *)skua_msg_data(msg) + SKI_IDLE_TEXT_LEAST, length);
+    memcpy(answer->text, (char *)skua_msg_data(msg) + SKI_IDLE_TEXT_MIN, length);
     skua_msg_free(msg);
     ski_assert(report->missing > 0);
     if (--report->missing == 0)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * idle_report.h - reports a job in which nothing can happen any more, and what waits on each PE.
+ * idle_report.h - reports a job that is idle for ever, and what waits on each PE.
  *
  * PE 0 checks for this.  When it has been idle for the setting `idle_report`, it sends a wave
  * (termination.h) that sums over all PEs what was sent and received, and how many PEs see a reason
@@ -23,7 +23,7 @@
  * job. Modules add what they know to the answer of a PE (collection_report and pe_report of
  * model/lifecycle_defs.h).  If something happens after all, PE 0 checks again after the same time,
  * and after twice the time each time that no message has moved, so that a job that sleeps is woken
- * ever more seldom.  A PE that never sleeps (setting idle_spin) does not check.
+ * less and less often.  A PE that never sleeps (setting idle_spin) does not check.
  *
  * None of this happens while PE 0 has something to do.
  */
@@ -43,10 +43,10 @@ struct ski_pe;
  *  next check; 0: something was sent. */
 uint64_t ski_idle_before_sleep(struct ski_pe *self);
 
-#define SKI_IDLE_TEXT_LEAST 8
+#define SKI_IDLE_TEXT_MIN 8
 
 /** Handler: PE 0 asks what waits on this PE. */
-void ski_on_idle_ask(skua_msg *msg);
+void ski_on_idle_report_request(skua_msg *msg);
 
 /** Handler: the answer of a PE, on PE 0. */
 void ski_on_idle_text(skua_msg *msg);

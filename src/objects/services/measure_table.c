@@ -32,12 +32,12 @@ static const skua_handler_fn *measure_table_make(void)
 {
     pthread_mutex_lock(&measure_table.lock);
     if (!measure_table.fn) {
-        measure_table.fn = ski_handler_table_create(ski_handlers.fn[SKI_HANDLERS_MOST - 1]);
+        measure_table.fn = ski_handler_table_create(ski_handlers.fn[SKI_HANDLERS_MAX - 1]);
         for (uint32_t i = 0; i < ski_handlers.count; i++)
             measure_table.fn[i] =
                 ski_handlers.fn[i] == ski_on_invoke ? ski_on_invoke_measured : ski_handlers.fn[i];
         measure_table.fn[SKI_HANDLER_THREAD] = measure_table_on_thread;
-        ski_entries_measured = ski_calloc(SKI_HANDLERS_MOST, sizeof *ski_entries_measured);
+        ski_entries_measured = ski_calloc(SKI_HANDLERS_MAX, sizeof *ski_entries_measured);
         for (uint32_t i = 0; i < ski_handlers.count; i++)
             ski_entries_measured[i] = ski_entries[i];
         for (uint32_t i = 0; i < ski_handlers.count; i++)

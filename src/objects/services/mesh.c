@@ -6,8 +6,8 @@
 
 #include "base/assert.h"
 
-#define MESH_LINE_MOST   32   /* more PEs than that form a square ... */
-#define MESH_SQUARE_MOST 2048 /* ... or a cube                        */
+#define MESH_LINE_MAX   32   /* more PEs than that form a square ... */
+#define MESH_SQUARE_MAX 2048 /* ... or a cube                        */
 
 /* ---- shapes ------------------------------------------------------------------------- */
 
@@ -51,11 +51,11 @@ bool ski_mesh_of(int pes, int dims, const int size[SKUA_MESH_DIMS], skua_mesh *m
 
 static int mesh_dims_for(int pes, int row)
 {
-    if (pes <= MESH_LINE_MOST)
+    if (pes <= MESH_LINE_MAX)
         return 1;
     if (row > 1)
-        return mesh_divide_up(pes, row) <= 2 * MESH_LINE_MOST ? 2 : 3;
-    return pes <= MESH_SQUARE_MOST ? 2 : 3;
+        return mesh_divide_up(pes, row) <= 2 * MESH_LINE_MAX ? 2 : 3;
+    return pes <= MESH_SQUARE_MAX ? 2 : 3;
 }
 
 skua_mesh ski_mesh_choose(int pes, int dims, int row)

@@ -6,11 +6,11 @@
  * mesh may have a gap at its end: PEs that its sizes have room for, and which do not exist.
  *
  * A route corrects one coordinate after another, the last dimension first: inside a host at first,
- * then between hosts, so that the last hop, where an item needs no destination any more, is the
- * expensive one.  Where a hop would end in the gap it goes to the PE one back in the dimension
- * before, which always exists and is as near to any destination: only coordinates that are
- * corrected later change.  So no route has more hops than dimensions, and every PE sends to at most
- * sum(size) others.
+ * then between hosts, so that the last hop, where an item needs no destination, is the expensive
+ * one.  Where a hop would end in the gap it goes to the PE one back in the dimension before, which
+ * always exists and is as near to any destination: only coordinates that are corrected later
+ * change.  So no route has more hops than dimensions, and every PE sends to at most sum(size)
+ * others.
  *
  * A *slot* numbers the PEs that a PE sends to: slot offset(k) + c is the neighbour whose coordinate
  * k is c.  The slot of dimension 0 with a PE's own coordinate is the PE itself.

@@ -5,7 +5,7 @@
 
 #include "tests/tap.h"
 
-#define PES_MOST 130
+#define PES_MAX 130
 
 /* Returns the slot, on PE @p from, of the next hop of a route to PE @p to: a route corrects the
  * coordinates from the last to the first. */
@@ -100,11 +100,11 @@ static void mesh_test_chosen(int dims, int row)
 {
     int bad = 0;
 
-    for (int pes = 1; pes <= PES_MOST; pes++) {
+    for (int pes = 1; pes <= PES_MAX; pes++) {
         skua_mesh mesh = ski_mesh_choose(pes, dims, row);
         bad += mesh.pes != pes || !mesh_test_sound(&mesh);
     }
-    OK(bad == 0, "1 to %d PEs in %d dimensions, rows of %d (%d wrong)", PES_MOST, dims, row, bad);
+    OK(bad == 0, "1 to %d PEs in %d dimensions, rows of %d (%d wrong)", PES_MAX, dims, row, bad);
 }
 
 /* Every shape a user may ask for. */
@@ -152,7 +152,7 @@ static void mesh_test_sizes(void)
     OK(mesh.dims == 3 && mesh.size[2] == 64 && ski_mesh_slots(&mesh) == 128, "also in a cube");
 }
 
-#define MESH_TEST_MOST (1 << 30)
+#define MESH_TEST_MAX (1 << 30)
 
 /* Routes of more PEs than any job has, at the ends of rows. */
 static void mesh_test_large(void)
@@ -163,14 +163,14 @@ static void mesh_test_large(void)
         skua_stream_port port = {0};
         skua_mesh        mesh;
 
-        if (!ski_mesh_of(MESH_TEST_MOST, 2, (int[3]){0, row}, &mesh))
+        if (!ski_mesh_of(MESH_TEST_MAX, 2, (int[3]){0, row}, &mesh))
             continue;
         ski_mesh_routes(&mesh, 3 % row, port.dim);
-        for (int i = 0, to = MESH_TEST_MOST - 1; i < 1000; i++, to -= i % 2 ? 1 : row - 1)
+        for (int i = 0, to = MESH_TEST_MAX - 1; i < 1000; i++, to -= i % 2 ? 1 : row - 1)
             same = same && skua_stream_route(&port, (uint32_t)to) ==
                                (uint32_t)mesh_test_route(&mesh, 3 % row, to);
     }
-    OK(same, "routes of %d PEs", MESH_TEST_MOST);
+    OK(same, "routes of %d PEs", MESH_TEST_MAX);
 }
 
 int main(void)

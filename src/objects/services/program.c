@@ -119,7 +119,7 @@ static void program_pack(char *to)
     }
 }
 
-/* What is left to read of a message. */
+/* The unread rest of a message. */
 struct program_reader {
     const char *at;
     size_t      bytes;
@@ -204,7 +204,7 @@ static struct program_gate *program_gate_of(const struct ski_pe *self)
  * SKI_HANDLER_COLLECTION_CREATE, is sent with the values. */
 static void program_hold_creation(struct ski_pe *self, skua_msg *msg)
 {
-    ski_assert(self->pe == 0 && msg->bytes >= SKI_CREATE_LEAST);
+    ski_assert(self->pe == 0 && msg->bytes >= SKI_CREATE_MIN);
     ski_list_push(
         &program_gate_of(self)->creations,
         ski_msg_copy(self, SKI_HANDLER_COLLECTION_CREATE, skua_msg_data(msg), msg->bytes));
@@ -241,7 +241,7 @@ static void program_read_creations(struct ski_pe *self, struct program_reader *r
 
     for (program_read(rest, &n, sizeof n); n > 0; n--) {
         program_read(rest, &bytes, sizeof bytes);
-        if (bytes < SKI_CREATE_LEAST || bytes > rest->bytes)
+        if (bytes < SKI_CREATE_MIN || bytes > rest->bytes)
             ski_fatal("PE %d received creations of collections from PE 0 that are not valid",
                       self->pe);
         ski_list_push(&program_gate_of(self)->creations,
@@ -252,7 +252,7 @@ static void program_read_creations(struct ski_pe *self, struct program_reader *r
 }
 
 /* Queues the creations before all that has arrived by now.  On PE 0 they are copies of messages
- * that are queued, and go. */
+ * that are queued, and are freed. */
 static void program_queue_creations(struct ski_pe *self, struct ski_list *creations)
 {
     struct ski_list  held;

@@ -8,7 +8,7 @@
  * the gate costs nothing when there is none.
  *
  * The values go down a tree of processes, as one message to the first PE of each, which writes them
- * and then tells the other PEs of its process, down a tree of those, to open their gates:
+ * and then orders the other PEs of its process, down a tree of those, to open their gates:
  *
  *      kind       VALUES or OPEN, 8 bytes
  *      creations  8 bytes: how many; of each 8 bytes with its length, then its bytes
@@ -36,7 +36,7 @@
 
 #include "objects/model/lifecycle.h"
 
-#define SKI_READONLY_LEAST 16
+#define SKI_READONLY_MIN 16
 
 /** The observer of this module (model/lifecycle.h): the gate of a PE. */
 extern const struct ski_lifecycle ski_program_lifecycle;
@@ -44,7 +44,7 @@ extern const struct ski_lifecycle ski_program_lifecycle;
 struct ski_pe;
 
 /** Publishes the read-only variables, since `begin` of skua_program() waits: the values are kept,
- * to be compared with those that it leaves. */
+ * to be compared with the final ones. */
 void ski_program_before_wait(struct ski_pe *self);
 
 /** Returns the bytes that ski_program_save() writes. */

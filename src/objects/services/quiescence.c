@@ -90,7 +90,8 @@ static struct ski_termination_counts quiescence_visit(struct ski_pe             
                                                all.received - waves.received + external.received};
 }
 
-/* Takes out the requests for which the last wave was not the first: they are the oldest. */
+/* Removes and returns the requests for which the last wave was not the first: they are the
+ * oldest. */
 static struct quiescence_request *quiescence_take_served(struct quiescence *quiet)
 {
     struct quiescence_request **at = &quiet->first, *served = quiet->first;
@@ -132,7 +133,7 @@ static const struct ski_termination_kind quiescence_waves = {true, quiescence_vi
 
 /* ---- requests ----------------------------------------------------------------------- */
 
-static void quiescence_ask(struct ski_pe *self, const skua_completion *done)
+static void quiescence_send_request(struct ski_pe *self, const skua_completion *done)
 {
     struct quiescence         *quiet   = quiescence_of(self);
     struct quiescence_request *request = ski_malloc(sizeof *request);
@@ -152,7 +153,7 @@ void skua_quiescence(skua_completion done)
     struct ski_pe *self = SKI_SELF();
 
     if (self->pe == QUIESCENCE_ROOT)
-        quiescence_ask(self, &done);
+        quiescence_send_request(self, &done);
     else
         skua_send_copy(QUIESCENCE_ROOT, (skua_handler){SKI_HANDLER_QUIESCENCE_REQUEST}, &done,
                        sizeof done);
@@ -167,7 +168,7 @@ void ski_on_quiescence_request(skua_msg *msg)
         return;
     }
     skua_msg_free(msg);
-    quiescence_ask(ski_self, &done);
+    quiescence_send_request(ski_self, &done);
 }
 
 /* ---- life cycle --------------------------------------------------------------------- */

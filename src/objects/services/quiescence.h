@@ -3,8 +3,8 @@
  * quiescence.h - quiescence detection: the end of all activity, found by termination detection
  * (termination.h) over the messages that PEs have sent and received (core/message/msg_counts.h).
  *
- * PE 0 keeps the requests.  A request that comes while a wave is under way waits for the two waves
- * after it: what was counted before it came says nothing about it.
+ * PE 0 keeps the requests.  A request that arrives during a wave waits for the two waves after it:
+ * counts from before its arrival are of no use to it.
  *
  * A progress thread is visited along with the first PE of its process, which also counts for the
  * external threads of the process.
@@ -29,7 +29,7 @@ void ski_quiescence_unhook(bool (*flush)(void *arg), void *arg);
 /** The observer of this module (model/lifecycle.h): the requests and hooks of a PE. */
 extern const struct ski_lifecycle ski_quiescence_lifecycle;
 
-#define SKI_QUIESCENCE_REQUEST_LEAST sizeof(skua_completion)
+#define SKI_QUIESCENCE_REQUEST_MIN sizeof(skua_completion)
 
 /** Handler: a request for quiescence, on PE 0. */
 void ski_on_quiescence_request(skua_msg *msg);

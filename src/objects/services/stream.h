@@ -12,7 +12,7 @@
  *      | item 0 | item 1 | ... item n-1 |            last hop
  *      | item 0 | item 1 | ... item n-1 | to 0 | to 1 | ... to n-1 |   other hops
  *
- * While a message fills, the room for the destinations lies after that for all items; the two are
+ * While a message fills, the room for the destinations is after that for all items; the two are
  * moved together when a message is sent that is not full.  Each kind of hop has a handler of its
  * own.
  *

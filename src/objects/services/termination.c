@@ -14,24 +14,24 @@
 #include "core/collective/pe_tree.h"
 #include "objects/model/objects_pe.h"
 
-#define TERMINATION_PAUSE_LEAST 20e-6
-#define TERMINATION_PAUSE_MOST  1e-3
+#define TERMINATION_PAUSE_MIN 20e-6
+#define TERMINATION_PAUSE_MAX 1e-3
 
-/* A wave, as it travels. */
+/* A wave on the wire. */
 struct termination_wave {
     struct ski_termination_topic topic;
     uint32_t                     number;
     uint32_t                     unused;
 };
 
-/* A report, as it travels: the sums of a subtree. */
+/* A report on the wire: the sums of a subtree. */
 struct termination_report {
     struct termination_wave       wave;
     struct ski_termination_counts sum;
 };
 
-_Static_assert(sizeof(struct termination_wave) == SKI_TERMINATION_WAVE_LEAST &&
-                   sizeof(struct termination_report) == SKI_TERMINATION_REPORT_LEAST,
+_Static_assert(sizeof(struct termination_wave) == SKI_TERMINATION_WAVE_MIN &&
+                   sizeof(struct termination_report) == SKI_TERMINATION_REPORT_MIN,
                "see termination.h");
 
 /* A wave that has visited this PE and waits for its children. */
@@ -142,11 +142,11 @@ void ski_termination_continue(struct ski_pe *self, struct ski_termination_detect
     }
     skua_timer_after(detection->pause, skua_done_call(termination_pause_over, detection));
     termination_of(self)->timers++;
-    detection->pause = detection->pause < TERMINATION_PAUSE_MOST / 2 ? 2 * detection->pause
-                                                                     : TERMINATION_PAUSE_MOST;
-    if (detection->pause < TERMINATION_PAUSE_LEAST)
-        detection->pause = TERMINATION_PAUSE_LEAST;
-    ski_assert(detection->pause <= TERMINATION_PAUSE_MOST);
+    detection->pause =
+        detection->pause < TERMINATION_PAUSE_MAX / 2 ? 2 * detection->pause : TERMINATION_PAUSE_MAX;
+    if (detection->pause < TERMINATION_PAUSE_MIN)
+        detection->pause = TERMINATION_PAUSE_MIN;
+    ski_assert(detection->pause <= TERMINATION_PAUSE_MAX);
 }
 
 /* ---- nodes -------------------------------------------------------------------------- */

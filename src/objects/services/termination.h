@@ -32,8 +32,7 @@
 struct ski_objects;
 struct ski_pe;
 
-/* What is counted, and whose end is to be detected.  These two numbers identify a topic on all PEs.
- */
+/* The topic of a detection: what is counted.  These two numbers identify it on all PEs. */
 struct ski_termination_topic {
     int32_t  root;
     uint32_t number; /* SKI_TOPIC_..., or the number of a detector of the root */
@@ -44,13 +43,13 @@ struct ski_termination_topic {
 #define SKI_TOPIC_DETECTOR UINT32_C(1)
 #define SKI_TOPIC_IDLE     UINT32_MAX
 
-/* What a PE, or a subtree, counts. */
+/* The counts of a PE, or of a subtree. */
 struct ski_termination_counts {
     uint64_t sent, received;
     uint64_t finished; /* producers of a detector; in the idle report, PEs that may continue */
 };
 
-/* What a module does with the waves of its topics. */
+/* The functions of a module for the waves of its topics. */
 struct ski_termination_kind {
     bool hidden; /* hidden PEs (progress threads) are visited, too */
 
@@ -101,8 +100,8 @@ void ski_termination_register(struct ski_objects *objects, uint32_t topic,
 /** The observer of this module (model/lifecycle.h): the waves of a PE. */
 extern const struct ski_lifecycle ski_termination_lifecycle;
 
-#define SKI_TERMINATION_WAVE_LEAST   16
-#define SKI_TERMINATION_REPORT_LEAST 40
+#define SKI_TERMINATION_WAVE_MIN   16
+#define SKI_TERMINATION_REPORT_MIN 40
 
 /** Handler: a wave visits this PE. */
 void ski_on_termination_wave(skua_msg *msg);

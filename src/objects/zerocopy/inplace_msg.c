@@ -59,7 +59,7 @@ void ski_inplace_tag_copy(skua_msg *whole, const skua_msg *msg)
 /* A message from another host cannot contain the address of a copy that was made for it. */
 bool ski_inplace_is_copy(const skua_msg *whole, const skua_msg *msg)
 {
-    return ski_addr_tag_may_look(ski_self->job, whole,
+    return ski_addr_tag_readable(ski_self->job, whole,
                                  sizeof *whole + sizeof(struct ski_inplace)) &&
            ski_addr_tag_peek(&ski_inplace_of(whole)->whole) ==
                (uintptr_t)inplace_msg_copy_tag(whole, msg);

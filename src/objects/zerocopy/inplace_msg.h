@@ -21,7 +21,7 @@
 
 struct ski_learned_channel;
 
-/* What a message for in-place delivery begins with. */
+/* The header of a message for in-place delivery. */
 struct ski_inplace {
     int64_t                     reference;
     uint64_t                    bytes;   /* bytes of data */

@@ -91,7 +91,7 @@ struct ski_learned_slot *ski_learned_channel_claim(struct ski_pe *self, const sk
     struct ski_learned_slot    *slot;
     bool                        expected;
 
-    /* A message with a longer index is moved on its way, and the slot names its address. */
+    /* A message with a longer index is moved when it is sent, and the slot names its address. */
     if (inplace->head > SKI_LEARNED_HEAD || ref->index.bytes > SKI_MSG_INDEX_BYTES)
         return NULL;
     ski_learned_key_make(&key, ref, entry.id, head, inplace->head);
@@ -102,7 +102,7 @@ struct ski_learned_slot *ski_learned_channel_claim(struct ski_pe *self, const sk
     if (expected && !pattern->channel)
         pattern->channel = learned_channel_new(self, ref, pattern->number);
     if (expected && !pattern->channel)
-        pattern->numbered = self->net && inplace->bytes >= SKI_LEARNED_NET_LEAST;
+        pattern->numbered = self->net && inplace->bytes >= SKI_LEARNED_NET_MIN;
     if (!pattern->channel && !pattern->numbered)
         return NULL;
     inplace->channel = pattern->channel;
@@ -253,7 +253,7 @@ static struct ski_learned_channel *learned_channel_named(const struct ski_pe *se
 
     if (!channel || ski_job_index(self->job, msg->source) < 0 ||
         ski_inplace_of(msg)->head > SKI_LEARNED_HEAD ||
-        !ski_addr_tag_may_look(self->job, channel, sizeof *channel) ||
+        !ski_addr_tag_readable(self->job, channel, sizeof *channel) ||
         (SKI_UNLIKELY(self->net != NULL) &&
          ski_addr_tag_peek(&channel->tag) != learned_channel_tag(self, channel)))
         return NULL;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * learned_channel.h - learned channels: a receiver says where it expects the next messages of a
- * kind.
+ * learned_channel.h - learned channels: a receiver announces the destination of the next messages
+ * of a kind.
  *
  * When messages of a kind follow a pattern (learned_pattern.h), the sender allocates a *channel* in
  * the arena, which its messages name from then on, with their number.  The receiver answers on the
@@ -13,13 +13,13 @@
  *           (receiver)     (sender)        (sender)          (receiver)
  *                      `--> idle (withdrawn, or the message came with its data: receiver)
  *
- * The state of a slot and the number of its message are one word.  All else in a slot belongs to
- * the side whose turn it is.  Arming releases the place, and the claim acquires it; `filled`
+ * The state of a slot and the number of its message are one word.  The state determines which side
+ * owns the rest of the slot.  Arming releases the destination, and the claim acquires it; `filled`
  * releases the data, and reading that state acquires them.
  *
- * A message without its data goes to the PE that armed the slot, wherever its sender believes the
- * element to be.  There it is delivered; if the element has migrated, it has given the message a
- * copy of the data before (inplace_msg.h).
+ * A message without its data goes to the PE that armed the slot, whatever its sender has recorded
+ * as the location of the element.  There it is delivered; if the element has migrated, it has given
+ * the message a copy of the data before (inplace_msg.h).
  *
  * A slot is armed only when all messages before the last one have arrived, by the count of both
  * ends: a message that is lost, or arrives another way, leaves the channel idle for good.  When a

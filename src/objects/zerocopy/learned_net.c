@@ -9,7 +9,7 @@
 #include "core/net/net.h"
 #include "objects/chare/element_lookup.h"
 
-#define LEARNED_NET_MOST                                                                           \
+#define LEARNED_NET_MAX                                                                            \
     64 /* channels of an element, above which it gets no more of other hosts                       \
         */
 
@@ -59,7 +59,7 @@ static struct ski_learned_channel *learned_net_new(struct ski_learned_channels *
     const struct ski_learned_receiver *receiver = ski_learned_find_receiver(learned, object);
     struct ski_learned_channel        *channel  = learned->unused;
 
-    if (receiver && receiver->channels >= LEARNED_NET_MOST)
+    if (receiver && receiver->channels >= LEARNED_NET_MAX)
         return NULL;
     if (channel)
         learned->unused = channel->next;
@@ -96,7 +96,7 @@ static bool learned_net_read(const skua_msg *head, const char *data, struct lear
 
     if (!(head->flags & SKI_MSG_OBJECT) || head->flags & (SKI_MSG_TAIL | SKI_MSG_BITS) ||
         head->bit_room || ski_target_bytes(head->target) > SKI_MSG_INDEX_BYTES ||
-        head->bytes < SKI_LEARNED_NET_LEAST || !ski_msg_is_inplace(head))
+        head->bytes < SKI_LEARNED_NET_MIN || !ski_msg_is_inplace(head))
         return false;
     memcpy(to, data, sizeof *to);
     if (to->inplace.number == 0 || to->inplace.head > SKI_LEARNED_HEAD)
@@ -140,7 +140,7 @@ static struct ski_learned_slot *learned_net_expects(struct ski_pe *self, const s
 }
 
 /* Returns the slot that expects a packet whose data may be delivered within the driver; NULL: the
- * packet is received as any other. */
+ * packet is received like any other. */
 static struct ski_learned_slot *learned_net_slot(struct ski_pe *self, const skua_msg *head,
                                                  const char *data, struct learned_net_packet *to,
                                                  struct ski_learned_channel **channel)

@@ -24,7 +24,7 @@
 
 struct ski_placement;
 
-#define SKI_LEARNED_NET_LEAST                                                                      \
+#define SKI_LEARNED_NET_MIN                                                                        \
     4096 /* bytes of data from which on messages to other hosts are numbered */
 
 /** Returns the channel of @p object for a numbered message, which is made if it is new and has no
@@ -33,8 +33,8 @@ struct ski_learned_channel *ski_learned_net_channel(struct ski_learned_channels 
                                                     const struct ski_object     *object,
                                                     const skua_msg              *msg);
 
-/** Lets data that are arriving in slots of @p channel arrive elsewhere: its slots are not busy when
- *  this returns. */
+/** Redirects data that are arriving in slots of @p channel: its slots are not busy when this
+ *  returns. */
 void ski_learned_net_withdraw(struct ski_learned_channels *learned,
                               struct ski_learned_channel  *channel);
 

@@ -48,7 +48,7 @@ static struct ski_learned_pattern *learned_pattern_new(struct ski_learned_patter
     size_t                      bytes = key->words * sizeof *key->word;
     struct ski_learned_pattern *pattern;
 
-    if (patterns->table.count >= SKI_LEARNED_MOST)
+    if (patterns->table.count >= SKI_LEARNED_MAX)
         return NULL;
     pattern  = ski_malloc(sizeof *pattern + bytes);
     *pattern = (struct ski_learned_pattern){.words = key->words};

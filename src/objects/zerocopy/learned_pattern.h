@@ -20,19 +20,19 @@
 struct ski_learned_channel;
 
 #define SKI_LEARNED_STREAK 1     /* equal steps before the next message is expected */
-#define SKI_LEARNED_MOST   16384 /* patterns of a PE */
+#define SKI_LEARNED_MAX    16384 /* patterns of a PE */
 #define SKI_LEARNED_HEAD   64    /* bytes: messages with longer heads are not learned */
 #define SKI_LEARNED_LINES  2     /* cache lines of a channel that the next message needs */
 
 #define SKI_LEARNED_KEY_WORDS (2 + (SKI_MSG_INDEX_BYTES + SKI_LEARNED_HEAD) / 8)
 
-/* What tells kinds of messages apart: collection, entry, index and head, in words. */
+/* The key of a kind of messages: collection, entry, index and head, in words. */
 struct ski_learned_key {
     uint64_t word[SKI_LEARNED_KEY_WORDS];
     uint32_t words;
 };
 
-/* What a sender remembers of messages of one kind. */
+/* The pattern of the messages of one kind, at their sender. */
 struct ski_learned_pattern {
     struct ski_hash_link        link;
     int64_t                     reference, step; /* of the last message */

@@ -86,10 +86,10 @@ static void learned_pattern_test_most(void)
     struct ski_learned_patterns patterns = {0};
     bool                        all      = true;
 
-    for (int32_t i = 0; i < SKI_LEARNED_MOST; i++)
+    for (int32_t i = 0; i < SKI_LEARNED_MAX; i++)
         all = all && learned_pattern_test_get(&patterns, learned_pattern_test_ref(1, i), 3, "");
-    OK(all, "%d patterns", SKI_LEARNED_MOST);
-    OK(!learned_pattern_test_get(&patterns, learned_pattern_test_ref(1, SKI_LEARNED_MOST), 3, ""),
+    OK(all, "%d patterns", SKI_LEARNED_MAX);
+    OK(!learned_pattern_test_get(&patterns, learned_pattern_test_ref(1, SKI_LEARNED_MAX), 3, ""),
        "and no more");
     OK(learned_pattern_test_get(&patterns, learned_pattern_test_ref(1, 0), 3, "") != NULL,
        "those that there are stay");

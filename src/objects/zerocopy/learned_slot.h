@@ -82,7 +82,7 @@ struct ski_learned_copy {
     struct ski_copy_plan             path;
 };
 
-/* What a PE has learned. */
+/* The learned channels of a PE. */
 struct ski_learned_channels {
     struct ski_learned_patterns  patterns;
     struct ski_hash_table        receivers;

@@ -51,8 +51,8 @@ static struct ski_nocopy_arg *nocopy_first(const skua_msg *msg)
     return ski_nocopy_walk_in(msg + 1, trailer).next;
 }
 
-/* Makes a message to @p pe, of another host, with one argument that the driver sends from where it
- * lies.  NULL: the argument is to be copied. */
+/* Makes a message to @p pe, of another host, with one argument that the driver sends without a
+ * copy.  NULL: the argument must be copied. */
 static skua_msg *nocopy_alloc_net(struct ski_pe *self, int pe, size_t bytes,
                                   const skua_nocopy_argument *part)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * nocopy.h - messages with nocopy arguments (skua/nocopy.h), as they travel.
+ * nocopy.h - sending, forwarding and freeing messages with nocopy arguments (skua/nocopy.h).
  *
  * A message carries its arguments, or buffers that describe them (nocopy_msg.h).  A PE that does
  * not reach the memory of a buffer fetches it before the message is delivered (nocopy_fetch.h).
@@ -12,8 +12,7 @@
  * To all elements of an array, and to sections, messages go as broadcasts do (array_broadcast.h,
  * section_multicast.h), after a header of those modules.  No PE knows the number of elements.  So
  * each PE *holds* the message that it gets: a share of its own counts the copies that it makes, for
- * its elements or to be sent on, and tells the PE that sent the message when the last is
- * freed.
+ * its elements or to be sent on, and notifies the PE that sent the message when the last is freed.
  */
 #ifndef SKI_NOCOPY_H
 #define SKI_NOCOPY_H
@@ -26,7 +25,7 @@ struct ski_entry;
 struct ski_pe;
 
 /* Bytes of the smallest message to a host. */
-#define SKI_NOCOPY_LEAST (sizeof(struct ski_nocopy_route) + sizeof(struct ski_nocopy_trailer))
+#define SKI_NOCOPY_MIN (sizeof(struct ski_nocopy_route) + sizeof(struct ski_nocopy_trailer))
 
 /** Handler on one PE of a host: makes the arguments reachable, and passes the message on. */
 void ski_on_nocopy(skua_msg *msg);
@@ -63,7 +62,7 @@ skua_msg *ski_nocopy_copy(uint32_t handler, const void *data, size_t bytes, size
  * that the program has in memory of the object are in the copy.  NULL: there are none. */
 skua_msg *ski_nocopy_copy_posted(const skua_msg *msg);
 
-/** Frees a message that will not be delivered; its sender is told unless the job ends. */
+/** Frees a message that will not be delivered; its sender is notified unless the job ends. */
 void ski_nocopy_drop(skua_msg *msg);
 
 /** Frees a message of the runtime, which may have @p nocopy arguments. */

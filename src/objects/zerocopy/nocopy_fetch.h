@@ -48,7 +48,7 @@ void ski_nocopy_fetch(struct ski_nocopy_pending *pending, struct ski_nocopy_arg 
  *  called. */
 bool ski_nocopy_fetched(struct ski_nocopy_pending *pending);
 
-/** Notes on this PE that the program has the data of @p arg at @p at. */
+/** Records on this PE that the program has the data of @p arg at @p at. */
 void ski_nocopy_set_posted(struct ski_nocopy_arg *arg, void *at);
 
 /** Returns where the program has the data of @p arg on this PE, or NULL. */

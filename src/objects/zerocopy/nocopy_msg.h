@@ -5,9 +5,9 @@
  *      head | argument, its data or buffer | argument, ... | struct ski_nocopy_trailer
  *
  * Arguments begin at multiples of 16.  One is followed by its data, or by a buffer that describes
- * the sender's memory, or where the data is now.  The completion in that buffer is called when the
- * argument is not used any more: it tells the sender, or frees memory, on whatever PE.  So a
- * message may be forwarded, or migrate with its element, and its arguments are found again.
+ * the sender's memory, or where the data is now.  The completion in that buffer is performed when
+ * the argument is no longer used: it notifies the sender, or frees memory, on any PE.  So a message
+ * may be forwarded, or migrate with its element, and its arguments remain valid.
  *
  * A message may come from another host.  ski_nocopy_trailer(), through which all of it is read,
  * checks that the arguments are within the message.
@@ -20,7 +20,7 @@
 #include "base/arch.h"
 #include "core/data/msg.h"
 
-/* What follows an argument. */
+/* What follows the header of an argument. */
 enum ski_nocopy_kind { SKI_NOCOPY_DATA, SKI_NOCOPY_BUFFER };
 
 /* The header of an argument. */

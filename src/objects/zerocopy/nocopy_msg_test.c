@@ -57,7 +57,7 @@ static bool message_is_walked(const struct test_message *m)
     return i == m->count && !ski_nocopy_walk_buffer(&some);
 }
 
-/* Returns whether all that a walk visits lies inside of the message. */
+/* Returns whether all that a walk visits is inside of the message. */
 static bool message_is_contained(const struct test_message *m)
 {
     const struct ski_nocopy_trailer *trailer = ski_nocopy_trailer(m->data, m->bytes);

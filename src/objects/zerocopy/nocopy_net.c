@@ -15,9 +15,9 @@
 #include "objects/model/objects_pe.h"
 #include "onesided/buffer/buffer_data.h"
 
-#define NOCOPY_NET_LEAST 16384 /* bytes of an argument; fewer are copied as fast */
-#define NOCOPY_NET_MOST  ((size_t)64 << 20)
-#define NOCOPY_NET_HEAD  192 /* bytes of the head of a message, at most */
+#define NOCOPY_NET_MIN  16384 /* bytes of an argument; fewer are copied as fast */
+#define NOCOPY_NET_MAX  ((size_t)64 << 20)
+#define NOCOPY_NET_HEAD 192 /* bytes of the head of a message, at most */
 
 /* Flags of a message that a packet stands for: it has no tail, priority words or holders. */
 #define NOCOPY_NET_FLAGS (SKI_MSG_OBJECT | SKI_MSG_INT | SKI_MSG_EXPEDITED)
@@ -36,20 +36,20 @@ static uint64_t nocopy_net_tag(const struct ski_pe *self, const skua_msg *msg)
 
 bool ski_nocopy_net_pays(struct ski_pe *self, int pe, size_t first, size_t bytes)
 {
-    return bytes >= NOCOPY_NET_LEAST && bytes <= NOCOPY_NET_MOST && first <= NOCOPY_NET_HEAD &&
+    return bytes >= NOCOPY_NET_MIN && bytes <= NOCOPY_NET_MAX && first <= NOCOPY_NET_HEAD &&
            self->net && !self->thread && pe >= 0 && ski_job_index(self->job, pe) < 0 &&
            ski_zcopy_send_takes(sizeof(skua_msg) + SKI_PLACE_DATA + bytes);
 }
 
 bool ski_nocopy_net_expect(struct ski_pe *self, int pe, skua_msg *msg)
 {
-    if (!ski_net_expect_uncopied(self, pe, msg))
+    if (!ski_net_announce_zcopy(self, pe, msg))
         return false;
     ski_nocopy_trailer_at(msg + 1, msg->bytes)->made = nocopy_net_tag(self, msg);
     return true;
 }
 
-/* Writes the header of @p msg as it travels: no stray memory leaves the host. */
+/* Writes the header of @p msg for the wire: no uninitialised memory leaves the host. */
 static void nocopy_net_write_header(struct skua_msg *to, const skua_msg *msg)
 {
     memset(to, 0, sizeof *to);
@@ -82,9 +82,9 @@ static skua_msg *nocopy_net_packet(struct ski_pe *self, const skua_msg *msg, siz
     return made;
 }
 
-/* Sends @p msg with its argument from where it lies.  Returns false if that is not possible now. */
-static bool nocopy_net_send_uncopied(struct ski_pe *self, int pe, const skua_msg *msg, size_t first,
-                                     const skua_buffer *from)
+/* Sends @p msg with its argument without a copy.  Returns false if that is not possible now. */
+static bool nocopy_net_send_zcopy(struct ski_pe *self, int pe, const skua_msg *msg, size_t first,
+                                  const skua_buffer *from)
 {
     size_t    header;
     skua_msg *packet;
@@ -92,7 +92,7 @@ static bool nocopy_net_send_uncopied(struct ski_pe *self, int pe, const skua_msg
     if (self->thread)
         return false;
     packet = nocopy_net_packet(self, msg, first, from->bytes, &header);
-    if (ski_buffer_send_uncopied(self, pe, packet, header, from, from->bytes))
+    if (ski_buffer_send_zcopy(self, pe, packet, header, from, from->bytes))
         return true;
     skua_msg_free(packet);
     return false;
@@ -146,7 +146,7 @@ skua_msg *ski_nocopy_net_send(struct ski_pe *self, int pe, skua_msg *msg)
     ski_assert(trailer->count == 1 && arg->kind == SKI_NOCOPY_BUFFER);
     if (msg->handler < SKI_HANDLERS || msg->flags & ~NOCOPY_NET_FLAGS || msg->bit_room)
         return msg;
-    if (!nocopy_net_send_uncopied(self, pe, msg, first, ski_nocopy_buffer(arg)))
+    if (!nocopy_net_send_zcopy(self, pe, msg, first, ski_nocopy_buffer(arg)))
         return nocopy_net_copied(self, msg, first, ski_nocopy_buffer(arg));
     ski_pool_free(&self->pool, msg);
     return NULL;
@@ -179,7 +179,7 @@ static bool nocopy_net_read(const struct ski_pe *self, const skua_msg *head, con
         return false;
     to->msg.bytes = ski_nocopy_align(to->first) + ski_nocopy_extent(SKI_NOCOPY_DATA, to->bytes) +
                     sizeof(struct ski_nocopy_trailer);
-    return !ski_packet_wrong(self->job, ski_handlers.count, &to->msg,
+    return !ski_packet_error(self->job, ski_handlers.count, &to->msg,
                              sizeof to->msg + to->msg.bytes);
 }
 

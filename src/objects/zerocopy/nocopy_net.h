@@ -22,14 +22,14 @@
 #include "objects/model/lifecycle.h"
 #include "objects/zerocopy/nocopy_msg.h"
 
-/* What the packet begins with. */
+/* The header of the packet. */
 struct ski_nocopy_packet {
     struct skua_msg msg;   /* the header of the message               */
     uint64_t        bytes; /* of the argument                         */
     uint64_t        first; /* bytes of the head of the message        */
 };
 
-#define SKI_NOCOPY_NET_LEAST sizeof(struct ski_nocopy_packet)
+#define SKI_NOCOPY_NET_MIN sizeof(struct ski_nocopy_packet)
 
 /** Returns whether an argument of @p bytes that is not fetched is sent to @p pe without a copy,
  * with a head of @p first bytes. */
@@ -39,8 +39,8 @@ bool ski_nocopy_net_pays(struct ski_pe *self, int pe, size_t first, size_t bytes
  *  Returns false if the argument is to be copied into the message. */
 bool ski_nocopy_net_expect(struct ski_pe *self, int pe, skua_msg *msg);
 
-/** Sends @p msg to @p pe if it was announced; see ski_net_uncopied_fn.  If the argument cannot be
- *  sent from where it lies now, it is copied into the message that is returned. */
+/** Sends @p msg to @p pe if it was announced; see ski_net_zcopy_send_fn.  If the argument cannot be
+ *  sent without a copy, it is copied into the message that is returned. */
 skua_msg *ski_nocopy_net_send(struct ski_pe *self, int pe, skua_msg *msg);
 
 /** Handles a packet that has been received as a message of its own. */

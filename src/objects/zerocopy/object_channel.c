@@ -16,7 +16,7 @@
 #include "objects/zerocopy/object_channel_msg.h"
 #include "onesided/channel/channel.h"
 
-_Static_assert(sizeof(struct ski_object_channel_head) == SKI_OBJECT_CHANNEL_LEAST,
+_Static_assert(sizeof(struct ski_object_channel_head) == SKI_OBJECT_CHANNEL_MIN,
                "see object_channel.h");
 
 /* ---- the program's functions ----------------------------------------------------------------- */
@@ -37,7 +37,7 @@ static void object_end_call(struct ski_object_end *end, void (*fn)(void *self, u
     ski_element_leave(object);
 }
 
-/* Asks where the data of an end are. */
+/* Calls the program for the buffer of an end. */
 static skua_layout object_end_buffer(struct ski_object_end *end)
 {
     skua_layout layout;
@@ -413,7 +413,7 @@ bool skua_object_channel_put(void *self, skua_object_channel channel)
     if (SKI_UNLIKELY(end->state.over))
         return true;
     if (SKI_UNLIKELY(end->state.held || end->sending))
-        ski_misuse("%s: %s: the put before has not left the buffer of end %s yet", __func__,
+        ski_misuse("%s: %s: the previous put of end %s is not locally complete", __func__,
                    ski_object_text(end->of->object), end->kind->name);
     if (SKI_LIKELY(end->live))
         return object_end_put(end);
@@ -448,7 +448,7 @@ uint64_t skua_object_channel_count(void *self, skua_object_channel channel)
     return end->state.puts + end->state.held;
 }
 
-/* Gives back what an end has on this PE. */
+/* Releases the resources of an end on this PE. */
 static void object_end_detach(struct ski_object_end *end)
 {
     if (end->state.sends)

@@ -26,11 +26,11 @@
  * end makes an offer, the sending end asks for one.
  *
  * No put is lost, doubled or written to memory of an object that has left:
- *   - A sender is live only by an offer for its own epoch (so an offer that was on its way to where
- *     the sender was is ignored; it asks anew) and of an epoch of the receiver that was not stopped
- *     (so an offer that STOP has overtaken is ignored).
+ *   - A sender is live only by an offer for its own epoch (so an offer that was in flight to the
+ *     sender's former PE is ignored; the sender requests another) and of an epoch of the receiver
+ *     that was not stopped (so an offer that STOP has overtaken is ignored).
  *   - The receiver knows whether its offer may be in use: `offered` is set by an offer and cleared
- *     by what tells that the sender stopped, of the same epoch.
+ *     by a message of the same epoch which shows that the sender stopped.
  *   - Both count all puts, in all epochs, and the counts migrate with their objects.
  */
 #ifndef SKI_OBJECT_CHANNEL_H
@@ -50,6 +50,6 @@ void ski_object_channels_restored(struct ski_objects *objects);
 /** Handler: a message from the other end of a channel. */
 void ski_on_object_channel(skua_msg *msg);
 
-#define SKI_OBJECT_CHANNEL_LEAST 120 /* bytes of a message */
+#define SKI_OBJECT_CHANNEL_MIN 120 /* bytes of a message */
 
 #endif

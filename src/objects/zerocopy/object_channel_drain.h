@@ -5,8 +5,8 @@
  *
  * The object counts as running until its ends are drained (event element_draining):
  *   - A receiving end that has made an offer sends STOP.  The answer says how many puts were made,
- *     ever; when all have arrived no PE writes to the buffer any more.  DRAIN and CLOSED say as
- *     much as STOPPED.
+ *     ever; when all have arrived no PE writes to the buffer.  DRAIN and CLOSED say as much as
+ *     STOPPED.
  *   - A sending end that has a sender stops and sends DRAIN.  The answer comes when all puts have
  *     arrived, so that no PE reads the staging memory of the sender.  The end also waits until the
  *     network has read the buffer of the object.
@@ -20,12 +20,12 @@
 
 #include "objects/zerocopy/object_channel_end.h"
 
-/** Closes the sender of a sending end, if it has one.  The local completion of a put that is in
- *  progress does not happen any more. */
+/** Closes the sender of a sending end, if it has one.  The local completion of a put in progress is
+ *  cancelled. */
 void ski_object_end_close_sender(struct ski_object_end *end);
 
-/** Lets an object go that waits for its ends if they are drained now.  The object and its ends may
- *  be gone afterwards. */
+/** Releases an object that waits for its ends, if they are drained now.  The object and its ends
+ *  may not exist when this returns. */
 void ski_object_ends_check_drained(struct ski_object_ends *ends);
 
 /** Observes that @p object is to leave this PE or to be deleted: begins to drain its ends. */

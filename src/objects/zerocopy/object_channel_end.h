@@ -105,7 +105,7 @@ struct ski_object_end *ski_object_end_add(struct ski_object                 *obj
 /** Frees the record of an end. */
 void ski_object_end_remove(struct ski_object_end *end);
 
-/** Frees the list of ends of an object if it has none any more and does not wait for them. */
+/** Frees the list of ends of an object if it is empty and the object does not wait for it. */
 void ski_object_ends_release(struct ski_object_ends *ends);
 
 /** Frees the records of all ends of @p object. */

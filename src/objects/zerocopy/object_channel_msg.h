@@ -11,7 +11,7 @@
 
 #include "objects/zerocopy/object_channel_end.h"
 
-/* What a message says.  Those to the sending end come last: ski_object_channel_to_sender(). */
+/* The kinds of messages.  Those to the sending end come last: ski_object_channel_to_sender(). */
 enum ski_object_channel_kind {
     /* To the receiving end. */
     SKI_OBJECT_CHANNEL_OPEN,          /* the sender, in its epoch, wants an offer */

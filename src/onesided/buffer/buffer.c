@@ -22,13 +22,13 @@
 #include "onesided/rma/rma_pe.h"
 #include "onesided/rma/rma_request.h"
 
-_Static_assert(sizeof(struct ski_buffer_packet) == SKI_BUFFER_LEAST, "see buffer.h");
+_Static_assert(sizeof(struct ski_buffer_packet) == SKI_BUFFER_MIN, "see buffer.h");
 
 /* Fewer bytes are copied into a message; a put would do that as well (am_origin.c). */
-#define PUT_LEAST ((size_t)32768)
+#define PUT_MIN ((size_t)32768)
 
 /* Bytes from which on the owner of the target reads what is put by another process of the host. */
-#define PULL_LEAST ((size_t)32768)
+#define PULL_MIN ((size_t)32768)
 
 /* A put of this PE into registered memory, until its end; in the list of those that wait for
  * room. */
@@ -308,11 +308,11 @@ static skua_status buffer_get_by_driver(const skua_buffer *here, const skua_buff
 
 static bool buffer_by_eager(const skua_buffer *a, const skua_buffer *b, size_t bytes)
 {
-    return bytes < PUT_LEAST || a->mode == SKUA_REGISTER_NEVER || b->mode == SKUA_REGISTER_NEVER;
+    return bytes < PUT_MIN || a->mode == SKUA_REGISTER_NEVER || b->mode == SKUA_REGISTER_NEVER;
 }
 
 /* Returns whether data go in one packet between memory of the program, for which nothing is
- * registered: the driver sends them from where they lie, and has no better way. */
+ * registered: the driver sends them without a copy, and has no faster way. */
 static bool buffer_by_packet(size_t bytes)
 {
     return ski_zcopy_send_supported() && !buffer_by_driver(bytes);
@@ -355,7 +355,7 @@ static skua_status buffer_put_remote(struct ski_pe *self, const skua_buffer *her
 
     if (buffer_by_eager(here, to, bytes))
         ski_buffer_data_send(self, here, to, bytes);
-    else if (buffer_by_packet(bytes) && ski_buffer_data_send_uncopied(self, here, to, bytes))
+    else if (buffer_by_packet(bytes) && ski_buffer_data_send_zcopy(self, here, to, bytes))
         return SKUA_PENDING;
     else if (to->held)
         buffer_put_registered(self, here, to, bytes, false);
@@ -373,14 +373,14 @@ static void buffer_ask(struct ski_pe *self, const struct ski_buffer_packet *pack
     buffer_send(self, ask.to.pe, &ask);
 }
 
-/* The owner of the data puts them.  Many bytes that the driver does not send from where they lie
+/* The owner of the data puts them.  Many bytes that the driver does not send without a copy
  * are not copied into one message: their target is registered first. */
 static void buffer_on_fetch(struct ski_pe *self, const struct ski_buffer_packet *packet)
 {
     bool eager = buffer_by_eager(&packet->from, &packet->to, packet->bytes);
 
     if (!packet->once && buffer_by_packet(packet->bytes) &&
-        ski_buffer_data_send_uncopied(self, &packet->from, &packet->to, packet->bytes))
+        ski_buffer_data_send_zcopy(self, &packet->from, &packet->to, packet->bytes))
         return;
     if (packet->once || (packet->to.held && !eager))
         buffer_put_registered(self, &packet->from, &packet->to, packet->bytes, packet->once);
@@ -413,10 +413,10 @@ static void buffer_on_done(struct ski_pe *self, const struct ski_buffer_packet *
     buffer_complete(&to);
 }
 
-/* Returns whether a put is one that the owner of the target carries out. */
+/* Returns whether the owner of the target performs a put. */
 static bool buffer_by_pull(const struct ski_pe *self, const skua_buffer *to, size_t bytes)
 {
-    return bytes >= PULL_LEAST && !ski_buffer_ptr(self, to) && buffer_cma_works(self, to->pe);
+    return bytes >= PULL_MIN && !ski_buffer_ptr(self, to) && buffer_cma_works(self, to->pe);
 }
 
 static skua_status buffer_ask_to_pull(struct ski_pe *self, const skua_buffer *here,
@@ -453,7 +453,7 @@ static skua_status buffer_pull(struct ski_pe *self, const struct ski_buffer_pack
 }
 
 /* If the system does not copy, the data come by message.  If memory is missing, neither side could
- * go on, and the job ends.  A process that has ended does not wait. */
+ * continue, and the job ends.  A process that has ended does not wait. */
 static void buffer_on_pull(struct ski_pe *self, const struct ski_buffer_packet *packet)
 {
     const skua_buffer *from = &packet->from, *to = &packet->to;
@@ -467,7 +467,7 @@ static void buffer_on_pull(struct ski_pe *self, const struct ski_buffer_packet *
     } else if (errno == EFAULT && !ski_pe_exiting(self)) {
         ski_misuse(
             "skua_buffer_put: of the buffers of PE %d, the source, and PE %d, the target, one "
-            "has no memory any more; it must stay until the transfer is complete",
+            "has been freed; it must stay valid until the transfer is complete",
             from->pe, to->pe);
     }
 }

@@ -14,16 +14,16 @@
  * the data.  Where the system writes to another process, it locks each page and marks it as
  * written, which takes as long as the copy.
  *
- * A put by the owner, instead of a reply to a get, saves a copy: its data are sent from where they
- * lie.  After a put into registered memory the side that has put sends DONE to the other: right
- * after the data, where a message cannot overtake them, else when it knows that they have arrived.
+ * A put by the owner, instead of a reply to a get, is zero-copy.  After a put into registered
+ * memory the side that has put sends DONE to the other: right after the data, if a message cannot
+ * overtake them, else when the put is complete at the target.
  */
 #ifndef SKI_BUFFER_H
 #define SKI_BUFFER_H
 
 #include "onesided/buffer/buffer_check.h"
 
-/* What a packet without data says. */
+/* The kinds of packets without data. */
 enum ski_buffer_verb {
     SKI_BUFFER_FETCH, /* to the owner of `from`: put it into `to` */
     SKI_BUFFER_ASK,   /* to the owner of `to`: register it */
@@ -40,25 +40,26 @@ struct ski_buffer_packet {
     skua_buffer from, to;
 };
 
-#define SKI_BUFFER_LEAST (16 + 2 * sizeof(skua_buffer))
+#define SKI_BUFFER_MIN (16 + 2 * sizeof(skua_buffer))
 
 /** Handles a packet. */
 void ski_on_buffer(skua_msg *msg);
 
-/** Frees what a PE that ends keeps of its buffers. */
+/** Frees the state of the buffers of a PE that ends. */
 void ski_buffers_end(struct ski_pe *self);
 
-/** Returns whether @p bytes at @p at should go to @p pe by reference rather than in a message. */
+/** Returns whether a zero-copy transfer of @p bytes at @p at to @p pe is faster than a message. */
 bool ski_zcopy_pays(const struct ski_pe *self, int pe, const void *at, size_t bytes);
 
-/** Returns whether @p bytes at @p at should go to all PEs by reference rather than in messages. */
+/** Returns whether a zero-copy transfer of @p bytes at @p at to all PEs is faster than messages. */
 bool ski_zcopy_pays_all(struct ski_pe *self, const void *at, size_t bytes);
 
-/* Bytes from which on a transfer by reference pays: where both PEs reach the memory; by the system;
- * between hosts. */
+/* The smallest transfers, in bytes, that are faster without a copy: where both PEs reach the
+ * memory; by the system; between hosts. */
 struct ski_zcopy_threshold {
     size_t shared, host, net;
-    double per_byte; /* nanoseconds that a byte by reference saves between hosts; 0: `net` is set */
+    double per_byte; /* nanoseconds that zero-copy saves for each byte between hosts; 0: `net` is
+                        set */
 };
 
 /** Returns the thresholds of the settings; those that are not set are measured, in the calling
@@ -74,8 +75,8 @@ const char *ski_zcopy_threshold_str(char                              text[SKI_Z
 /** Begins on a PE: PE 0 measures and logs the thresholds if the log level includes them. */
 void ski_zcopy_threshold_begin(const struct ski_pe *self);
 
-/** Forgets the thresholds, whose settings may change.  Called by the thread that joins jobs, when
- *  no other thread is a PE. */
+/** Resets the thresholds, whose settings may change.  Called by the thread that joins jobs, when no
+ *  other thread is a PE. */
 void ski_zcopy_threshold_reset(void);
 
 #endif

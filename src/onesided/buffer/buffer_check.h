@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* buffer_check.h - whether a buffer is one that its PE has made, and whether this PE reaches its
- * memory.
- */
+ * memory. */
 #ifndef SKI_BUFFER_CHECK_H
 #define SKI_BUFFER_CHECK_H
 

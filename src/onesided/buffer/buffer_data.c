@@ -12,8 +12,8 @@
 
 _Static_assert(sizeof(struct ski_buffer_data) <= SKI_PLACE_DATA, "the driver shows all of it");
 
-#define DATA_UNCOPIED_LEAST ((size_t)8192)     /* fewer are copied into a message */
-#define DATA_UNCOPIED_MOST  ((size_t)64 << 20) /* more go in pieces, so that others have a turn */
+#define DATA_ZCOPY_MIN ((size_t)8192)     /* fewer are copied into a message */
+#define DATA_ZCOPY_MAX ((size_t)64 << 20) /* more go in pieces, so that others have a turn */
 
 /* ---- the source ------------------------------------------------------------------------------ */
 
@@ -36,8 +36,8 @@ static void buffer_data_sent(struct ski_pe *self, void *sent)
     ski_msg_post(self, self->pe, SKI_HANDLER_BUFFER_SENT, sent);
 }
 
-bool ski_buffer_send_uncopied(struct ski_pe *self, int pe, skua_msg *msg, size_t header,
-                              const skua_buffer *from, size_t bytes)
+bool ski_buffer_send_zcopy(struct ski_pe *self, int pe, skua_msg *msg, size_t header,
+                           const skua_buffer *from, size_t bytes)
 {
     skua_msg *sent = ski_msg_copy(self, SKI_HANDLER_BUFFER_SENT, from, sizeof *from);
 
@@ -57,16 +57,16 @@ void ski_buffer_post_sent(struct ski_pe *self, const skua_buffer *from)
                  ski_msg_copy(self, SKI_HANDLER_BUFFER_SENT, from, sizeof *from));
 }
 
-bool ski_buffer_data_send_uncopied(struct ski_pe *self, const skua_buffer *from,
-                                   const skua_buffer *to, size_t bytes)
+bool ski_buffer_data_send_zcopy(struct ski_pe *self, const skua_buffer *from, const skua_buffer *to,
+                                size_t bytes)
 {
     skua_msg *msg;
 
-    if (bytes < DATA_UNCOPIED_LEAST || bytes > DATA_UNCOPIED_MOST || self->thread ||
+    if (bytes < DATA_ZCOPY_MIN || bytes > DATA_ZCOPY_MAX || self->thread ||
         !ski_zcopy_send_supported() || ski_job_index(self->job, to->pe) >= 0)
         return false;
     msg = buffer_data_new(self, to, sizeof(struct ski_zcopy_send));
-    if (ski_buffer_send_uncopied(self, to->pe, msg, sizeof(struct ski_buffer_data), from, bytes))
+    if (ski_buffer_send_zcopy(self, to->pe, msg, sizeof(struct ski_buffer_data), from, bytes))
         return true;
     skua_msg_free(msg);
     return false;
@@ -87,7 +87,7 @@ static void buffer_data_send_copied(struct ski_pe *self, const skua_buffer *from
 void ski_buffer_data_send(struct ski_pe *self, const skua_buffer *from, const skua_buffer *to,
                           size_t bytes)
 {
-    if (!ski_buffer_data_send_uncopied(self, from, to, bytes))
+    if (!ski_buffer_data_send_zcopy(self, from, to, bytes))
         buffer_data_send_copied(self, from, to, bytes);
 }
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * buffer_fetch.h - brings the data of a buffer to this PE; the description follows them.
+ * buffer_fetch.h - fetches the data of a buffer to this PE and updates its description.
  *
  * A client has the description of a buffer, for example in a message, and needs the data on this
  * PE. Afterwards the same description, at the same address, describes the memory where the data are
@@ -12,7 +12,7 @@
 
 #include "onesided/buffer/buffer.h"
 
-/* A fetch under way, in memory of the client. */
+/* A fetch in flight, in memory of the client. */
 struct ski_buffer_fetch {
     skua_buffer *buffer; /* the description, which is replaced */
     skua_buffer  here;   /* where the data go */

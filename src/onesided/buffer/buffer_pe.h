@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* buffer_pe.h - what a PE keeps of its buffers. */
+/* buffer_pe.h - the state of the buffers of a PE. */
 #ifndef SKI_BUFFER_PE_H
 #define SKI_BUFFER_PE_H
 

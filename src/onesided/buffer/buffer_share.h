@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * buffer_share.h - when the memory of a buffer is not used any more.
+ * buffer_share.h - reports when the memory of a buffer is no longer used.
  *
  * A client of buffers that forwards, copies or broadcasts their descriptions replaces the
- * completion of a buffer by one of these.  Other PEs, also of other hosts, call them, any
- * number of times: so a completion carries a handle (core/data/slot_table.h) in place of an
- * address, and a handle that has ended does nothing.
+ * completion of a buffer by one of these.  Any PE of any host may call them, any number of times,
+ * so a completion carries a handle (core/data/slot_table.h) instead of an address, and a call with
+ * a handle that has ended does nothing.
  *
  *      once     calls a function of this PE at the first call, and never again
  *      share    counts its users; the last one calls the completion that the buffer had before

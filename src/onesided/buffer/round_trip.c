@@ -12,14 +12,14 @@
 #include "core/pe/handler.h"
 
 #define ROUND_TRIP_PROBES 16
-#define ROUND_TRIP_MOST                                                                            \
+#define ROUND_TRIP_MAX                                                                             \
     UINT64_C(1000000000) /* nanoseconds; a longer one measures something else                      \
                           */
 
 static struct {
     _Atomic uint64_t shortest; /* nanoseconds; 0: none yet */
     _Atomic uint32_t probes;   /* sent so far */
-    _Atomic bool     away;     /* one is on its way */
+    _Atomic bool     away;     /* one is in flight */
 } round_trip;                  /* of this process */
 
 uint64_t ski_round_trip_ns(void)
@@ -48,7 +48,7 @@ static void round_trip_measured(uint64_t sent)
 {
     uint64_t took = ski_ticks_to_ns(ski_ticks()) - sent, least = ski_round_trip_ns();
 
-    if (took > 0 && took < ROUND_TRIP_MOST && (least == 0 || took < least))
+    if (took > 0 && took < ROUND_TRIP_MAX && (least == 0 || took < least))
         atomic_store_explicit(&round_trip.shortest, took, memory_order_relaxed);
     atomic_store_explicit(&round_trip.away, false, memory_order_relaxed);
 }

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * channel.c - the receiver: creates channels, answers doorbells, marks buffers as ready.
+ * channel.c - the receiver: creates channels, handles doorbells, marks buffers as ready.
  *
- * A channel counts the puts that arrived and those that were reported, and whether the program
- * wants to hear of the next one.  An arrival that is not wanted yet is reported later, by a message
- * of the PE to itself, which skua_channel_poll() sends.
+ * A channel counts the puts that arrived and those that were reported, and records whether the
+ * program has requested a report of the next one.  An earlier arrival is reported on that request,
+ * by a message of the PE to itself, which skua_channel_poll() sends.
  *
  * Being ready costs no more than that: no value is written into the buffer, and there is no list of
  * channels that wait.
@@ -43,7 +43,7 @@ struct ski_channel *ski_channel_find(const struct ski_job *job, uint64_t key)
 {
     struct ski_channel *channel = ski_channel_at(job->arena, key);
 
-    if (!key || !ski_addr_tag_may_look(job, channel, sizeof *channel) ||
+    if (!key || !ski_addr_tag_readable(job, channel, sizeof *channel) ||
         ski_addr_tag_peek(&channel->key) != key ||
         (ski_job_is_distributed(job) &&
          ski_addr_tag_peek(&channel->tag) != channel_tag(job, channel)))
@@ -131,7 +131,8 @@ static void channel_link(struct ski_pe *self, struct ski_channel *channel)
     channels->first = channel;
 }
 
-/* Lets senders use zcopy: the program reads the data by a view, in the layout that it gave. */
+/* Allows senders to use zcopy: the program reads the data through a view, in the layout that it
+ * gave. */
 static bool channel_set_view(struct ski_pe *self, struct ski_channel *channel,
                              const skua_layout *layout)
 {
@@ -348,8 +349,8 @@ static inline struct ski_channel *channel_of_cell(const struct ski_pe   *self,
     return ski_channel_at(self->pool.arena, key);
 }
 
-/* Where many channels are rung in turn, each has left the cache since its last put: what the next
- * doorbells need is fetched while this one is answered. */
+/* With many channels, each has left the cache since its last put: the records of the next doorbells
+ * are prefetched while this one is handled. */
 static inline void channel_prefetch(const struct ski_pe *self)
 {
     const struct ski_cell    *cell = ski_reader_ahead_sc(&self->reader, AHEAD / 2);
@@ -372,7 +373,7 @@ static SKI_COLD void channel_help(struct ski_pe *self, struct ski_coop *all)
     ski_coop_help(all);
 }
 
-/* Answers the doorbell that is next in the inbox: self->ring. */
+/* Answers the doorbell that is next in the inbox: self->on_doorbell. */
 static void channel_on_doorbell(struct ski_pe *self)
 {
     const struct ski_cell *cell = self->reader.next;
@@ -415,7 +416,7 @@ static inline struct ski_doorbell doorbell_queue_pop(struct ski_doorbell_queue *
     return queue->at[which & (queue->room - 1)];
 }
 
-/* Answers one of the PE's own doorbells: self->ring_own. */
+/* Answers one of the PE's own doorbells: self->on_own_doorbell. */
 static void channel_on_own_doorbell(struct ski_pe *self)
 {
     struct ski_doorbell_queue *queue    = &ski_channel_pe(self)->doorbells;
@@ -525,7 +526,7 @@ static void channel_on_message(struct ski_pe *self, skua_msg *msg, struct ski_ch
     skua_msg_free(msg);
 }
 
-/* Returns whether a message that only the PE itself sends comes from another one. */
+/* Returns whether a message that a PE sends only to itself comes from another PE. */
 static bool channel_is_forged(const struct ski_pe *self, const skua_msg *msg,
                               const struct ski_channel_head *head)
 {
@@ -623,16 +624,16 @@ uint64_t skua_channel_count(skua_channel channel)
 
 void ski_channel_pe_begin(struct ski_pe *self)
 {
-    self->ring     = channel_on_doorbell;
-    self->ring_own = channel_on_own_doorbell;
+    self->on_doorbell     = channel_on_doorbell;
+    self->on_own_doorbell = channel_on_own_doorbell;
 }
 
 /* Records, layouts and names go with the arena, and so does what senders have there that were not
  * closed. */
 void ski_channel_pe_end(struct ski_pe *self)
 {
-    self->ring     = NULL;
-    self->ring_own = NULL;
+    self->on_doorbell     = NULL;
+    self->on_own_doorbell = NULL;
     free(ski_channel_pe(self)->doorbells.at);
     ski_channel_pe(self)->doorbells = (struct ski_doorbell_queue){.at = NULL};
 }

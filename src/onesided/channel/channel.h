@@ -3,7 +3,7 @@
  * channel.h - channels (skua/channel.h): the record of the receiver, the state of a sender, and the
  * messages between them.
  *
- * The record of a channel lies in the arena, so that senders of the host can read it when they open
+ * The record of a channel is in the arena, so that senders of the host can read it when they open
  * the channel.  Its position is part of the channel's key:
  *
  *      | generation, 24 bits | position in the arena / 64, 40 bits |
@@ -12,9 +12,9 @@
  * its channel is recognised.
  *
  * A *doorbell* is a cell in the receiver's inbox (core/message/message.h) with the key in place of
- * source and priority.  The receiver answers it when it takes it out of the inbox, ahead of the
- * queue; an idle channel costs nothing.  The data of a put take one of these paths, chosen when the
- * channel is opened:
+ * source and priority.  The receiver handles it when it takes it out of the inbox, before the
+ * messages in its queue; an idle channel costs nothing.  The data of a put take one of these paths,
+ * chosen when the channel is opened:
  *
  *   inline     in the doorbell itself, up to 48 bytes: one cache line moves
  *   zcopy      the data stay where they are, and the receiver reads them there
@@ -29,10 +29,9 @@
  *              channels=message, and between hosts in checked mode
  *
  * A put is locally complete when its memory may change (channel_local.c).  That is when the call
- * returns, except for zcopy and for large messages to other hosts, which are sent from where the
- * data lie.
+ * returns, except for zcopy and for large messages to other hosts, which are sent without a copy.
  *
- * A doorbell that finds no room in the inbox becomes a message as well, and waits with others.
+ * A doorbell that finds no room in the inbox becomes a message in the send backlog.
  */
 #ifndef SKI_CHANNEL_H
 #define SKI_CHANNEL_H
@@ -64,7 +63,7 @@ struct ski_channel_reduction {
 
 /* A channel, at its receiver. */
 struct ski_channel {
-    /* What an arrival touches. */
+    /* Used by an arrival. */
     _Alignas(SKI_CACHE_LINE) uint64_t key; /* 0: the record is free */
     char                  *to;
     struct ski_zcopy_desc *zcopy; /* where the data are, unless in the buffer */
@@ -76,7 +75,7 @@ struct ski_channel {
     bool                   reduces;
     uint32_t               senders;
 
-    /* What opening the channel reads. */
+    /* Read when the channel is opened. */
     size_t                     bytes;   /* of all data */
     struct ski_channel_layout *pattern; /* NULL: one block */
     const skua_layout *view; /* the layout of the program, if senders may use zcopy; or NULL */
@@ -89,7 +88,7 @@ struct ski_channel {
     uint64_t tag; /* core/message/addr_tag.h: proves a key that comes from another host */
     struct ski_channel *next, **link; /* in the list of this PE, or of free records */
 
-    /* What senders write: in reductions, and in checked mode. */
+    /* Written by senders: in reductions, and in checked mode. */
     _Alignas(SKI_CACHE_LINE) _Atomic uint64_t puts; /* puts that were begun, ever */
     _Atomic uint32_t contributed;                   /* puts of the current reduction */
     _Atomic uint64_t ready;                         /* times that the receiver marked the buffer */
@@ -106,7 +105,8 @@ struct ski_zcopy_desc {
     _Alignas(SKI_CACHE_LINE) skua_notify returned;
 };
 
-/** Returns the channel of a key, which need not exist any more: the caller compares `key`. */
+/** Returns the record that a key names, which may be of another channel: the caller compares
+ *  `key`. */
 static inline struct ski_channel *ski_channel_at(const struct ski_arena *arena, uint64_t key)
 {
     uint64_t position = key & ((UINT64_C(1) << SKI_CHANNEL_KEY_BITS) - 1);
@@ -114,7 +114,7 @@ static inline struct ski_channel *ski_channel_at(const struct ski_arena *arena, 
     return (struct ski_channel *)(void *)((char *)arena->base + position * SKI_CACHE_LINE);
 }
 
-/** Returns the record of a channel of this host; NULL: there is none any more, or never was. */
+/** Returns the record of a channel of this host; NULL: the channel does not exist. */
 struct ski_channel *ski_channel_find(const struct ski_job *job, uint64_t key);
 
 /** Returns the name of a channel, for errors. */
@@ -125,14 +125,14 @@ static inline const char *ski_channel_name(const struct ski_channel *channel)
 
 /* ---- senders ------------------------------------------------------------------- */
 
-/* What a doorbell, or a message about a channel, brings. */
+/* The kinds of doorbells and of messages about a channel. */
 enum ski_channel_kind {
     SKI_CHANNEL_DATA,      /* data after the header */
     SKI_CHANNEL_PLACED,    /* nothing: the data are in the buffer */
     SKI_CHANNEL_STAGED,    /* after the header: the address of the staged data, on this host */
     SKI_CHANNEL_ZCOPY,     /* after the header: the address of a struct ski_zcopy_desc */
     SKI_CHANNEL_COOP,      /* after the header: the address of a struct ski_coop (channel_coop.c) */
-    SKI_CHANNEL_HELP,      /* doorbells only: the receiver is asked to help copying */
+    SKI_CHANNEL_HELP,      /* doorbells only: requests that the receiver helps with the copy */
     SKI_CHANNEL_POLLED,    /* to the PE itself: report what has arrived */
     SKI_CHANNEL_MULTICAST, /* data for several channels (channel_multicast.c) */
     SKI_CHANNEL_SENT,      /* to the PE itself: puts are locally complete (channel_local.c) */
@@ -144,7 +144,7 @@ typedef void (*ski_channel_put_fn)(skua_sender *sender, const char *from);
 
 /* The sending end of a channel: the path of its puts, and what that path needs. */
 struct skua_sender {
-    /* What a put touches. */
+    /* Used by a put. */
     ski_channel_put_fn     put;
     const char            *from;
     char                  *to;    /* direct, staged: where the data are copied to */
@@ -172,12 +172,12 @@ struct skua_sender {
     struct ski_channel_multicast *multicast;
 
     /* Local completion. */
-    uint32_t        sending;    /* puts whose data the driver still reads */
-    uint32_t        waiting;    /* threads that wait for `sending` */
-    uint64_t        zcopy_puts; /* zcopy puts, ever */
-    skua_completion local;      /* what shall take place at the next local completion, or nothing */
-    struct ski_notify_watch expected; /* of zcopy->returned */
-    bool                    closed;   /* freed as soon as nothing is being sent */
+    uint32_t                sending;    /* puts whose data the driver still reads */
+    uint32_t                waiting;    /* threads that wait for `sending` */
+    uint64_t                zcopy_puts; /* zcopy puts, ever */
+    skua_completion         local;      /* performed at the next local completion, or empty */
+    struct ski_notify_watch expected;   /* of zcopy->returned */
+    bool                    closed;     /* freed as soon as nothing is being sent */
 
     /* Checked mode. */
     uint64_t     puts; /* of this sender */
@@ -232,18 +232,18 @@ skua_sender *ski_channel_open_known(skua_channel channel, const skua_layout *fro
 /** Creates a sender that has no channel yet; NULL, logged for @p call. */
 skua_sender *ski_sender_new(const char *call, const skua_layout *from);
 
-/* ---- what travels --------------------------------------------------------------- */
+/* ---- messages ------------------------------------------------------------------- */
 
 /* The header of the messages of channels. */
 struct ski_channel_head {
     uint64_t key;
     uint32_t kind;  /* enum ski_channel_kind */
-    uint32_t sum;   /* checksum in checked mode, of data that are sent from where they lie; or 0 */
+    uint32_t sum;   /* checksum in checked mode, of data that are sent without a copy; or 0 */
     uint64_t bytes; /* of all data, wherever they are */
     uint64_t put;   /* the sender's number of the put, in checked mode */
 };
 
-#define SKI_CHANNEL_LEAST sizeof(struct ski_channel_head)
+#define SKI_CHANNEL_MIN sizeof(struct ski_channel_head)
 
 /* In `bytes` of a doorbell that carries an address. */
 #define SKI_DOORBELL(kind) (0xf0 + (kind))
@@ -267,19 +267,19 @@ void ski_channel_wrong_size(const struct ski_channel *channel, int source, uint6
 /* ---- puts between hosts (channel_packet.c) ----------------------------------------------------
  */
 
-#define SKI_CHANNEL_PUT_LEAST sizeof(uint64_t) /* the key */
+#define SKI_CHANNEL_PUT_MIN sizeof(uint64_t) /* the key */
 
 /** Returns the path of a sender, whose copy plan is made, to another host. */
 ski_channel_put_fn ski_channel_packet_path(const skua_sender *sender);
 
-/** Returns whether puts of a sender to another host are sent from where the data lie. */
-bool ski_channel_packet_uncopied(const skua_sender *sender);
+/** Returns whether puts of a sender to another host are sent without a copy. */
+bool ski_channel_packet_is_zcopy_send(const skua_sender *sender);
 
 /** Sends @p msg, which has a header of @p header bytes and room for a struct ski_zcopy_send, with
  * the data of a put at @p from.  Returns false if that is not possible now; @p msg
  * is freed. */
-bool ski_channel_send_uncopied(struct ski_pe *self, skua_sender *sender, skua_msg *msg,
-                               size_t header, const char *from);
+bool ski_channel_zcopy_send(struct ski_pe *self, skua_sender *sender, skua_msg *msg, size_t header,
+                            const char *from);
 
 /** How packets of puts are delivered in place. */
 extern const struct ski_placement ski_channel_placement;
@@ -292,14 +292,15 @@ void ski_on_channel_put(skua_msg *msg);
 /** Returns whether all puts of @p sender are locally complete. */
 bool ski_channel_put_complete(skua_sender *sender);
 
-/** Notes that the driver is done with the memory of a put of @p sender, a skua_sender.  Runs within
- *  the driver. */
+/** Records that the driver is done with the memory of a put of @p sender, a skua_sender.  Runs
+ *  within the driver. */
 void ski_channel_send_done(struct ski_pe *self, void *sender);
 
-/** Lets due completions of puts that were sent take place, and wakes threads that wait for them. */
+/** Performs the completions of puts that are locally complete, and wakes threads that wait for
+ *  them. */
 void ski_channel_local_complete(struct ski_pe *self);
 
-/** Releases the data of a zcopy put: the receiver does not read them any more. */
+/** Releases the data of a zcopy put: the receiver no longer reads them. */
 void ski_zcopy_desc_release(struct ski_zcopy_desc *zcopy);
 
 /** Ends local completion for a sender that is closed. Returns false if it is freed later. */
@@ -317,7 +318,7 @@ void ski_on_channel_opened(struct ski_pe *self, const skua_msg *msg,
 /** Refuses a put of PE @p source for a channel that does not exist. */
 void ski_channel_refuse_put(struct ski_pe *self, int source, uint64_t key);
 
-/** Handles the reply to these two: logs it. */
+/** Handles REFUSED, the reply to OPENED or to a put: logs it. */
 void ski_on_channel_refused(const skua_msg *msg, const struct ski_channel_head *head);
 
 /* ---- multicast (channel_multicast.c) ------------------------------------------------ */
@@ -330,7 +331,7 @@ void ski_on_channel_multicast(skua_msg *msg);
 
 /* ---- zcopy (channel_zcopy.c) ---------------------------------------------------------------- */
 
-/** Lets the puts of a sender, whose path is chosen, use zcopy where that is possible. */
+/** Makes the puts of a sender, whose path is chosen, use zcopy where that is possible. */
 void ski_sender_use_zcopy(struct ski_pe *self, skua_sender *sender,
                           const struct ski_channel *channel);
 
@@ -365,7 +366,7 @@ skua_status ski_channel_check_size(struct ski_pe *self, const char *call, const 
 /** Checks that the data of a zcopy put are unchanged when the receiver releases them. */
 void ski_channel_check_zcopy_release(const struct ski_channel *channel);
 
-/** Returns the checksum of data that are sent from where they lie; not 0. */
+/** Returns the checksum of data that are sent without a copy; it is not 0. */
 uint32_t ski_channel_check_sum(const char *from, size_t bytes);
 
 /** Checks a put that came by message from another host. */
@@ -375,7 +376,7 @@ void ski_channel_check_arrival(struct ski_channel *channel, int source,
 /** Marks channels and senders of @p self that use memory which is being freed. */
 void ski_channel_check_freed(struct ski_pe *self, const char *memory, size_t bytes);
 
-/** Begins on a PE: lets its scheduler answer doorbells. */
+/** Begins on a PE: makes its scheduler handle doorbells. */
 void ski_channel_pe_begin(struct ski_pe *self);
 
 /** Ends on a PE. */

@@ -11,15 +11,15 @@ struct channel_block {
 
 #define CHANNEL_BLOCK_SIGN UINT64_C(0x736b75612d6d656d)
 
-/* A copy whose target lies a little after its source, modulo a page, is slow: loads wait for
+/* A copy whose target is a little after its source, modulo a page, is slow: loads wait for
  * stores that seem to be to the same address.  Large memory of other allocators begins at a page;
  * this allocator's begins in the middle of one. */
-#define CHANNEL_LEAD       2048
-#define CHANNEL_LEAD_LEAST 32768 /* bytes from which on a block has it: it should not cost much */
+#define CHANNEL_LEAD     2048
+#define CHANNEL_LEAD_MIN 32768 /* bytes from which on a block has it: it should not cost much */
 
 static size_t channel_block_lead(size_t bytes)
 {
-    return bytes > CHANNEL_LEAD_LEAST ? CHANNEL_LEAD : 0;
+    return bytes > CHANNEL_LEAD_MIN ? CHANNEL_LEAD : 0;
 }
 
 void *skua_channel_alloc(size_t bytes)

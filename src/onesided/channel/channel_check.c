@@ -8,7 +8,7 @@
  * skua_region_destroy() mark the channels and senders that use the memory which they free.
  *
  * Data that are not copied at the put have a checksum then.  It is compared when the receiver of a
- * zcopy put is ready, and when data arrive that were sent to another host from where they lie.
+ * zcopy put is ready, and when data arrive that were sent to another host without a copy.
  *
  * A checked sender points at check_put() and remembers its own path, so that unchecked ones pay
  * nothing.
@@ -141,8 +141,8 @@ void ski_channel_check_zcopy_release(const struct ski_channel *channel)
     const struct ski_zcopy_desc *zcopy = channel->zcopy;
 
     if (check_sum_layout(&zcopy->view) != zcopy->sum)
-        ski_misuse("channel %s from PE %d to PE %d: what put %llu lent was changed before the "
-                   "receiver was ready",
+        ski_misuse("channel %s from PE %d to PE %d: the data of zcopy put %llu were changed before "
+                   "the receiver released them",
                    ski_channel_name(channel), zcopy->pe, channel->pe,
                    (unsigned long long)zcopy->put);
 }
@@ -175,8 +175,8 @@ static void check_put(skua_sender *sender, const char *from)
                    (unsigned long long)sender->puts, self->pe);
     if (sender->freed && from == sender->from)
         ski_misuse("channel %s from PE %d to PE %d: put %llu from memory that was freed",
-                   sender->channel ? ski_channel_name(sender->channel) : "(far)", self->pe,
-                   sender->pe, (unsigned long long)sender->puts);
+                   sender->channel ? ski_channel_name(sender->channel) : "(on another host)",
+                   self->pe, sender->pe, (unsigned long long)sender->puts);
     if (sender->channel)
         ski_channel_check_put(sender, self->pe);
     if (sender->zcopy)

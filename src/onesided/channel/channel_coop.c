@@ -3,12 +3,11 @@
  * channel_coop.c - large puts that sender and receiver copy together.
  *
  * A receiver that waits for data has a core to spare, and the data are wanted in its cache.  So a
- * large put begins with a doorbell that asks for help.  A receiver that is busy does not come, or
- * comes too late and finds nothing to do: the sender does not wait for it, and has copied
- * everything, as it would have without help.
+ * large put begins with a doorbell that asks for help.  A busy receiver handles the doorbell too
+ * late and finds nothing left: the sender does not wait for it, and has copied everything itself.
  *
- * Taking.  Where the receiver reaches the sender's memory both take pieces, one after the other,
- * until there are none.
+ * Claiming.  Where the receiver reaches the sender's memory both claim pieces, one after the other,
+ * until none is left.
  *
  * Staging.  A sender that does not reach the receiver's memory copies the pieces that it takes to
  * staging memory, and notes number and slot of each.  The receiver copies them out: when there is

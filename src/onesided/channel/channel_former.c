@@ -4,7 +4,7 @@
  *
  * Channels of PEs are not in a checkpoint: a sender is an address that the program keeps.  A
  * program that keeps the value of a channel in its state may use it after a restart by mistake, and
- * the record of another channel may lie at the position in its key.  So generations of a restarted
+ * the record of another channel may be at the position in its key.  So generations of a restarted
  * job begin at a number of its own, in the upper 8 of their 24 bits.
  */
 #include "onesided/channel/channel_pe.h"

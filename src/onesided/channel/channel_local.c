@@ -4,7 +4,7 @@
  *
  * A put that copies is locally complete when it returns.  Two kinds are not:
  *
- *   - Data that are sent to another host from where they lie (channel_put.c) are read until the
+ *   - Data that are sent to another host without a copy (channel_put.c) are read until the
  *     driver is done with them.  It says so in the middle of its own work, where nothing of the
  *     program may run: the completion goes into a list, and an empty message to this PE lets it
  * take place.
@@ -52,7 +52,7 @@ bool ski_channel_put_complete(skua_sender *sender)
     return local_is_complete(sender);
 }
 
-/* ---- data that are sent from where they lie --------------------------------------------- */
+/* ---- data that are sent without a copy --------------------------------------------- */
 
 /* Takes the completion that a sender has for its local completion. */
 static skua_completion local_take(skua_sender *sender)
@@ -152,9 +152,9 @@ void skua_channel_put_then(skua_sender *sender, skua_completion local)
     struct ski_pe *self = SKI_SELF();
 
     if (sender->local.kind)
-        ski_misuse(
-            "%s: the sender, of a channel to PE %d, has a completion that has not taken place yet",
-            __func__, sender->pe);
+        ski_misuse("%s: the sender, of a channel to PE %d, has a completion that has not been "
+                   "performed yet",
+                   __func__, sender->pe);
     if (local_is_complete(sender)) {
         skua_complete(local, NULL, 0);
         return;

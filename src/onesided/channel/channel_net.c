@@ -3,8 +3,8 @@
  * channel_net.c - channels of other hosts: whether they exist, and their size.
  *
  * A PE that opens a channel of its own host reads its record.  It does not wait for a channel of
- * another host: it tells the receiver, which replies only if there is no such channel or its size
- * differs.  A put that finds no channel has the same reply.  The reply is logged, and changes
+ * another host: it notifies the receiver, which replies only if there is no such channel or its
+ * size differs.  A put that finds no channel has the same reply.  The reply is logged, and changes
  * nothing else.
  */
 #include "base/assert.h"

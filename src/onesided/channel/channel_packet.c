@@ -4,15 +4,14 @@
  *
  *      | key (8) | data |
  *
- * The length of the packet says how many bytes there are.  Large data in one block are sent from
- * where they lie; others are copied after the key.
+ * The length of the packet says how many bytes there are.  Large data in one block are sent without
+ * a copy; others are copied after the key.
  *
- * The receiver answers a packet as it answers a doorbell: ahead of its queue.  The driver receives
- * the data of a large packet straight into the buffer, and a small packet is copied there out of
- * the driver's memory; the doorbell is then one of the PE's own (doorbell_queue.c), since no code
- * of the program runs within the driver.  A packet that comes any other way, because it was early
- * or because the driver has filled a message with it, is an expedited message, which overtakes the
- * queue as well.
+ * The receiver handles a packet like a doorbell: before its queue.  The driver receives the data of
+ * a large packet directly into the buffer, and a small packet is copied there out of the driver's
+ * memory; the doorbell is then one of the PE's own (doorbell_queue.c), since no code of the program
+ * runs within the driver.  A packet that was out of order, or that the driver has received into a
+ * message, is an expedited message, which also bypasses the queue.
  *
  * In checked mode puts have the longer header of channel.h, with the number of the put and a
  * checksum.
@@ -28,8 +27,9 @@
 #include "onesided/channel/channel.h"
 #include "onesided/channel/channel_pe.h"
 
-#define PACKET_UNCOPIED_LEAST                                                                      \
-    8192 /* bytes from which on data are sent to other hosts from where they lie */
+#define PACKET_ZCOPY_MIN                                                                           \
+    8192 /* bytes from which on data are sent to other hosts without a copy                        \
+          */
 
 /* ---- the sender ------------------------------------------------------------------------------ */
 
@@ -56,25 +56,25 @@ static void channel_packet_put_copied(skua_sender *sender, const char *from)
 }
 
 /* Sends the data of a put from the program's memory, or copied if that is not possible now. */
-static void channel_packet_put_uncopied(skua_sender *sender, const char *from)
+static void channel_packet_put_zcopy_send(skua_sender *sender, const char *from)
 {
     struct ski_pe *self = SKI_SELF();
     skua_msg      *msg  = channel_packet_new(self, sender, sizeof(struct ski_zcopy_send));
 
-    if (!ski_channel_send_uncopied(self, sender, msg, sizeof sender->key, from))
+    if (!ski_channel_zcopy_send(self, sender, msg, sizeof sender->key, from))
         channel_packet_put_copied(sender, from);
 }
 
-bool ski_channel_packet_uncopied(const skua_sender *sender)
+bool ski_channel_packet_is_zcopy_send(const skua_sender *sender)
 {
-    return sender->plan.kind == SKI_COPY_BLOCK && sender->bytes >= PACKET_UNCOPIED_LEAST &&
+    return sender->plan.kind == SKI_COPY_BLOCK && sender->bytes >= PACKET_ZCOPY_MIN &&
            ski_zcopy_send_supported();
 }
 
 ski_channel_put_fn ski_channel_packet_path(const skua_sender *sender)
 {
-    return ski_channel_packet_uncopied(sender) ? channel_packet_put_uncopied
-                                               : channel_packet_put_copied;
+    return ski_channel_packet_is_zcopy_send(sender) ? channel_packet_put_zcopy_send
+                                                    : channel_packet_put_copied;
 }
 
 /* ---- the receiver ---------------------------------------------------------------------------- */
@@ -143,7 +143,7 @@ static size_t channel_packet_place(struct ski_pe *self, const skua_msg *head, co
     return channel->bytes;
 }
 
-/* A channel that was deleted meanwhile has no doorbell: the key is found to be wrong then. */
+/* A channel that was deleted meanwhile has no doorbell: its key is then rejected. */
 static skua_msg *channel_packet_placed(struct ski_pe *self, const skua_msg *head, const char *data,
                                        bool whole)
 {

@@ -2,7 +2,7 @@
 /*
  * channel_put.c - the sender: opens channels and does puts, by the paths of channel.h.
  *
- * The path is a function that the sender points at, so that a put does not decide anything.
+ * The sender has a pointer to the function of its path, so that a put makes no decision.
  *
  * Ordering.  What a put copies is in the receiver's memory before the stamp of the doorbell's cell:
  * the release in ski_inbox_publish_mp(), which pairs with the acquire when the receiver polls its
@@ -28,21 +28,21 @@
 
 /* Bytes from which on the receiver is asked for help: with data that are copied directly, or
  * staged. */
-#define COOP_DIRECT_LEAST ((size_t)384 << 10)
-#define COOP_STAGED_LEAST ((size_t)80 << 10)
+#define COOP_DIRECT_MIN ((size_t)384 << 10)
+#define COOP_STAGED_MIN ((size_t)80 << 10)
 
 /* Bytes from which on a receiver is woken before the end of a copy, and how many bytes before. */
-#define WAKE_LEAST ((size_t)2 << 20)
+#define WAKE_MIN   ((size_t)2 << 20)
 #define WAKE_AHEAD ((size_t)1 << 20)
 
 /* Bytes up to which the cell of the doorbell is reserved before the data are copied. */
-#define CELL_FIRST_MOST ((size_t)4 << 10)
+#define CELL_FIRST_MAX ((size_t)4 << 10)
 
 /* Staging memory of medium size has several slots, used in turn: cache lines that the receiver has
  * just read cost more to write than those of some puts before. */
-#define SLOTS_LEAST 2048
+#define SLOTS_MIN   2048
 #define SLOTS_BYTES 40960
-#define SLOTS_MOST  8
+#define SLOTS_MAX   8
 
 /* ---- doorbells --------------------------------------------------------------------- */
 
@@ -141,7 +141,7 @@ static void channel_put_message(skua_sender *sender, const char *from)
     ski_msg_post(self, sender->pe, SKI_HANDLER_CHANNEL, msg);
 }
 
-/* The data travel in the doorbell.  Inlined for one block, and for data that are packed. */
+/* Sends the data in the doorbell.  Inlined for one block, and for data that are packed. */
 static inline __attribute__((always_inline)) void channel_put_in_cell(skua_sender *sender,
                                                                       const char *from, bool packed)
 {
@@ -207,10 +207,10 @@ void ski_channel_put_block(skua_sender *sender, const char *from)
 {
     struct ski_pe *self = SKI_SELF();
 
-    if (sender->inbox && sender->bytes <= CELL_FIRST_MOST &&
+    if (sender->inbox && sender->bytes <= CELL_FIRST_MAX &&
         channel_put_cell_first(self, sender, from))
         return;
-    if (SKI_UNLIKELY(sender->bytes >= WAKE_LEAST))
+    if (SKI_UNLIKELY(sender->bytes >= WAKE_MIN))
         channel_put_copy_and_wake(self, sender, from);
     else
         ski_copy(sender->to, from, sender->bytes);
@@ -219,7 +219,7 @@ void ski_channel_put_block(skua_sender *sender, const char *from)
 
 /* The first put of a sender may be the first to touch the pages of the buffer.  Behind a reserved
  * cell all messages to the receiver would wait for them, so it copies first.  Checks and zcopy may
- * have taken the path over. */
+ * have replaced the path. */
 static void channel_put_first_block(skua_sender *sender, const char *from)
 {
     struct ski_pe      *self    = SKI_SELF();
@@ -263,13 +263,13 @@ static uint32_t sender_staging_slots(size_t bytes)
 {
     size_t slots = SLOTS_BYTES / bytes;
 
-    if (bytes < SLOTS_LEAST || slots == 0)
+    if (bytes < SLOTS_MIN || slots == 0)
         return 1;
-    return (uint32_t)(slots < SLOTS_MOST ? slots : SLOTS_MOST);
+    return (uint32_t)(slots < SLOTS_MAX ? slots : SLOTS_MAX);
 }
 
 /* Allocates staging memory and returns the path through it: by message if there is no memory, or if
- * the sender is used once, since then nothing tells when to free it. */
+ * the sender is used once, since its end could not be detected. */
 static ski_channel_put_fn sender_alloc_staging(struct ski_pe *self, skua_sender *sender)
 {
     size_t bytes = SKI_STAGE_BYTES(sender->bytes);
@@ -283,8 +283,8 @@ static ski_channel_put_fn sender_alloc_staging(struct ski_pe *self, skua_sender 
 
 /* ---- between hosts ------------------------------------------------------------------------ */
 
-bool ski_channel_send_uncopied(struct ski_pe *self, skua_sender *sender, skua_msg *msg,
-                               size_t header, const char *from)
+bool ski_channel_zcopy_send(struct ski_pe *self, skua_sender *sender, skua_msg *msg, size_t header,
+                            const char *from)
 {
     sender->sending++; /* it may be complete before the call returns */
     ski_rma_pe(self)->at_driver++;
@@ -300,7 +300,7 @@ bool ski_channel_send_uncopied(struct ski_pe *self, skua_sender *sender, skua_ms
 
 /* Sends the data of a put in checked mode from the program's memory, or copied if that is not
  * possible now. */
-static void channel_put_checked_uncopied(skua_sender *sender, const char *from)
+static void channel_put_checked_zcopy_send(skua_sender *sender, const char *from)
 {
     struct ski_pe *self = SKI_SELF();
     skua_msg      *msg =
@@ -308,7 +308,7 @@ static void channel_put_checked_uncopied(skua_sender *sender, const char *from)
     struct ski_channel_head *head = skua_msg_data(msg);
 
     head->sum = ski_channel_check_sum(from, sender->bytes);
-    if (!ski_channel_send_uncopied(self, sender, msg, sizeof *head, from))
+    if (!ski_channel_zcopy_send(self, sender, msg, sizeof *head, from))
         channel_put_message(sender, from);
 }
 
@@ -327,18 +327,18 @@ static void sender_select_packet(skua_sender *sender)
     if (!ski_config.checked_channels)
         sender->put = ski_channel_packet_path(sender);
     else
-        sender->put = ski_channel_packet_uncopied(sender) ? channel_put_checked_uncopied
-                                                          : channel_put_message;
+        sender->put = ski_channel_packet_is_zcopy_send(sender) ? channel_put_checked_zcopy_send
+                                                               : channel_put_message;
 }
 
-/* Returns whether this process reaches the buffer of @p channel by load and store: it lies in the
+/* Returns whether this process reaches the buffer of @p channel by load and store: it is in the
  * arena (process is -1), or in this process. */
 static bool sender_reaches(const struct ski_pe *self, const struct ski_channel *channel)
 {
     return channel->process < 0 || channel->process == self->process;
 }
 
-/* Lets the receiver help to copy into @p to, if there is memory to coordinate that. */
+/* Makes the receiver help with the copy into @p to, if there is memory to coordinate that. */
 static void sender_select_coop(struct ski_pe *self, skua_sender *sender, char *to, char *staging)
 {
     sender->coop = ski_coop_new(self, to, staging, sender->bytes);
@@ -361,9 +361,9 @@ static void sender_select_direct(struct ski_pe *self, skua_sender *sender,
         sender->put = sender->inbox || sender->bytes > SKI_CELL_DATA ? ski_channel_put_block
                                                                      : channel_put_own_small;
     if (sender->put == ski_channel_put_block && sender->inbox && !sender->once &&
-        sender->bytes >= COOP_DIRECT_LEAST)
+        sender->bytes >= COOP_DIRECT_MIN)
         sender_select_coop(self, sender, sender->to, NULL);
-    if (sender->put == ski_channel_put_block && sender->inbox && sender->bytes <= CELL_FIRST_MOST)
+    if (sender->put == ski_channel_put_block && sender->inbox && sender->bytes <= CELL_FIRST_MAX)
         sender->put = channel_put_first_block;
 }
 
@@ -373,7 +373,7 @@ static void sender_select_staged(struct ski_pe *self, skua_sender *sender,
 {
     sender->put = sender_alloc_staging(self, sender);
     if (sender->put == channel_put_staged && !channel->pattern &&
-        sender->plan.kind == SKI_COPY_BLOCK && sender->bytes >= COOP_STAGED_LEAST)
+        sender->plan.kind == SKI_COPY_BLOCK && sender->bytes >= COOP_STAGED_MIN)
         sender_select_coop(self, sender, channel->to, sender->staging);
 }
 

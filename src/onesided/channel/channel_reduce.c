@@ -18,7 +18,7 @@
 #include "base/assert.h"
 #include "onesided/channel/channel.h"
 
-#define COPIED_MOST 8192 /* bytes */
+#define COPIED_MAX 8192 /* bytes */
 
 /* ---- neutral elements --------------------------------------------------------------- */
 
@@ -57,7 +57,7 @@ void ski_channel_reduce_reset(struct ski_channel *channel)
     ski_assert(done > 0 && channel->bytes % done == 0);
     channel_reduce_identity(&channel->reduction, (unsigned char *)channel->to);
     for (; done < channel->bytes; done += more) {
-        more = done < COPIED_MOST ? done : COPIED_MOST;
+        more = done < COPIED_MAX ? done : COPIED_MAX;
         more = more < channel->bytes - done ? more : channel->bytes - done;
         memcpy(channel->to + done, channel->to, more);
     }

@@ -26,7 +26,7 @@ static void channel_on_test(void *arg)
 static void channel_answer_all(struct ski_pe *self)
 {
     while (self->queue.events & SKI_EVENT_DOORBELLS)
-        self->ring_own(self);
+        self->on_own_doorbell(self);
 }
 
 static skua_channel channel_make(int *arg, char *buffer, size_t bytes)

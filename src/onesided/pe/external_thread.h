@@ -6,11 +6,11 @@
  * needs it, and one thread at a time runs as it: from ski_caller_enter() to ski_caller_leave(),
  * under a lock.
  *
- * Operations that do not wait stay in flight on that PE when their call returns.  External threads
+ * Non-blocking operations stay in flight on that PE when their call returns.  External threads
  * receive the replies in later calls, such as skua_handle_wait(), and PEs of the process before
  * they sleep.  The number of operations in flight is published whenever the lock is released, so a
- * thread that reads 0 needs no lock, and sees what the operations have written.  Messages that wait
- * for room when a PE has polled count as well, so PEs poll until the last completion has left.
+ * thread that reads 0 needs no lock, and sees what the operations have written.  Messages in the
+ * send backlog count as well, so PEs poll until the last completion has been sent.
  *
  * A process that leaves skua_main() waits for external threads that are inside of a call, and
  * refuses new ones.
@@ -32,12 +32,12 @@ struct ski_caller {
  *  leaving skua_main(); then the call must return. */
 bool ski_caller_enter(struct ski_caller *caller);
 
-/** Ends what ski_caller_enter() began.  Everything that an external thread sent has left when
- *  this returns; operations may be in flight. */
+/** Ends what ski_caller_enter() began.  Everything that an external thread sent has been handed to
+ *  an inbox or the driver when this returns; operations may be in flight. */
 void ski_caller_leave(struct ski_caller *caller);
 
-/** Lets others use the PE of external threads, between ski_caller_enter() and ski_caller_leave() of
- *  an external thread that waits.  The process does not leave skua_main() meanwhile. */
+/** Releases the PE of external threads to others, between ski_caller_enter() and ski_caller_leave()
+ *  of an external thread that waits.  The process does not leave skua_main() meanwhile. */
 void ski_caller_pause(struct ski_caller *caller);
 
 /** Ends what ski_caller_pause() began. */

@@ -66,7 +66,7 @@ void ski_onesided_check(const char *call);
 int32_t ski_caller_pe(void);
 
 /** Returns whether @p bytes at @p data can be copied into a message: there are data, and the arena,
- *  which messages lie in, is larger. */
+ *  which messages are in, is larger. */
 static inline bool ski_fits_message(const void *data, size_t bytes)
 {
     return bytes == 0 || (data && ski_onesided_job() && bytes < ski_onesided_job()->arena->bytes);

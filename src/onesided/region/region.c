@@ -84,8 +84,8 @@ skua_status skua_region_create_from(void *memory, size_t bytes, skua_region *reg
 
     ski_onesided_check(__func__);
     if ((!memory && bytes > 0) || bytes > UINTPTR_MAX - (uintptr_t)memory)
-        return ski_refuse(SKUA_ERR_INVAL, "%s: %zu bytes at %p are no memory", __func__, bytes,
-                          memory);
+        return ski_refuse(SKUA_ERR_INVAL, "%s: %zu bytes at %p are not valid memory", __func__,
+                          bytes, memory);
     status = ski_registration_add(memory, bytes, region, &fresh);
     if (status == SKUA_OK && fresh)
         ski_region_set_site(region->id, __builtin_return_address(0));

@@ -2,7 +2,7 @@
 /*
  * region_label.c - how errors describe a region: by its id, its name, and where it was created.
  *
- * Labels lie in the arena beside the table of regions, for all processes of the host.  The site is
+ * Labels are in the arena beside the table of regions, for all processes of the host.  The site is
  * an offset in the program, which is the same in all processes that run it, wherever it was loaded;
  * calls from libraries leave none.  A label outlives its region until the slot is reused, so that
  * an error about a freed region can still name it.

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* region_pe.h - what a PE keeps of regions: votes, keys of remote memory, its registrations. */
+/* region_pe.h - the state of the regions of a PE: votes, remote keys, its registrations. */
 #ifndef SKI_REGION_PE_H
 #define SKI_REGION_PE_H
 

@@ -270,7 +270,7 @@ void ski_region_destroy(uint32_t id)
 
     if (!region)
         return;
-    ski_region_table_remove(region); /* first: the memory is not reachable by its id any more */
+    ski_region_table_remove(region); /* first, so that its id no longer finds the memory */
     ski_span_free(table_job->arena, base);
 }
 

@@ -4,15 +4,14 @@
  *
  * All PEs of a host share one table, in the arena: one descriptor for each region, whatever the
  * number of its PEs.  A *piece* is the memory of a region on one PE; the pieces of a symmetric
- * region lie one after another, so that the address of a piece is computed.
+ * region are contiguous, so that the address of a piece is computed.
  *
  * The id of a region is the slot of its descriptor and a generation:
  *
  *      | generation, 12 bits | slot, 20 bits |
  *
- * A slot that was freed waits after other free ones, and has the next generation when it is used
- * again: an id that outlived its region is recognised.  Slots are allocated, filled and published
- * under the lock of the root.
+ * Free slots are reused in FIFO order, with the next generation: a stale id is recognised.  Slots
+ * are allocated, filled and published under the lock of the root.
  *
  * *Plain* regions are those that every PE of the host reaches by load and store and whose uses need
  * not be counted, since all their PEs free them together: symmetric ones over consecutive PEs.
@@ -42,10 +41,10 @@ struct ski_rkey_table;
 enum ski_region_kind {
     SKI_REGION_SYMMETRIC,
     SKI_REGION_ALLOCATED,  /* by one PE, in the arena                    */
-    SKI_REGION_REGISTERED, /* memory of the program, wherever it lies    */
+    SKI_REGION_REGISTERED, /* memory of the program, at any address    */
 };
 
-/* Where the piece of a PE lies in a varied region, whose pieces differ in size. */
+/* Where the piece of a PE is in a varied region, whose pieces differ in size. */
 struct ski_piece {
     uint64_t offset; /* from the base of the region */
     uint64_t bytes;
@@ -81,7 +80,7 @@ struct ski_region {
 #define SKI_REGION_INDEX_BITS 20
 #define SKI_REGION_NAME       48 /* bytes, the final zero included */
 
-/* What errors say of a region besides its id; guarded by the lock of the root. */
+/* The description of a region for errors; guarded by the lock of the root. */
 struct ski_region_label {
     uint32_t id;                    /* of the region that this is about, which may be freed  */
     uint32_t restart;               /* skua_region_restart, or SKI_REGION_LOCKS              */
@@ -94,7 +93,7 @@ struct ski_region_label {
 /* A region of locks, which a checkpoint saves if all of them are free. */
 #define SKI_REGION_LOCKS 16
 
-/* The table as it lies in the arena. */
+/* The table as it is in the arena. */
 struct ski_region_root {
     struct ski_lock lock; /* guards all of this, and descriptors that are not published   */
     uint32_t        slots, fresh;
@@ -127,7 +126,7 @@ extern struct ski_region_root *ski_region_root;
 struct ski_region_observer {
     /** The memory of PE @p self in a region, @p bytes at @p piece, will be freed. */
     void (*piece_freed)(struct ski_pe *self, const char *piece, size_t bytes);
-    /** Region @p id is not in the table any more; its memory will be freed. */
+    /** Region @p id has been removed from the table; its memory will be freed. */
     void (*removed)(uint32_t id);
 };
 
@@ -140,12 +139,12 @@ skua_status ski_regions_create(struct ski_job *job, struct ski_region_root **roo
 void ski_regions_open(struct ski_job *job, int process, struct ski_region_root *root,
                       const struct ski_region_observer *observers);
 
-/** Uses no table any more, as before ski_regions_open(). */
+/** Detaches the table: the state is that before ski_regions_open(). */
 void ski_regions_reset(void);
 
 /* ---- the fast path ------------------------------------------------------------------- */
 
-/** Returns the piece that @p at lies in, and its size, if the region is plain; else NULL. */
+/** Returns the piece that @p at is in, and its size, if the region is plain; else NULL. */
 static inline char *ski_region_piece(skua_gaddr at, uint64_t *bytes)
 {
     const struct ski_region *region = &ski_regions.table[at.region.id & ski_regions.mask];
@@ -250,7 +249,7 @@ static inline uint64_t ski_region_piece_bytes(const struct ski_region *region, i
     return region->pieces ? region->pieces[rank].bytes : region->bytes;
 }
 
-/** Returns the piece of a varied region that @p at lies in, and its size, if this process reaches
+/** Returns the piece of a varied region that @p at is in, and its size, if this process reaches
  *  it by load and store; else NULL. */
 char *ski_region_varied_piece(skua_gaddr at, uint64_t *bytes);
 
@@ -283,7 +282,7 @@ void ski_region_resume(struct ski_region *region);
 /** Returns the label of region @p id; its `id` is 0 if nothing is known. */
 struct ski_region_label ski_region_label_get(uint32_t id);
 
-/** Gives region label->id this label. */
+/** Sets the label of region label->id. */
 void ski_region_label_set(const struct ski_region_label *label);
 
 /** Records that region @p id was created by the call that returns to @p site, unless its site is

@@ -7,19 +7,21 @@
  * which acquire and release it.  Two users of the same memory on the same PE share it.
  *
  * A registration that only buffers used is kept when the last one releases it, for the next buffer
- * at the same address.  Above a number of kept ones (the setting `registration_cache`) the one that
- * was used longest ago is evicted.  The program may have freed the memory of a kept one, so its
- * region refuses operations until a buffer uses it again.
+ * at the same address.  These form the registration cache: when it holds more than the setting
+ * `registration_cache`, the least recently used registration is evicted.  The program may have
+ * freed the memory of a cached registration, so its region refuses operations until a buffer uses
+ * it again.
  *
- * A region is exactly the memory of its buffer: an operation of another PE reaches no other block.
- * Where a driver may pin memory, blocks of the arena are registered in whole units instead, which
- * all blocks of a unit share: pinning is expensive, and a network device checks whole pages anyway.
+ * A region covers exactly the memory of its buffer, so that an operation of another PE reaches no
+ * other block.  Where a driver may pin memory, blocks of the arena are registered in whole units
+ * instead, which all blocks of a unit share: pinning is expensive, and a network device checks
+ * whole pages anyway.
  *
- * A region is no more than a name for an address as long as no driver has pinned its pages.  Where
- * the driver does one-sided operations pages may be pinned, and a registration that outlives the
- * memory would refer to pages that are not the program's any more.  There only memory of the arena
- * stays registered, whose pages stay until the job ends, and no more of it than half of what the
- * process may lock (RLIMIT_MEMLOCK).
+ * Unless a driver pins its pages, a region is only a name for an address.  Where the driver
+ * performs one-sided operations, pages may be pinned, and a cached registration could outlive the
+ * memory and refer to pages that no longer belong to the program.  There only memory of the arena
+ * is cached, whose pages stay until the job ends, and at most half of what the process may lock
+ * (RLIMIT_MEMLOCK).
  */
 #ifndef SKI_REGISTRATION_H
 #define SKI_REGISTRATION_H

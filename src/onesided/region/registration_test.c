@@ -119,7 +119,7 @@ static void registration_test_shared(struct ski_pe *self)
     OK(ski_region_table_find(region) != NULL, "it is kept for the next buffer");
 }
 
-/* A region is the memory of its buffer alone, also where blocks of the arena lie side by side. */
+/* A region is the memory of its buffer alone, also where blocks of the arena are contiguous. */
 static void registration_test_extent(struct ski_pe *self)
 {
     char               *block = ski_pool_alloc(&self->pool, 256);

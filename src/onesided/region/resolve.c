@@ -50,7 +50,7 @@ static skua_status resolve_no_region(const char *call, skua_gaddr at)
 
 /* ---- checks --------------------------------------------------------------------------------- */
 
-/* Returns whether lo .. hi from an offset lie in a piece; in 128 bits nothing overflows. */
+/* Returns whether lo .. hi from an offset are in a piece; in 128 bits nothing overflows. */
 static bool resolve_in_range(uint64_t offset, ptrdiff_t lo, ptrdiff_t hi, uint64_t bytes)
 {
     __int128 begin = (__int128)offset + lo, end = (__int128)offset + hi;
@@ -103,7 +103,7 @@ struct resolve_extent {
     ptrdiff_t lo, hi;
 };
 
-/* What another host has of a region. */
+/* The piece of a region on another host. */
 struct resolve_remote_piece {
     uint64_t bytes, base;
     bool     unknown; /* they are known on that host only, which was not asked */

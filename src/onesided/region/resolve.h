@@ -11,7 +11,7 @@
 
 #include "onesided/region/region_table.h"
 
-/* Where the memory of a global address lies. */
+/* The memory of a global address. */
 struct ski_resolved {
     struct ski_region *region; /* NULL: only its host knows it                       */
     char              *memory; /* in the address space of `process`; on another host: its

@@ -15,7 +15,7 @@
 #include "onesided/region/rkey_table.h"
 #include "transport/select.h"
 
-#define RKEYS_MOST 1024 /* entries that a PE caches */
+#define RKEYS_MAX 1024 /* entries that a PE caches */
 
 bool ski_rma_driver_enabled(const struct ski_driver *driver)
 {
@@ -73,7 +73,7 @@ static struct ski_rkey *rkey_add(struct ski_pe *self, skua_gaddr at,
     ski_assert(!rkey_find(cache, at));
     /* The owner does not say when a region is removed, so the whole cache is dropped now and then:
      * while no operation uses an entry. */
-    if (cache->rkeys >= RKEYS_MOST && ski_onesided_pe(self)->outstanding == 0)
+    if (cache->rkeys >= RKEYS_MAX && ski_onesided_pe(self)->outstanding == 0)
         ski_rkey_cache_end(self);
     cache->rkeys++;
     *rkey          = (struct ski_rkey){.next  = *bucket,
@@ -178,7 +178,7 @@ static void rkey_warn_unregistered(uint32_t id, int pe, uint64_t bytes, const ch
 
     ski_log(said ? SKI_LOG_DEBUG : SKI_LOG_WARN,
             "%llu bytes of %s on PE %d cannot be registered with %s (%s): operations on "
-            "them, and on others like them, go by request",
+            "them, and on others like them, use active messages",
             (unsigned long long)bytes, ski_region_str(id, text), pe, ski_net_driver()->name, why);
     said = true;
 }

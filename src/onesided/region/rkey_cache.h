@@ -5,9 +5,9 @@
  *
  * Before the first operation on a region that this host does not know, the origin queries the owner
  * for the size of the region, its address, and the driver's key to it, if there is one.  The reply
- * is cached.  An id is not used again soon, so that a cached entry is not mistaken for another
- * region.  The reply for a symmetric region describes the pieces of all PEs of the process, and is
- * shared by the PEs of this host (rkey_table.h).
+ * is cached.  An id is not reused soon, so a cached entry is not mistaken for another region.  The
+ * reply for a symmetric region describes the pieces of all PEs of the process, and is shared by the
+ * PEs of this host (rkey_table.h).
  *
  * The owner registers its memory with the driver at the first query, together with that of all PEs
  * of its process, and deregisters it when the region is removed.

@@ -44,7 +44,7 @@ bool ski_rkey_table_find(const struct ski_pe *self, skua_gaddr at, struct ski_rk
     return found;
 }
 
-/* Returns whether the values of a reply can be: the pieces belong to PEs of one process, and lie in
+/* Returns whether the values of a reply can be: the pieces belong to PEs of one process, and are in
  * one address space. */
 static bool rkey_table_valid(const struct ski_job *job, int pe, const struct ski_rkey_info *info)
 {
@@ -83,7 +83,7 @@ void ski_rkey_table_store(struct ski_pe *self, skua_gaddr at, const struct ski_r
     if (!ski_region_table_is_common(at.region.id) || !rkey_table_valid(self->job, at.pe, info))
         return;
     ski_lock_acquire(&ski_region_root->lock);
-    /* A region that is being removed is not found any more, or its entries are removed later. */
+    /* A region that is being removed is either not found, or its entries are removed later. */
     if (ski_region_table_find(at.region) && rkey_table_create(self))
         *rkey_table_entry(at.region.id, info->count > 1 ? first : at.pe) =
             (struct ski_rkey_entry){at.region.id, at.pe, *info};

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * rkey_table.h - what the PEs of a host share of symmetric regions on other hosts.
+ * rkey_table.h - the cache of remote keys that the PEs of a host share, for symmetric regions.
  *
  * The reply to a query (rkey_cache.h) describes the pieces of all PEs of the owner's process: they
- * lie one after another, under one key.  The first PE of a host that queries stores the reply in
- * this table, in the arena, and the other PEs of the host find there what they would query: there
- * is one description for a host and a process of another, not one for each pair of PEs.
+ * are contiguous, under one key.  The first PE of a host that queries stores the reply in
+ * this table, in the arena, where the other PEs of the host find it: there is one description for
+ * each process of another host, not one for each pair of PEs.
  *
  * The table has a fixed number of entries, found by a hash; an entry replaces another one, which is
  * then queried again.  It is created with the first entry.  Only regions that this host knows are
@@ -22,7 +22,7 @@ struct ski_pe;
 
 #define SKI_RKEY_TABLE_ENTRIES 256 /* a power of two */
 
-/* What the owner replies about the piece of a PE. */
+/* The owner's reply about the piece of a PE. */
 struct ski_rkey_info {
     uint64_t bytes, base;  /* of the piece, in its owner's address space                    */
     uint64_t stride;       /* from the piece of a PE to that of the next ...                */

@@ -38,8 +38,8 @@ struct symmetric_vote {
     uint64_t least, most; /* bytes that the members asked for */
 };
 
-_Static_assert(sizeof(struct symmetric_vote) == SKI_SYMMETRIC_VOTE_LEAST &&
-                   SKI_SYMMETRIC_VOTE_LEAST <= SKUA_INLINE_MAX,
+_Static_assert(sizeof(struct symmetric_vote) == SKI_SYMMETRIC_VOTE_MIN &&
+                   SKI_SYMMETRIC_VOTE_MIN <= SKUA_INLINE_MAX,
                "a vote fits into a cell");
 
 /* A vote that is not over. */

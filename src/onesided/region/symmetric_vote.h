@@ -22,7 +22,7 @@
 #include <skua/message.h>
 #include <skua/region.h>
 
-#define SKI_SYMMETRIC_VOTE_LEAST 48
+#define SKI_SYMMETRIC_VOTE_MIN 48
 
 struct ski_pe;
 
@@ -52,7 +52,7 @@ void ski_symmetric_vote_freed(uint32_t id, uint32_t members);
  *  PEs.  Returns false if the registrar does not give out such an id. */
 bool ski_symmetric_vote_restored(uint32_t id, uint32_t members);
 
-/** Forgets the ids that the registrar has given out, in a process that has left its job. */
+/** Resets the ids of the registrar, in a process that has left its job. */
 void ski_symmetric_vote_reset(void);
 
 /** Frees the votes of a PE that ends. */

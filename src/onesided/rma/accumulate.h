@@ -101,7 +101,7 @@ void ski_accumulate_contiguous(struct ski_stripe_lock *lock, int32_t owner, char
 
 /* ---- several stripes ------------------------------------------------------ */
 
-/* Stripes that are held at the same time, for lists whose blocks lie in any order: most blocks find
+/* Stripes that are held at the same time, for lists whose blocks are in any order: most blocks find
  * their stripe held already.  A PE waits for a stripe only while it holds none, and releases all
  * after some work: there is no deadlock, and other PEs get their turn. */
 #define SKI_STRIPE_SET_MAX  64

@@ -2,7 +2,7 @@
 /*
  * accumulate_list.h - accumulates of single elements at a list of offsets.
  *
- * The elements of a list lie in any order, and the memory of a PE has many stripes (accumulate.h).
+ * The elements of a list are in any order, and the memory of a PE has many stripes (accumulate.h).
  * They are accumulated SKI_ACCUMULATE_CHUNK at a time: as they are listed, if they span few stripes
  * for their number and no other PE holds one of these, so that all are held together without
  * waiting for any.  Else they are sorted by their stripes, so that each stripe is held once, and

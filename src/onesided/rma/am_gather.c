@@ -185,7 +185,7 @@ static size_t am_gather_limit(bool remote_host)
     return (bytes < 1024 ? 1024 : bytes) & ~(size_t)15;
 }
 
-/* Returns the bytes that lie side by side at the origin; 0: they do not. */
+/* Returns the number of bytes, if they are contiguous at the origin; else 0. */
 static size_t am_gather_packed_bytes(const struct ski_datatype *type)
 {
     if (type->kind == SKI_DATATYPE_CONTIGUOUS)
@@ -196,27 +196,27 @@ static size_t am_gather_packed_bytes(const struct ski_datatype *type)
                : 0;
 }
 
-/* Returns whether the data of a put or accumulate are sent from where they lie: they are then in
+/* Returns whether the data of a put or accumulate are sent without a copy: they are then in
  * use until the operation is complete, which a blocking call waits for unless the setting
  * local_completion is on.  An operation with a local completion needs its memory back earlier: the
  * data are copied. */
-static bool am_gather_is_uncopied(const struct ski_rma_op *op, bool remote_host,
-                                  const skua_rma_params *params)
+static bool am_gather_is_zcopy(const struct ski_rma_op *op, bool remote_host,
+                               const skua_rma_params *params)
 {
     return !(params && params->local.kind) && remote_host &&
            (op->verb == SKI_RMA_PUT || op->verb == SKI_RMA_ACCUMULATE) &&
-           am_gather_packed_bytes(&op->datatype) >= SKI_ZCOPY_SEND_LEAST &&
+           am_gather_packed_bytes(&op->datatype) >= SKI_ZCOPY_SEND_MIN &&
            !ski_config.local_completion && ski_zcopy_send_supported();
 }
 
-/* Returns whether the target may send the data of a get from where they lie, which takes a while:
+/* Returns whether the target may send the data of a get without a copy, which takes a while:
  * not where the order forbids that later operations overtake it, nor where the target is notified
  * that the data were read. */
 static bool am_gather_is_deferrable(const struct ski_rma_op *op, bool remote_host,
                                     const skua_rma_params *params)
 {
     return remote_host && op->verb == SKI_RMA_GET && op->datatype.kind == SKI_DATATYPE_CONTIGUOUS &&
-           op->datatype.bytes >= SKI_ZCOPY_SEND_LEAST &&
+           op->datatype.bytes >= SKI_ZCOPY_SEND_MIN &&
            ski_op_params_order(params) != SKUA_ORDER_STRICT && !ski_op_params_at_target(params);
 }
 
@@ -224,7 +224,7 @@ void ski_am_gather_prepare(struct ski_am_gather *g, const skua_rma_params *param
 {
     bool remote_host = !g->req->on_host;
 
-    g->uncopied   = am_gather_is_uncopied(g->op, remote_host, params);
+    g->zcopy      = am_gather_is_zcopy(g->op, remote_host, params);
     g->deferrable = am_gather_is_deferrable(g->op, remote_host, params);
     g->limit      = am_gather_limit(remote_host);
     if (g->deferrable)

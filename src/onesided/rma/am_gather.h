@@ -2,9 +2,9 @@
 /*
  * am_gather.h - collecting the blocks of an operation by active message into requests.
  *
- * A request holds as many blocks as fit into a packet.  When it is full it is sent, and the pool of
- * its verb must have room for the next: a blocking call waits for that, any other stops there and
- * continues where it stopped when there is room.
+ * A request holds as many blocks as fit into a packet.  A full request is sent, and the next one
+ * needs room in the pool of its verb: a blocking call waits for room, a non-blocking one is
+ * suspended and continues when there is room.
  */
 #ifndef SKI_AM_GATHER_H
 #define SKI_AM_GATHER_H
@@ -19,10 +19,10 @@ static inline bool ski_am_gather_has_room(void *arg)
     return ski_am_pool_has_room(g->self, g->op->verb);
 }
 
-/** Returns whether the local memory is free when all requests are sent, not at the end. */
+/** Returns whether the operation is locally complete as soon as all its requests are sent. */
 static inline bool ski_am_gather_copies(const struct ski_am_gather *g)
 {
-    return !ski_am_reply_has_data(g->op->verb) && !g->uncopied;
+    return !ski_am_reply_has_data(g->op->verb) && !g->zcopy;
 }
 
 /** Prepares to send an operation that has begun. */

@@ -136,8 +136,8 @@ void ski_am_send_one(struct ski_pe *self, struct ski_rma_request *req, const str
     ski_am_request_send(&g, params);
 }
 
-/* Not bound by the pool of requests: to wait for room would be to wait.  The requests of such
- * operations are small, and as many as the program starts without waiting. */
+/* Not limited by the pool of requests, since the call must not wait for room.  The requests of such
+ * operations are small, and the program bounds their number. */
 static void am_start(struct ski_pe *self, const struct ski_rma_op *op,
                      const struct ski_resolved *target, const skua_rma_params *params, void *old)
 {
@@ -181,7 +181,7 @@ void ski_am_start_rkey_query(struct ski_pe *self, skua_gaddr at, struct ski_rkey
     struct ski_resolved target = {.remote_host = true};
     skua_rma_params     params = {.remote = done};
 
-    /* Operations in the backlog may wait for the answer: the query goes before them. */
+    /* Operations in the backlog may wait for the reply, so the query is sent before them. */
     am_send_as_far(self, ski_rma_request_begin(self, &op, &target, &params, SKI_RMA_BY_AM), &op,
                    &params);
 }

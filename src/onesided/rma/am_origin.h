@@ -8,8 +8,8 @@
  * thread of its process does at any time (am_target.h).  Each request has a reply, with a status
  * and the data of a get.
  *
- * No address of the origin travels: a reply repeats the id of its request, and the origin has noted
- * where the data go.
+ * No address of the origin is sent: a reply repeats the id of its request, for which the origin has
+ * recorded the destination of the data.
  *
  * Requests to one server are served in the order of sending.  That is what orders operations by
  * active message, and makes the reply to the last request the end of the operation.
@@ -27,9 +27,10 @@ struct ski_rma_request;
 skua_status ski_am_transfer(const struct ski_rma_op *op, const struct ski_resolved *target,
                             const skua_rma_params *params, bool blocking);
 
-/** Starts an atomic, or a put without data, and never waits: it is sent now or, if it would
- *  overtake something, in its turn (rma_backlog.h).  The previous value of an atomic is stored in
- *  @p old at the end, unless that is NULL.  The caller runs as a PE.  Returns SKUA_PENDING. */
+/** Starts an atomic, or a put without data, and never waits: it is sent now or, if it could
+ *  overtake an earlier operation, queued in the backlog (rma_backlog.h).  The previous value of an
+ *  atomic is stored in @p old at the end, unless that is NULL.  The caller runs as a PE.  Returns
+ *  SKUA_PENDING. */
 skua_status ski_am_start(const struct ski_rma_op *op, const struct ski_resolved *target,
                          const skua_rma_params *params, void *old);
 
@@ -55,7 +56,7 @@ skua_status ski_am_query_rkey(struct ski_pe *self, skua_gaddr at, struct ski_rke
 void ski_am_after_put(struct ski_pe *self, struct ski_rma_request *req, const struct ski_rma_op *op,
                       const skua_rma_params *params);
 
-/** Frees what a PE that ends has noted about its requests. */
+/** Frees the records of the requests of a PE that ends. */
 void ski_am_origin_end(struct ski_pe *self);
 
 #endif

@@ -116,7 +116,7 @@ static skua_msg *am_reply_recv_inline(struct ski_pe *self, const skua_msg *msg, 
 {
     struct ski_am_reply reply;
     struct ski_am_sent *sent =
-        msg->bytes < SKI_PLACE_LEAST ? NULL : am_reply_data(self, msg, data, &reply);
+        msg->bytes < SKI_PLACE_MIN ? NULL : am_reply_data(self, msg, data, &reply);
 
     if (!sent)
         return NULL;

@@ -46,7 +46,7 @@ static bool am_request_is_offsets(const struct ski_am_gather *g)
     return true;
 }
 
-/* Chooses how the blocks travel; one block is described by the global address alone. */
+/* Chooses the encoding of the blocks; one block is described by the global address alone. */
 static void am_request_fill_blocks(struct ski_am_request *request, const struct ski_am_gather *g)
 {
     request->total = g->bytes;
@@ -87,7 +87,7 @@ static char *am_request_write_blocks(char *to, const struct ski_am_request *requ
 
     if (request->blocks == 0)
         return to;
-    memset(next - 8, 0, 8); /* the padding: no stray memory leaves the host */
+    memset(next - 8, 0, 8); /* the padding: no uninitialised memory leaves the host */
     for (uint32_t i = 0; i < request->blocks; i++) {
         const struct ski_am_local_run *run = &g->runs[i];
 
@@ -121,8 +121,9 @@ static char *am_request_write_data(char *to, const struct ski_am_gather *g)
 
 /* ---- sending -------------------------------------------------------------------------------- */
 
-/* The driver is done with data that were sent uncopied.  That counts as a part of the operation, so
- * that the data are free at its end; this runs within the driver, so the end comes by a message. */
+/* The driver is done with data that were sent without a copy.  That counts as a part of the
+ * operation, so that the data are free at its end; this runs within the driver, so the end comes by
+ * a message. */
 static void am_request_send_done(struct ski_pe *self, void *arg)
 {
     struct ski_rma_request *req = arg;
@@ -133,7 +134,7 @@ static void am_request_send_done(struct ski_pe *self, void *arg)
                      ski_msg_copy(self, SKI_HANDLER_RMA_REQUEST, &req, sizeof req));
 }
 
-/* Copies header and data into one message, where the driver cannot take them apart. */
+/* Copies header and data into one message, for a driver that cannot send them separately. */
 static skua_msg *am_request_make_whole(skua_msg *msg, size_t header, const struct ski_iov *iov)
 {
     skua_msg *made = skua_msg_alloc(header + iov->bytes);
@@ -146,8 +147,8 @@ static skua_msg *am_request_make_whole(skua_msg *msg, size_t header, const struc
     return made;
 }
 
-static void am_request_send_uncopied(struct ski_am_gather *g, int to, skua_msg *msg, size_t header,
-                                     const struct ski_iov *iov)
+static void am_request_send_zcopy(struct ski_am_gather *g, int to, skua_msg *msg, size_t header,
+                                  const struct ski_iov *iov)
 {
     g->req->parts++; /* it may be complete before the call returns */
     g->req->rma->at_driver++;
@@ -181,8 +182,8 @@ static skua_msg *am_request_new_message(struct ski_am_gather *g, size_t used, si
 }
 
 /* Returns memory for a request.  A small one to another host joins the message of earlier ones that
- * wait, or begins such a message in a burst.  Not if the target is to be notified, or a caller
- * waits: then it leaves immediately. */
+ * wait, or begins such a message in a burst.  Not if the target must be notified, or a caller
+ * waits: then it is sent immediately. */
 static char *am_request_memory(struct ski_am_gather *g, struct am_request_sending *s, size_t *room)
 {
     size_t padded = (s->bytes + 7) & ~(size_t)7;
@@ -250,8 +251,8 @@ static bool am_request_is_relaxed(const struct ski_am_gather *g, const struct sk
            !(g->req->local.kind | g->req->remote_done.kind) && ski_rma_is_relaxed(g->req->rma);
 }
 
-/* Encodes the request.  One that leaves immediately carries the acknowledgements that wait for its
- * receiver. */
+/* Encodes the request.  Deferred acknowledgements for its receiver are piggybacked on one that is
+ * sent immediately. */
 static void am_request_encode(struct ski_am_gather *g, struct am_request_sending *s)
 {
     bool   far  = am_request_is_far(g, s->to);
@@ -259,7 +260,7 @@ static void am_request_encode(struct ski_am_gather *g, struct am_request_sending
 
     s->request.relaxed = am_request_is_relaxed(g, &s->request);
     ski_am_encode(&s->request, g->self->pe, s->to, &s->encoded);
-    s->batched = far && ski_am_encoded_bytes(&s->encoded) + rest <= SKI_AM_BATCH_MOST &&
+    s->batched = far && ski_am_encoded_bytes(&s->encoded) + rest <= SKI_AM_BATCH_MAX &&
                  !g->req->waited && !s->request.notify.region.id && !s->request.signal;
     if (far && !s->batched && ski_rma_pe(g->self)->deferred_count > 0) {
         s->request.ack_count = ski_am_target_take_acks(g->self, s->to, s->request.ack);
@@ -269,7 +270,7 @@ static void am_request_encode(struct ski_am_gather *g, struct am_request_sending
     s->bytes = ski_am_encoded_bytes(&s->encoded) + rest;
 }
 
-/* Notes the request that is about to be sent to PE @p to; returns its id. */
+/* Records the request that is about to be sent to PE @p to; returns its id. */
 static uint32_t am_request_note(const struct ski_am_gather *g, int to, size_t bytes)
 {
     struct ski_am_sent sent = {
@@ -286,23 +287,23 @@ static uint32_t am_request_note(const struct ski_am_gather *g, int to, size_t by
 void ski_am_request_send(struct ski_am_gather *g, const skua_rma_params *params)
 {
     struct am_request_sending s;
-    bool                      uncopied;
+    bool                      zcopy;
 
     am_request_fill(&s.request, g, params);
-    s.to     = ski_am_server(g->self->job, g->op->remote.pe);
-    uncopied = g->uncopied && g->run_count == 1 &&
-               (g->runs[0].count == 1 || g->runs[0].local_stride == (ptrdiff_t)g->runs[0].bytes) &&
-               s.request.data_bytes >= SKI_ZCOPY_SEND_LEAST && !s.request.signal_bytes;
+    s.to  = ski_am_server(g->self->job, g->op->remote.pe);
+    zcopy = g->zcopy && g->run_count == 1 &&
+            (g->runs[0].count == 1 || g->runs[0].local_stride == (ptrdiff_t)g->runs[0].bytes) &&
+            s.request.data_bytes >= SKI_ZCOPY_SEND_MIN && !s.request.signal_bytes;
     am_request_encode(g, &s);
     s.encoded.head.id = am_request_note(g, s.to, s.bytes + g->bytes);
     g->req->parts++;
-    if (uncopied) {
+    if (zcopy) {
         struct ski_iov iov = {g->runs[0].local, g->runs[0].remote,
                               g->runs[0].bytes * g->runs[0].count};
 
         s.msg = am_request_new_message(g, s.head, s.head + sizeof(struct ski_zcopy_send));
         am_request_write_head(skua_msg_data(s.msg), g, &s);
-        am_request_send_uncopied(g, s.to, s.msg, s.head, &iov);
+        am_request_send_zcopy(g, s.to, s.msg, s.head, &iov);
     } else {
         am_request_send_copied(g, &s, params);
     }

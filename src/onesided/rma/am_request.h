@@ -2,9 +2,8 @@
 /*
  * am_request.h - sending one request of an operation by active message (am_wire.h).
  *
- * A request leaves in a message of its own, or joins the message of earlier ones that waits for the
- * network, or leaves without a copy of its data, where the driver can send them from where they
- * lie.
+ * A request is sent in a message of its own, appended to a batch that waits for the network, or, if
+ * the driver can, sent without a copy of its data.
  */
 #ifndef SKI_AM_REQUEST_H
 #define SKI_AM_REQUEST_H
@@ -21,7 +20,7 @@ struct ski_am_gather {
     struct ski_rma_request  *req;
     size_t                   bytes, limit;
     uint32_t                 run_count;
-    bool                     uncopied;   /* the data stay until the end, and are sent from there */
+    bool                     zcopy;      /* zero-copy: the data must not change until the end */
     bool                     deferrable; /* a get: the target may do so                           */
     bool                     nowait;     /* without room in the pool the rest goes to the backlog */
     size_t                   skip;       /* bytes at the beginning that have been sent before     */
@@ -31,7 +30,7 @@ struct ski_am_gather {
     struct ski_am_local_run  few[SKI_AM_RUNS_FEW];
 };
 
-/** Begins to collect; the array is not initialised, since most operations use one run. */
+/** Begins a gather; `few` is not initialised, since most operations use one run. */
 static inline void ski_am_gather_begin(struct ski_am_gather *g, struct ski_pe *self,
                                        const struct ski_rma_op *op, struct ski_rma_request *req)
 {
@@ -43,12 +42,12 @@ static inline void ski_am_gather_begin(struct ski_am_gather *g, struct ski_pe *s
     g->run_count = 0;
     g->runs_max  = SKI_AM_RUNS_FEW;
     g->runs      = g->few;
-    g->uncopied = g->deferrable = g->nowait = false;
+    g->zcopy = g->deferrable = g->nowait = false;
     g->skip = g->sent = req ? req->resume : 0;
 }
 
-/** Sends the blocks that @p g has collected; @p params go with the last request of an operation and
- *  are NULL for the others. */
+/** Sends the blocks that @p g has gathered; @p params is NULL unless this is the last request of
+ *  the operation. */
 void ski_am_request_send(struct ski_am_gather *g, const skua_rma_params *params);
 
 #endif

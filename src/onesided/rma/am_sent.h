@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * am_sent.h - the requests of a PE that have no reply yet (am_origin.h).
+ * am_sent.h - the table of the requests of a PE in flight, which have no reply yet (am_origin.h).
  *
- * The table of a PE has a slot for each.  The id that travels is the slot and a count of its uses,
- * so a reply that comes twice, or from a PE that the request was not sent to, matches nothing.  The
- * reply repeats the id, and nothing else of it is trusted: where the data go stands in the slot.
+ * The id on the wire is a slot of the table and a count of its uses, so a duplicate reply, or one
+ * from a PE that the request was not sent to, matches no slot.  The reply repeats the id, and
+ * nothing else of it is trusted: the slot has the destination of the data.
  */
 #ifndef SKI_AM_SENT_H
 #define SKI_AM_SENT_H
@@ -15,7 +15,7 @@
 
 struct ski_rma_request;
 
-/** Blocks of one size that lie at constant strides on both sides. */
+/** Blocks of one size that are at constant strides on both sides. */
 struct ski_am_local_run {
     char     *local;
     ptrdiff_t remote; /* relative to the global address */
@@ -56,9 +56,9 @@ static inline bool ski_am_pool_has_room(const struct ski_pe *self, enum ski_rma_
     return ski_rma_pe(self)->am_bytes[ski_am_pool_of(verb)] < ski_config.request_window;
 }
 
-/** Notes a request that is about to be sent: its operation, pool and bytes, and where the data of
- *  its reply go; the runs are copied.  The bytes count in the pool until the reply.  Returns the id
- *  of the request. */
+/** Records a request that is about to be sent: its operation, pool and bytes, and the destination
+ *  of the data of its reply; the runs are copied.  The bytes count in the pool until the reply.
+ *  Returns the id of the request. */
 uint32_t ski_am_sent_add(struct ski_pe *self, const struct ski_am_sent *request);
 
 /** Returns the request of an id that was sent to PE @p server; NULL: there is none, the id comes

@@ -20,7 +20,7 @@
 
 #define AM_SHORT_ANY_PACKET 8192 /* bytes of data that a packet of any driver has room for */
 
-/* Returns whether @p bytes lie in the piece that a PE of another host has of a common region, at an
+/* Returns whether @p bytes are in the piece that a PE of another host has of a common region, at an
  * offset of 32 bits. */
 static bool am_short_is_in_region(skua_gaddr to, size_t bytes)
 {
@@ -98,7 +98,7 @@ bool ski_am_put_short(const char *call, skua_gaddr to, const void *from, size_t 
     struct ski_rma_request *req;
     char                   *at;
 
-    if (!self || !self->net || bytes == 0 || bytes > SKI_AM_SHORT_MOST ||
+    if (!self || !self->net || bytes == 0 || bytes > SKI_AM_SHORT_MAX ||
         bytes >= ski_config.rma_threshold || !am_short_is_far(self, to.pe) ||
         !am_short_is_in_region(to, bytes) || !ski_am_pool_has_room(self, SKI_RMA_PUT))
         return false;
@@ -135,7 +135,7 @@ static uint64_t am_short_query_bytes(struct ski_pe *self, skua_gaddr at)
     return rkey ? rkey->bytes : UINT64_MAX;
 }
 
-/* Returns whether @p bytes lie in the piece that a PE of another host has of a common region, at an
+/* Returns whether @p bytes are in the piece that a PE of another host has of a common region, at an
  * offset of 32 bits.  The size of the last piece is kept: an id is not used again soon. */
 static bool am_short_is_in_piece(struct ski_pe *self, skua_gaddr at, size_t bytes)
 {
@@ -158,12 +158,12 @@ static bool am_short_only_notifies(struct ski_pe *self, const skua_rma_params *p
 }
 
 /* Returns whether @p bytes of data of a put with a notification go in one packet, copied: more are
- * sent from where they lie. */
+ * sent without a copy. */
 static bool am_short_fits_packet(size_t bytes)
 {
-    _Static_assert(SKI_AM_NOTIFY_MOST < SKI_ZCOPY_SEND_LEAST, "which is faster");
+    _Static_assert(SKI_AM_NOTIFY_MAX < SKI_ZCOPY_SEND_MIN, "which is faster");
     return bytes <= AM_SHORT_ANY_PACKET ||
-           (bytes <= SKI_AM_NOTIFY_MOST && bytes <= ski_net_packet_bytes() - SKI_AM_HEAD_MAX);
+           (bytes <= SKI_AM_NOTIFY_MAX && bytes <= ski_net_packet_bytes() - SKI_AM_HEAD_MAX);
 }
 
 /* Returns whether a put with a notification may follow what is outstanding on its PE.  It may also

@@ -20,7 +20,7 @@
 #include "core/net/zcopy_send.h"
 #include "onesided/sync/notify.h"
 
-#define DEFERRED_MOST 128 /* replies that wait to be sent together */
+#define DEFERRED_MAX 128 /* replies that wait to be sent together */
 
 /* ---- checks: a request comes from another process ------------------------------- */
 
@@ -263,9 +263,9 @@ static void am_target_apply_params(const struct ski_am_request *request, const c
 
 /* ---- replies without data ------------------------------------------------------- */
 
-/* A reply that waits to be sent with others to the same PE.  That to a put or an accumulate of
- * another host is not urgent: what the put started here, the handler of its signal for example,
- * goes first (core/net/deferred_ack.h). */
+/* A reply that waits to be sent with others to the same PE.  The reply to a put or an accumulate of
+ * another host is not urgent: the work that the put triggered here, such as the handler of its
+ * signal, runs first (core/net/deferred_ack.h). */
 struct ski_am_deferred_reply {
     int32_t  origin;
     uint32_t id;
@@ -370,15 +370,15 @@ static void am_target_defer_reply(struct ski_pe *self, int origin, enum ski_rma_
     bool               has_value = verb == SKI_RMA_ATOMIC;
 
     if (!rma->deferred)
-        rma->deferred = ski_malloc(DEFERRED_MOST * sizeof *rma->deferred);
-    ski_assert(rma->deferred_count < DEFERRED_MOST);
+        rma->deferred = ski_malloc(DEFERRED_MAX * sizeof *rma->deferred);
+    ski_assert(rma->deferred_count < DEFERRED_MAX);
     rma->deferred[rma->deferred_count++] =
         (struct ski_am_deferred_reply){origin, id, has_value, value};
     if (has_value || !self->net || ski_job_index(self->job, origin) >= 0)
         rma->deferred_urgent = true;
     else
         ski_net_defer_ack(self, origin, &am_target_ack_calls, relaxed);
-    if (rma->deferred_count == DEFERRED_MOST)
+    if (rma->deferred_count == DEFERRED_MAX)
         am_target_send_deferred(self);
 }
 
@@ -389,7 +389,7 @@ uint32_t ski_am_target_take_acks(struct ski_pe *self, int pe, uint32_t *ack)
 
     for (uint32_t i = 0; i < rma->deferred_count; i++)
         if (rma->deferred[i].origin == pe) {
-            if (rma->deferred[i].has_value || count == SKI_AM_ACKS_MOST)
+            if (rma->deferred[i].has_value || count == SKI_AM_ACKS_MAX)
                 return 0; /* they are coalesced with the packet */
             ack[count++] = rma->deferred[i].id;
         }
@@ -454,10 +454,10 @@ static skua_msg *am_target_new_reply(const struct ski_am_request *request, size_
     return msg;
 }
 
-/* Sends the data of a get from the memory of the region.  That lies in the arena, which is not
- * unmapped before everything that was sent has left. */
-static bool am_target_send_uncopied(struct ski_pe *self, int origin,
-                                    const struct ski_am_request *request, const char *data)
+/* Sends the data of a get from the memory of the region.  The region is in the arena, which is not
+ * unmapped before the driver has sent everything. */
+static bool am_target_send_zcopy(struct ski_pe *self, int origin,
+                                 const struct ski_am_request *request, const char *data)
 {
     skua_msg *msg = am_target_new_reply(request, sizeof(struct ski_zcopy_send));
 
@@ -472,19 +472,19 @@ static bool am_target_send_uncopied(struct ski_pe *self, int origin,
 
 /* Replies to a large get from the memory of the region, if the origin allows that. Returns false if
  * it has done nothing. */
-static bool am_target_reply_uncopied(struct ski_pe *self, int origin,
-                                     const struct ski_am_request *request)
+static bool am_target_reply_zcopy(struct ski_pe *self, int origin,
+                                  const struct ski_am_request *request)
 {
     struct ski_resolved target;
     bool                sent;
 
     if (!request->deferrable || request->verb != SKI_RMA_GET || request->blocks > 0 ||
         request->signal || request->notify.region.id || !self->net || !ski_zcopy_send_supported() ||
-        ski_job_index(self->job, origin) >= 0 || request->total < SKI_ZCOPY_SEND_LEAST ||
+        ski_job_index(self->job, origin) >= 0 || request->total < SKI_ZCOPY_SEND_MIN ||
         ski_resolve(NULL, request->remote, request->lo, request->hi, &target) != SKUA_OK)
         return false;
     sent = ski_resolved_is_direct(&target) && target.process < 0 &&
-           am_target_send_uncopied(self, origin, request, target.memory);
+           am_target_send_zcopy(self, origin, request, target.memory);
     ski_resolved_release(&target);
     return sent;
 }
@@ -498,7 +498,7 @@ static skua_status am_target_serve_data(struct ski_pe *self, int origin,
     skua_msg   *reply;
     skua_status status;
 
-    if (am_target_reply_uncopied(self, origin, request))
+    if (am_target_reply_zcopy(self, origin, request))
         return SKUA_OK;
     reply = am_target_new_reply(request, bytes);
     if (!reply)
@@ -534,7 +534,7 @@ static skua_status am_target_serve_one(struct ski_pe *self, int origin,
 
 /* Serves the request at the beginning of @p span if it is a short put into a plain region of this
  * PE and asks for nothing else (am_short.h).  Returns its length; 0: nothing has been done, and it
- * is served as any other. */
+ * is served like any other. */
 static size_t am_target_serve_short(struct ski_pe *self, int origin, struct ski_am_span span)
 {
     struct ski_am_head head;
@@ -546,7 +546,7 @@ static size_t am_target_serve_short(struct ski_pe *self, int origin, struct ski_
     memcpy(&head, span.at, sizeof head);
     bytes = head.bytes - sizeof head; /* too many if there are none */
     whole = ((size_t)head.bytes + 7) & ~(size_t)7;
-    if (head.kind != SKI_RMA_PUT || bytes - 1 >= SKI_AM_SHORT_MOST || whole > span.bytes ||
+    if (head.kind != SKI_RMA_PUT || bytes - 1 >= SKI_AM_SHORT_MAX || whole > span.bytes ||
         head.id == SKI_AM_NO_ID ||
         !ski_region_table_find((skua_region){head.region})) /* acquires what the next line reads */
         return 0;
@@ -601,7 +601,7 @@ void ski_on_am_request(skua_msg *msg)
 }
 
 /* The remainder of a put whose data are in place: the decoded request, and the data of its signal.
- * It never travels. */
+ * It is never sent. */
 void ski_on_am_placed(skua_msg *msg)
 {
     struct ski_am_request *request = skua_msg_data(msg);
@@ -691,9 +691,9 @@ static bool am_target_acks_are_quiet(const struct ski_rma_pe *rma, int source,
 
 /* Serves a put in the driver's memory, its notification and what it acknowledges included, without
  * a message.  Not while a request, or the remainder of one, is queued: they come first, also with
- * their notifications.  Nor where that would send a message or run code of the program, which the
- * driver must not be in the middle of: a thread waits for the notification or for an end of
- * requests, replies are to be sent.  Returns false if nothing has been done.
+ * their notifications.  Nor where that would send a message or run code of the program, which must
+ * not happen within the driver: a thread waits for the notification or for the end of requests, or
+ * replies must be sent.  Returns false if nothing has been done.
  *
  * Order: the data come after those of earlier puts (am_target_copy()), the notification after the
  * data: ski_notify_raise() releases them. */
@@ -703,7 +703,7 @@ static bool am_target_serve_inline(struct ski_pe *self, const skua_msg *msg, con
     char              *counter = NULL, *to;
     struct ski_am_put  put;
 
-    if (self->counted > 0 || rma->placed > 0 || rma->deferred_count + 1 >= DEFERRED_MOST ||
+    if (self->counted > 0 || rma->placed > 0 || rma->deferred_count + 1 >= DEFERRED_MAX ||
         !ski_am_decode_put(data, msg->bytes, &put) ||
         !am_target_acks_are_quiet(rma, msg->source, &put))
         return false;
@@ -733,7 +733,7 @@ skua_msg *ski_am_target_recv_inline(struct ski_pe *self, const skua_msg *msg, co
 
     if (am_target_serve_inline(self, msg, data))
         return &ski_net_nothing_left;
-    if (msg->bytes < SKI_PLACE_LEAST) /* a copy costs less than a remainder */
+    if (msg->bytes < SKI_PLACE_MIN) /* a copy costs less than a remainder */
         return NULL;
     if (!am_target_is_put(self, msg, data, msg->bytes, &request) ||
         !am_target_find_place(&request, &target))

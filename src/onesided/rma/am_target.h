@@ -17,7 +17,7 @@ struct ski_pe;
 int32_t ski_am_sender(const skua_msg *msg);
 
 /** Takes the acknowledgements that wait for @p pe, of another host, to be written into the request
- *  that is sent to that PE next; @p ack has room for SKI_AM_ACKS_MOST ids.  Returns their number;
+ *  that is sent to that PE next; @p ack has room for SKI_AM_ACKS_MAX ids.  Returns their number;
  *  0: there are none, or more. */
 uint32_t ski_am_target_take_acks(struct ski_pe *self, int pe, uint32_t *ack);
 

@@ -83,7 +83,7 @@ static void am_wire_put_blocks(struct ski_am_encoded *e, const struct ski_am_req
 
 static void am_wire_put_acks(struct ski_am_encoded *e, const struct ski_am_request *r)
 {
-    ski_assert(r->ack_count <= SKI_AM_ACKS_MOST);
+    ski_assert(r->ack_count <= SKI_AM_ACKS_MAX);
     e->head.kind |= SKI_AM_ACKS;
     am_wire_put(e, r->ack_count);
     for (uint32_t i = 0; i < r->ack_count; i++)
@@ -228,7 +228,7 @@ static uint32_t am_wire_get_acks(struct am_words *w, uint32_t *ack)
 {
     uint32_t count = am_wire_get(w);
 
-    if (count == 0 || count > SKI_AM_ACKS_MOST) {
+    if (count == 0 || count > SKI_AM_ACKS_MAX) {
         w->bad = true;
         return 0;
     }
@@ -272,7 +272,7 @@ static bool am_wire_offsets_extent(struct ski_am_request *r)
 }
 
 /* Computes the bytes of all blocks and the extent that they touch. Returns false if they overflow.
- * Whether the extent lies in the region is checked by ski_resolve(). */
+ * Whether the extent is in the region is checked by ski_resolve(). */
 static bool am_wire_extent(struct ski_am_request *r)
 {
     if (r->verb == SKI_RMA_ATOMIC || r->verb == SKI_RMA_RKEY_QUERY) {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * am_wire.h - requests and replies of one-sided operations by active message (am_origin.h), as they
- * travel.
+ * am_wire.h - the wire format of requests and replies of one-sided operations by active message
+ * (am_origin.h).
  *
  * A message has one request, or several of a batch, each at a multiple of 8 bytes:
  *
@@ -33,16 +33,16 @@
 
 #include "onesided/rma/rma_op.h"
 
-#define SKI_AM_RUNS_FEW      128  /* runs of a request that are collected on the stack ...   */
-#define SKI_AM_RUNS_MAX      1024 /* ... and of any request                                 */
-#define SKI_AM_DATA_MAX      ((size_t)1 << 30) /* bytes of data of a request or reply        */
-#define SKI_AM_BATCH_MOST    512   /* bytes of a request up to which it joins a batch          */
-#define SKI_ZCOPY_SEND_LEAST 32768 /* bytes of data from which on they are sent without a copy */
-#define SKI_AM_HEAD_MAX      112   /* bytes of a head and its words                            */
-#define SKI_AM_ACKS_MOST     4     /* requests of its receiver that a request acknowledges     */
+#define SKI_AM_RUNS_FEW    128  /* runs of a request that are collected on the stack ...   */
+#define SKI_AM_RUNS_MAX    1024 /* ... and of any request                                 */
+#define SKI_AM_DATA_MAX    ((size_t)1 << 30) /* bytes of data of a request or reply        */
+#define SKI_AM_BATCH_MAX   512   /* bytes of a request up to which it joins a batch          */
+#define SKI_ZCOPY_SEND_MIN 32768 /* bytes of data from which on they are sent without a copy */
+#define SKI_AM_HEAD_MAX    112   /* bytes of a head and its words                            */
+#define SKI_AM_ACKS_MAX    4     /* requests of its receiver that a request acknowledges     */
 
-#define SKI_AM_SHORT_MOST  64    /* bytes of data of a short put (am_short.h)  */
-#define SKI_AM_NOTIFY_MOST 32767 /* bytes of data of one with a notification   */
+#define SKI_AM_SHORT_MAX  64    /* bytes of data of a short put (am_short.h)  */
+#define SKI_AM_NOTIFY_MAX 32767 /* bytes of data of one with a notification   */
 
 /* The first bytes of every request. */
 struct ski_am_head {
@@ -102,7 +102,7 @@ struct ski_am_request {
     const char       *data;        /* followed by the data of the signal */
     size_t            length;      /* decoded: bytes to the next request */
     uint32_t          ack_count; /* requests of the receiver that it acknowledges, and their ids */
-    uint32_t          ack[SKI_AM_ACKS_MOST];
+    uint32_t          ack[SKI_AM_ACKS_MAX];
 };
 
 /* A request that is one put of one block into a region of its receiver, with at most a
@@ -113,7 +113,7 @@ struct ski_am_put {
     uint32_t    notify_region, notify_offset;
     uint64_t    notify_add;
     uint32_t    ack_count;
-    uint32_t    ack[SKI_AM_ACKS_MOST];
+    uint32_t    ack[SKI_AM_ACKS_MAX];
     const char *data;
     size_t      bytes;
 };
@@ -205,7 +205,7 @@ static inline void ski_am_copy_strided(char *to, ptrdiff_t to_stride, const char
 
 /* ---- replies -------------------------------------------------------------------- */
 
-/* What a record of a reply says; see the head. */
+/* The kinds of records of a reply; see the head of this file. */
 enum ski_am_reply_kind { SKI_AM_ACK, SKI_AM_VALUE, SKI_AM_DATA, SKI_AM_FAILED };
 
 /* The first bytes of every record of a reply. */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* am_wire_test.c - requests survive the way, none is longer than it needs to be, and a damaged one
- * is refused or lies within its message. */
+ * is refused or is within its message. */
 #include "onesided/rma/am_wire.h"
 
 #include <stdlib.h>
@@ -136,10 +136,10 @@ static void wire_acks(void)
     struct ski_am_head head;
     struct ski_am_put  one;
     char               wire[WIRE_ROOM];
-    uint32_t           many = SKI_AM_ACKS_MOST + 1;
+    uint32_t           many = SKI_AM_ACKS_MAX + 1;
     size_t             used;
 
-    for (uint32_t i = 0; i <= SKI_AM_ACKS_MOST; i++)
+    for (uint32_t i = 0; i <= SKI_AM_ACKS_MAX; i++)
         for (uint64_t add = 0; add < 3; add++) {
             put.ack_count = i;
             if (i > 0)
@@ -167,7 +167,7 @@ static void wire_acks(void)
     OK(!ski_am_decode_put(wire, used, &one), "and so is one of a batch");
 }
 
-/* Whatever a message holds, a request that is accepted lies within it. */
+/* Whatever a message holds, a request that is accepted is within it. */
 static void wire_damaged(void)
 {
     uint64_t seed = tap_seed();

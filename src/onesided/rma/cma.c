@@ -29,9 +29,9 @@ static skua_status cma_failed(const char *call, int pid)
     if (ski_job_exiting(ski_onesided_job()))
         return SKUA_ERR_SYSTEM;
     if (error == EFAULT)
-        status = ski_refuse(SKUA_ERR_SYSTEM,
-                            "%s: memory of this process or of process id %d is not there any more",
-                            call, pid);
+        status =
+            ski_refuse(SKUA_ERR_SYSTEM,
+                       "%s: memory of this process or of process id %d is not mapped", call, pid);
     else
         status = ski_fail(SKUA_ERR_SYSTEM, "%s: the memory of process id %d: %s", call, pid,
                           strerror(error));

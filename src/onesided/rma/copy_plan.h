@@ -2,8 +2,8 @@
 /*
  * copy_plan.h - copies from one layout of this process to another of as many bytes.
  *
- * A *copy plan* is what is computed once about a pair of layouts, so that the copy, which happens
- * many times, decides little:
+ * A *copy plan* is computed once for a pair of layouts, so that each copy has few decisions to
+ * make:
  *
  *   block      both are one block
  *   strided    the same pattern of blocks on both sides, perhaps packed on one of them

@@ -25,8 +25,7 @@ static inline bool datatype_same_blocks(const skua_layout *a, const skua_layout 
 }
 
 /* Computes the strides of a contiguous side with the blocks of @p like. Returns false if it does
- * not have @p bytes.
- */
+ * not have @p bytes. */
 static bool datatype_packed_strides(const skua_layout *like, size_t bytes, ptrdiff_t *stride)
 {
     size_t step = like->bytes;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * datatype.h - the two layouts of a transfer as one value: where its data lie on both sides.
+ * datatype.h - the two layouts of a transfer as one value: where its data are on both sides.
  *
- * Most pairs have blocks that are the same on both sides, or are contiguous on one side and take
- * the blocks of the other there.  These are copied by loops over blocks; their kind tells which:
+ * In most pairs the blocks are the same on both sides, or one side is contiguous.  These are copied
+ * by loops over blocks, one loop for each kind:
  *
  *   contiguous   one block
  *   strided      strides on both sides; those of a contiguous side are computed
@@ -14,7 +14,7 @@
  *                split where either side has a boundary (iov.h)
  *
  * A datatype refers to the layouts of the program and to the caller's memory for computed strides;
- * it is a value for the time of one call.
+ * it is valid during one call.
  */
 #ifndef SKI_DATATYPE_H
 #define SKI_DATATYPE_H
@@ -86,7 +86,7 @@ enum ski_side { SKI_SIDE_LOCAL, SKI_SIDE_REMOTE };
 skua_status ski_datatype_check(const char *call, const struct ski_datatype *datatype,
                                enum ski_side writes, struct ski_extent *remote, size_t *sizes);
 
-/** Returns true if a datatype is valid, lies within @p room bytes when it begins @p offset bytes
+/** Returns true if a datatype is valid, is within @p room bytes when it begins @p offset bytes
  *  into them, and consists of multiples of @p element (a power of two).  This is a quick test:
  *  after false, ski_datatype_check() decides. */
 bool ski_datatype_fits(const struct ski_datatype *datatype, enum ski_side writes, uint64_t offset,

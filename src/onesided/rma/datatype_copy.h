@@ -15,7 +15,7 @@ void ski_datatype_get(const struct ski_datatype *datatype, char *remote);
 
 /** Copies the local data of an indexed or list datatype that has not been checked to @p offset in a
  *  piece of @p room bytes.  Each block is checked just before it is copied.  Returns false at a
- *  block that lies outside of the piece, or whose sizes on the two sides differ; the blocks before
+ *  block that is outside of the piece, or whose sizes on the two sides differ; the blocks before
  *  it have been copied. */
 bool ski_datatype_list_put(const struct ski_datatype *datatype, char *piece, uint64_t offset,
                            uint64_t room);

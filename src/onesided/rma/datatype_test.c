@@ -120,7 +120,7 @@ static bool datatype_checks(const struct datatype_random *r)
            sizes % (r->here.unit & (~r->here.unit + 1)) == 0;
 }
 
-/* The quick check accepts no block that lies outside. */
+/* The quick check accepts no block that is outside. */
 static bool datatype_fits_is_safe(const struct datatype_random *r, int *accepted)
 {
     size_t room = datatype_below(4) ? ROOM : datatype_below(ROOM), offset = r->there.base;

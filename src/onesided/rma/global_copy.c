@@ -36,7 +36,7 @@ struct global_copy_request {
     uint32_t   signal;
 };
 
-_Static_assert(sizeof(struct global_copy_request) == SKI_COPY_LEAST, "see global_copy.h");
+_Static_assert(sizeof(struct global_copy_request) == SKI_COPY_MIN, "see global_copy.h");
 
 /* Returns memory of the arena: what is left of it when the job ends goes with that. */
 static void *global_copy_alloc(size_t bytes)
@@ -186,7 +186,7 @@ static skua_msg *global_copy_message(struct ski_pe *self, const struct global_co
     return msg;
 }
 
-/* Asks the PE that has the source to put it to the destination, @p target. */
+/* Requests that the PE that has the source puts it to the destination, @p target. */
 static skua_status global_copy_ask(struct ski_pe *self, const struct global_copy *copy,
                                    const struct ski_resolved *target, bool wait)
 {

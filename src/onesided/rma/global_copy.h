@@ -2,11 +2,11 @@
 /*
  * global_copy.h - copies between two global addresses (skua_copy()).
  *
- * If the process of the caller reaches the source by load and store, the copy is a put.  Else the
- * PE that has the source is asked to put its memory to the destination, so the data travel once.
- * That put is an operation of its own there, and carries the signal, whose source is the caller;
- * its end, or that it was refused, is reported to the caller by the reply of an active message
- * (am_reply.h).  The caller counts the copy as an operation on the destination.
+ * If the process of the caller reaches the source by load and store, the copy is a put.  Else a
+ * request makes the PE that has the source put it to the destination, so the data cross the network
+ * once.  That put is an operation of its own there, and carries the signal, whose source is the
+ * caller; its end, or that it was refused, is reported to the caller by the reply of an active
+ * message (am_reply.h).  The caller counts the copy as an operation on the destination.
  *
  * Copies are not ordered with other operations: one that goes through another PE could keep an
  * order only by waiting.
@@ -15,6 +15,6 @@
 #define SKI_GLOBAL_COPY_H
 
 /** The fewest bytes of a request to copy. */
-#define SKI_COPY_LEAST 80
+#define SKI_COPY_MIN 80
 
 #endif

@@ -49,7 +49,7 @@ static skua_status op_params_check_signal(const char *call, const skua_rma_param
                           "%s: data for a signal whose handler was never registered (its id is 0)",
                           call);
     if (params->signal.id && !ski_fits_message(params->signal_data, params->signal_bytes))
-        return ski_refuse(SKUA_ERR_INVAL, "%s: a signal of %zu bytes at %p is no message", call,
+        return ski_refuse(SKUA_ERR_INVAL, "%s: a signal of %zu bytes at %p is not a message", call,
                           params->signal_bytes, params->signal_data);
     return SKUA_OK;
 }

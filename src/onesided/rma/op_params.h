@@ -34,8 +34,8 @@ static inline uint64_t ski_op_params_notify_by(const skua_rma_params *params)
  *  SKUA_ERR_ALIGN or what ski_resolve() returns, logged for @p call. */
 skua_status ski_op_params_check(const char *call, const skua_rma_params *params, int pe);
 
-/** Checks the parameters as ski_op_params_check() does, without asking another host about the
- *  region of the notification: what this host does not know of it the target checks. */
+/** Checks the parameters as ski_op_params_check() does, without a query to another host about the
+ *  region of the notification: the target checks what this host does not know. */
 skua_status ski_op_params_check_nowait(const char *call, const skua_rma_params *params, int pe);
 
 /** Returns whether this process can raise the notification that @p params asks for, if any. */

@@ -6,9 +6,9 @@
  * is one lookup in a hash table, however many operations there are: an operation is counted under
  * its two keys from its beginning to its end, and nothing iterates over operations.
  *
- * An entry exists while something of its key is outstanding, so the table is as large as what the
- * PE communicates with at the same time.  Entries do not move; unused ones are kept for the next
- * key. All calls are made by the thread of the origin.
+ * An entry exists while something of its key is outstanding, so the size of the table depends on
+ * the number of PEs and regions with operations in flight.  Entries do not move; unused ones are
+ * kept for the next key.  All calls are made by the thread of the origin.
  */
 #ifndef SKI_OUTSTANDING_H
 #define SKI_OUTSTANDING_H
@@ -27,8 +27,8 @@ struct ski_outstanding {
     uint32_t                all;
     uint32_t                rma;      /* those by the driver */
     uint32_t                deferred; /* gets that may read after they were served */
-    uint32_t                staged;   /* those in several steps, which a driver's fence misses */
-    uint32_t                backlog;  /* those not issued yet (rma_backlog.h) ...           */
+    uint32_t staged;  /* those in several steps, which a driver's fence does not order */
+    uint32_t backlog; /* those not issued yet (rma_backlog.h) ...           */
     struct ski_rma_waiting *backlog_first, *backlog_last; /* ... in the order of their calls  */
     bool                    wants_room;   /* the first of them waits for room, and ... */
     struct ski_outstanding *next_wanting; /* ... the entry is in ski_rma_pe.wanting_room */

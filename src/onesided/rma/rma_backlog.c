@@ -10,7 +10,7 @@
 #include "onesided/rma/iov.h"
 #include "onesided/rma/rma_pe.h"
 
-/* An operation that waits.  The data of its signal lie after it. */
+/* An operation that waits.  The data of its signal are after it. */
 struct ski_rma_waiting {
     struct ski_rma_waiting *next;
     struct ski_rma_issue    issue; /* refers to the copies that follow */

@@ -8,10 +8,10 @@
 #include "onesided/rma/rma_request.h"
 #include "tests/onesided_pe.h"
 
-#define BACKLOG_TEST_MOST 16
+#define BACKLOG_TEST_MAX 16
 
-static struct ski_rma_request *backlog_test_issued[BACKLOG_TEST_MOST];
-static uint64_t                backlog_test_values[BACKLOG_TEST_MOST];
+static struct ski_rma_request *backlog_test_issued[BACKLOG_TEST_MAX];
+static uint64_t                backlog_test_values[BACKLOG_TEST_MAX];
 static size_t                  backlog_test_count;
 
 static void backlog_test_issue(struct ski_pe *self, struct ski_rma_request *req,

@@ -18,7 +18,7 @@
 #include "onesided/rma/rma_backlog.h"
 #include "onesided/rma/rma_request.h"
 
-/* What happens at the target after the data have been put, or fetched. */
+/* The actions at the target after the data have been put, or fetched. */
 struct ski_rma_after {
     struct ski_rma_op op;     /* a put without data */
     skua_rma_params   params; /* only what happens at the target; signal_data follows this struct */
@@ -117,7 +117,7 @@ static void rma_driver_count_part(struct ski_pe *self, struct ski_rma_request *r
     ski_net_op_begin(self);
 }
 
-/* Handles what the driver returned. Returns false if it had no room: the part is to be begun again.
+/* Handles what the driver returned.  Returns false if it had no room: the part must be begun again.
  */
 static bool rma_driver_accepted(struct ski_pe *self, struct ski_rma_request *req,
                                 skua_status status)
@@ -249,7 +249,7 @@ static void rma_driver_on_query(void *arg, const void *data, size_t bytes)
     struct ski_rma_rkey_query *query = arg;
 
     (void)data, (void)bytes;
-    if (query->info.bytes > 0) /* else refused: operations learn that from the target */
+    if (query->info.bytes > 0) /* else refused: the target reports this to the operations */
         ski_rkey_add(ski_self, query->at, &query->info);
     ski_rma_pe(ski_self)->query = NULL;
     free(query);
@@ -477,8 +477,8 @@ skua_status ski_rma_driver_atomic(const struct ski_rma_op *op, const struct ski_
 
 /* ---- non-blocking atomics ------------------------------------------------------------------ */
 
-/* Returns whether the driver can access a word, which lies in the piece and is aligned.  If not,
- * the target says why. */
+/* Returns whether the driver can access a word, which is in the piece and is aligned.  If not, the
+ * target reports why. */
 static bool rma_driver_key_covers(const struct ski_rkey *rkey, uint64_t offset, size_t bytes)
 {
     return rkey->key && bytes <= rkey->bytes && offset <= rkey->bytes - bytes &&
@@ -502,7 +502,7 @@ static void rma_driver_on_rkey(void *arg, const void *data, size_t bytes)
     struct ski_rma_request *req = arg;
 
     (void)data, (void)bytes;
-    if (req->atomic->info.bytes == 0) { /* refused, or no memory: the target says why */
+    if (req->atomic->info.bytes == 0) { /* refused, or no memory: the target reports why */
         rma_driver_atomic_by_am(ski_self, req);
         return;
     }

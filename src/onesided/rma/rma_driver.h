@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * rma_driver.h - operations that the driver does, between hosts.
+ * rma_driver.h - operations that the driver performs, between hosts.
  *
  * The data move from and into the memory of the program without a copy, and the target takes part
  * only as far as its network needs that.  This pays for large blocks; small ones are faster by
@@ -14,7 +14,7 @@
 
 #include "onesided/rma/rma_op.h"
 
-/** Returns whether the driver should do @p op, whose target is on another host. */
+/** Returns whether @p op, whose target is on another host, is faster by the driver. */
 bool ski_rma_driver_pays(const struct ski_rma_op *op);
 
 /** Performs a put or get, as ski_am_transfer() does.  SKUA_ERR_UNSUPPORTED: it must go by active

@@ -13,7 +13,7 @@
 #include "onesided/rma/datatype_copy.h"
 #include "onesided/rma/op_params.h"
 
-/* What an operation does.  RKEY_QUERY asks for the description of a region (rkey_cache.h). */
+/* The kinds of operations.  RKEY_QUERY requests the description of a region (rkey_cache.h). */
 enum ski_rma_verb {
     SKI_RMA_PUT,
     SKI_RMA_GET,
@@ -22,7 +22,7 @@ enum ski_rma_verb {
     SKI_RMA_RKEY_QUERY
 };
 
-/* An atomic, as it also travels in a request. */
+/* An atomic, also as a part of a request on the wire. */
 struct ski_atomic {
     uint16_t op;              /* skua_atomic_op                             */
     uint16_t type;            /* skua_type                                  */

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* rma_pe.h - what a PE keeps of operations in flight: its own, and requests of others. */
+/* rma_pe.h - the state of the operations of a PE in flight: its own, and requests of others. */
 #ifndef SKI_RMA_PE_H
 #define SKI_RMA_PE_H
 
 #include "onesided/pe/onesided_pe.h"
 #include "onesided/rma/outstanding.h"
 
-/* Each kind of requests has room of its own: gets continue while puts fill theirs. */
+/* Each kind of requests has a pool of its own: gets continue while the pool of puts is full. */
 enum ski_am_pool { SKI_AM_POOL_PUT, SKI_AM_POOL_GET, SKI_AM_POOL_ACCUMULATE, SKI_AM_POOLS };
 
-/* The size of what a PE of another host has of a region (am_short.c); a region of 0: of none. */
+/* The size of the piece of a region on a PE of another host (am_short.c); region 0: none. */
 struct ski_am_piece {
     int32_t  pe;
     uint32_t region;
@@ -19,8 +19,8 @@ struct ski_am_piece {
 /* Whether the PE is expected to wait for the ends of its requests.  It is not after `needed` puts
  * with a notification in a row between which it has not waited.  Such puts are relaxed: their
  * target keeps the acknowledgements until it next sends or is idle.  After a wait that relaxed puts
- * may have prolonged, `needed` is as many as save, at a system call each, what the PE waited
- * (ack_policy.h). */
+ * may have prolonged, `needed` becomes the number of puts that save, at a system call each, as much
+ * time as the PE waited (ack_policy.h). */
 struct ski_rma_waits {
     uint32_t puts, needed; /* since the last wait                       */
     bool     relaxed;      /* some of the puts since then were relaxed  */
@@ -42,7 +42,7 @@ struct ski_rma_pe {
     struct ski_am_deferred_reply *deferred;   /* replies of this PE to be sent (am_target.c) */
     uint32_t                      deferred_count;
     uint32_t                      placed; /* puts in the queue whose data are in place       */
-    bool                          deferred_urgent; /* one of them is not to wait              */
+    bool                          deferred_urgent; /* one of them must not wait              */
 };
 
 /** Returns the state of @p self in this sub-folder. */

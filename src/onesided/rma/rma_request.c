@@ -20,7 +20,7 @@
 #include "onesided/rma/rma_backlog.h"
 
 #define RMA_POLL    64 /* messages that an external thread runs while it holds the lock       */
-#define RMA_LOOKS   64 /* in vain, before it sleeps for RMA_LOOK_NS between two looks */
+#define RMA_LOOKS   64 /* polls before it sleeps for RMA_LOOK_NS between two polls */
 #define RMA_LOOK_NS 20000
 
 /* ---- accounting ------------------------------------------------------------------------- */
@@ -216,7 +216,7 @@ skua_status ski_rma_request_wait(struct ski_pe *self, struct ski_rma_request *re
 
 /* ---- handles and flushes ------------------------------------------------------------ */
 
-/* Looks once, as the PE of external threads. Returns true if @p done(arg) holds, or the job ends
+/* Polls once, as the PE of external threads.  Returns true if @p done(arg) holds, or the job ends
  * and the driver is done with memory of callers, which they may free. */
 static bool rma_look_outside(struct ski_pe *self, bool (*done)(void *arg), void *arg)
 {
@@ -230,9 +230,9 @@ static bool rma_look_outside(struct ski_pe *self, bool (*done)(void *arg), void 
     return true;
 }
 
-/* Waits on an external thread until @p done(arg) holds on the PE of external threads, and lets
- * others use that PE between two looks.  The process does not leave skua_main() meanwhile; if it is
- * leaving already, the end of that PE waits for the driver, and is waited for here. */
+/* Waits on an external thread until @p done(arg) holds on the PE of external threads, and releases
+ * that PE to other threads between two polls.  The process does not leave skua_main() meanwhile; if
+ * it is leaving already, the end of that PE waits for the driver, and is waited for here. */
 static void rma_wait_outside(bool (*done)(void *arg), void *arg)
 {
     struct ski_caller caller;
@@ -447,7 +447,7 @@ void skua_flush(int pe)
 void skua_flush_region(skua_region region)
 {
     if (!region.id)
-        ski_misuse("%s: this is no region; skua_flush_all() waits for all", __func__);
+        ski_misuse("%s: this is not a region; skua_flush_all() waits for all", __func__);
     rma_flush_key(__func__, ski_outstanding_region(region.id), false);
 }
 

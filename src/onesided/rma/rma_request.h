@@ -2,15 +2,15 @@
 /*
  * rma_request.h - operations of a PE that are in flight.
  *
- * An operation goes by active message (am_origin.c) or is done by the driver (rma_driver.c), in one
- * or several parts; it is complete at the target when all parts are.  Each origin counts its
- * requests by target and by region (outstanding.h): handles, flushes and orders read these
- * counts, so their time does not grow with the number of requests.
+ * An operation is performed by active messages (am_origin.c) or by the driver (rma_driver.c), in
+ * one or several parts; it is complete at the target when all parts are.  Each origin counts its
+ * requests by target and by region (outstanding.h): handles, flushes and orders read these counts,
+ * so their time does not grow with the number of requests.
  *
- * Completion and order are two things.  A *flush* waits until requests are complete at the target.
+ * Completion and order are independent.  A *flush* waits until requests are complete at the target.
  * A *fence* (skua_fence()) waits for nothing: it divides the operations on a PE into those before
  * and those after it.  What this process stored itself is ordered by a fence of the CPU, within
- * that call. Requests that are in flight then are counted in `before`; a later operation that may
+ * that call.  Requests that are in flight then are counted in `before`; a later operation that may
  * overtake them waits until that count is 0:
  *
  *   later operation     overtakes requests before the fence
@@ -29,7 +29,7 @@
 #include "onesided/rma/rma_op.h"
 #include "onesided/rma/rma_pe.h"
 
-/* What carries a request out. */
+/* How a request is performed. */
 enum ski_rma_protocol {
     SKI_RMA_BY_AM,
     SKI_RMA_BY_AM_DEFERRED, /* a get that may read after its request was served (am_origin.c) */
@@ -80,7 +80,7 @@ void ski_rma_request_end(struct ski_pe *self, struct ski_rma_request *req);
  * given yet. */
 void ski_rma_request_set_staged(struct ski_rma_request *req);
 
-/** Lets another protocol carry out a request that has not been issued. */
+/** Changes the protocol of a request that has not been issued. */
 void ski_rma_request_set_protocol(struct ski_rma_request *req, enum ski_rma_protocol protocol);
 
 /** Waits for the end of a request and frees it.  Returns its status; sets *@p result to the result
@@ -92,7 +92,7 @@ skua_status ski_rma_request_wait(struct ski_pe *self, struct ski_rma_request *re
  * the job ends. */
 bool ski_rma_wait(struct ski_pe *self, bool (*done)(void *arg), void *arg);
 
-/** Notes that the PE has waited for requests, for so many ticks; 0: it begins. */
+/** Records that the PE has waited for requests, for @p ticks; 0: the wait begins. */
 void ski_rma_note_wait(struct ski_rma_pe *rma, uint64_t ticks);
 
 /** Returns whether a put with a notification, which no call waits for, is relaxed (rma_pe.h): the
@@ -114,8 +114,8 @@ void ski_rma_flush(int pe);
  *  flight; with @p driver_only, no such request by the driver or in the backlog. */
 void ski_rma_flush_before_fence(int pe, bool driver_only);
 
-/** Waits for requests in flight to @p pe, if @p order asks for that before @p verb, and keeps the
- *  CPU from reordering memory accesses. */
+/** Waits for requests in flight to @p pe, if @p order requires that before @p verb, and executes a
+ *  memory fence. */
 void ski_rma_order_before(skua_order order, enum ski_rma_verb verb, int pe);
 
 /** Returns whether requests of the calling PE on @p pe are in flight; in a thread that is no PE,

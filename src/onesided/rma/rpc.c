@@ -80,7 +80,8 @@ void skua_call(int pe, skua_function function, const void *args, size_t bytes, s
         ski_misuse("%s: PE %d does not exist; this job has PEs 0 to %d", __func__, pe,
                    ski_onesided_job()->pes - 1);
     if (!ski_fits_message(args, bytes))
-        ski_misuse("%s: %zu bytes of arguments at %p are no message", __func__, bytes, args);
+        ski_misuse("%s: %zu bytes of arguments at %p are not valid data for a message", __func__,
+                   bytes, args);
     if (!ski_caller_enter(&caller))
         return;
     rpc_send(pe, function.id, args, bytes, done);

@@ -4,7 +4,7 @@
  *
  * A call first tries the fast path: the region is plain and nothing is in flight that the operation
  * would have to be ordered with, so it is a copy.  Everything else is checked completely before any
- * data move, and then goes by the first protocol that the target allows:
+ * data move, and then uses the first protocol that the target allows:
  *
  *   direct     this process reaches the memory by load and store
  *   cma        the memory belongs to another process of the host: the system copies (cma.h)
@@ -86,7 +86,7 @@ static skua_status transfer_check_accumulate(struct ski_rma_op *op, size_t grain
     ski_assert((op->element & (op->element - 1)) == 0);
     align = op->element < 8 ? op->element : 8;
     if ((grain | sizes) % align)
-        return ski_refuse(SKUA_ERR_ALIGN, "%s: offsets or sizes are no multiples of %zu", op->call,
+        return ski_refuse(SKUA_ERR_ALIGN, "%s: offsets or sizes are not multiples of %zu", op->call,
                           align);
     if (sizes % op->element)
         return ski_refuse(SKUA_ERR_INVAL,
@@ -153,10 +153,9 @@ static skua_status transfer_by_am(const struct ski_rma_op *op, const struct ski_
     return ski_am_transfer(op, target, params, blocking);
 }
 
-/* Returns whether a blocking call hands its data off: it returns when they are on the way.  Such a
- * put goes by active message, which copies them: what the driver puts from the caller's memory
- * would have to be waited for, and a busy target may have to take part in that.  Not if the copies
- * would have to wait for room. */
+/* Returns whether a blocking put returns as soon as its data have been sent.  Such a put is an
+ * active message, which copies the data: a put by the driver from the caller's memory would have to
+ * be waited for, and might need a busy target.  Not if the copies would have to wait for room. */
 static bool transfer_hands_off(const struct ski_rma_op *op, bool blocking)
 {
     return blocking && ski_self && ski_config.local_completion && op->verb == SKI_RMA_PUT &&
@@ -308,8 +307,8 @@ skua_status ski_rma_op_put_nb(struct ski_rma_op *op, const skua_rma_params *para
     return transfer_perform(op, params, false);
 }
 
-/* Never waits: after operations that it must not overtake it goes by request, which the target
- * serves in the order of sending, or waits in the backlog of its PE. */
+/* Never waits: if it must not overtake earlier operations, it is an active message, which the
+ * target serves in the order of sending, or waits in the backlog of its PE. */
 static skua_status transfer_notify_as_pe(const char *call, skua_gaddr at, uint64_t value)
 {
     struct ski_rma_op   op     = {.call = call, .verb = SKI_RMA_PUT, .remote = at};

@@ -24,7 +24,7 @@ struct lock_message {
     uint64_t lock, ticket;
 };
 
-_Static_assert(sizeof(struct lock_message) == SKI_LOCK_LEAST, "see lock_remote.h");
+_Static_assert(sizeof(struct lock_message) == SKI_LOCK_MIN, "see lock_remote.h");
 
 /* ---- waiters --------------------------------------------------------------------------- */
 

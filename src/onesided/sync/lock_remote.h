@@ -2,9 +2,9 @@
 /*
  * lock_remote.h - locks in a job that spans several hosts.
  *
- * There a queue cannot be a list in the memory of those that wait.  The owner of the lock keeps it,
- * or the progress thread of its process: a PE requests the lock, waits for the grant, and reports
- * the release.  The lock is granted in the order of the requests.
+ * There the queue of waiters cannot be a list in their memory.  The owner of the lock, or the
+ * progress thread of its process, keeps the queue: a PE requests the lock, waits for the grant, and
+ * reports the release.  The lock is granted in the order of the requests.
  *
  *   ACQUIRE  to the owner: the lock, and the ticket of the waiter
  *   GRANT    back: the ticket
@@ -19,7 +19,7 @@
 #include <skua/atomic.h>
 #include <skua/message.h>
 
-#define SKI_LOCK_LEAST 32
+#define SKI_LOCK_MIN 32
 
 /** Acquires lock @p i of PE @p pe. Returns false if the job ends. */
 bool ski_lock_remote(skua_locks locks, int pe, size_t i);

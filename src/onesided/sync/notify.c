@@ -65,7 +65,7 @@ void ski_notify_raise(skua_notify *notify, int pe, uint64_t value)
 /* ---- the list of watched counters ----------------------------------------------------------- */
 
 /* Sets the bit and adds @p watch to the list. Returns false if the target is reached.  From here on
- * each raise sends a message; one that is not needed any more does no harm. */
+ * each raise sends a message; a superfluous one does no harm. */
 static bool notify_watch_link(struct ski_notify_watch **list, struct ski_notify_watch *watch)
 {
     /* Acquire: as in skua_notify_value(). */

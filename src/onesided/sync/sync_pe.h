@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* sync_pe.h - what a PE keeps of notifications and barriers. */
+/* sync_pe.h - the state of the notifications and barriers of a PE. */
 #ifndef SKI_SYNC_PE_H
 #define SKI_SYNC_PE_H
 

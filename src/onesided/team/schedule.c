@@ -158,7 +158,7 @@ static void schedule_rotate(struct ski_schedule *s, const struct ski_plan *plan,
     }
 }
 
-/* Adds a gather up a binomial tree: the blocks of a subtree lie in the order of distances from the
+/* Adds a gather up a binomial tree: the blocks of a subtree are in the order of distances from the
  * root, which is the order of ranks if the root is rank 0. */
 static void schedule_gather_tree(struct ski_schedule *s, const struct ski_plan *plan)
 {
@@ -466,7 +466,7 @@ static void schedule_alltoall_pairs(struct ski_schedule *s, const struct ski_pla
 
         ski_step_send(s, rank, (uint32_t)plan->rank,
                       ski_position(SKI_FROM, ski_blocks_offset(from, rank)), plan->bytes);
-        if (i == 1) /* while the first block is on its way */
+        if (i == 1) /* while the first block is in flight */
             schedule_alltoall_own(s, plan, from, to);
         ski_step_recv(s, rank, (uint32_t)rank, schedule_block(to, rank), plan->bytes);
     }

@@ -8,21 +8,22 @@
  * runs them for all members at once.  team_call.c executes schedules.
  *
  * Steps are executed in order.  A message is identified by its *tag*, a number that is unique among
- * the messages that a member receives in one call, so messages may arrive in any order, also before
+ * the messages that a member receives in one call, so messages may arrive in any order, even before
  * the call is made.  RECV waits for its message; SEND does not wait.  A SEND may be executed by
  * lending its memory to the receiver, so a schedule does not change memory that it has sent before
  * FLUSH, which waits for the memory lent, or the end of the schedule, or if `copied` is set.
  *
  * Two members agree about the tags and sizes of their messages because they compute them from the
  * same values.  `large`, `near` and `hosts` are part of these: they must be the same on all
- * members. Members on several hosts go inside a host first (schedule_hosts.h).
+ * members.  Teams with several members on some of several hosts use hierarchical schedules
+ * (schedule_hosts.h).
  */
 #ifndef SKI_SCHEDULE_H
 #define SKI_SCHEDULE_H
 
 #include "onesided/team/schedule_step.h"
 
-/** Adds a barrier: in round k each member hears from the one 2^k below (dissemination). */
+/** Adds a dissemination barrier: in round k each member receives from the one 2^k below. */
 void ski_schedule_barrier(struct ski_schedule *s, const struct ski_plan *plan);
 
 /** Adds a broadcast of plan->bytes in SKI_TO: down a binomial tree or, if large, from the root to
@@ -68,36 +69,30 @@ void ski_schedule_scan(struct ski_schedule *s, const struct ski_plan *plan, bool
 
 /* ---- members on several hosts, some of which have several (schedule_hosts.h) --------- */
 
-/** Adds a barrier that goes inside a host first. */
+/** Adds a hierarchical barrier. */
 void ski_schedule_hosts_barrier(struct ski_schedule *s, const struct ski_plan *plan);
 
-/** Adds a broadcast that goes inside a host first. */
+/** Adds a hierarchical broadcast. */
 void ski_schedule_hosts_broadcast(struct ski_schedule *s, const struct ski_plan *plan);
 
-/** Adds a gather of equal blocks that goes inside a host first.  Returns false if it adds nothing.
- */
+/** Adds a hierarchical gather of equal blocks.  Returns false if it adds nothing. */
 bool ski_schedule_hosts_gather(struct ski_schedule *s, const struct ski_plan *plan);
 
-/** Adds a scatter of equal blocks that goes inside a host first.  Returns false if it adds nothing.
- */
+/** Adds a hierarchical scatter of equal blocks.  Returns false if it adds nothing. */
 bool ski_schedule_hosts_scatter(struct ski_schedule *s, const struct ski_plan *plan);
 
-/** Adds an allgather of equal blocks that goes inside a host first.  Returns false if it adds
- * nothing. */
+/** Adds a hierarchical allgather of equal blocks.  Returns false if it adds nothing. */
 bool ski_schedule_hosts_allgather(struct ski_schedule *s, const struct ski_plan *plan,
                                   const struct ski_blocks *to);
 
-/** Adds an all-to-all of equal blocks that goes inside a host first.  Returns false if it adds
- * nothing. */
+/** Adds a hierarchical all-to-all of equal blocks.  Returns false if it adds nothing. */
 bool ski_schedule_hosts_alltoall(struct ski_schedule *s, const struct ski_plan *plan,
                                  const struct ski_blocks *from);
 
-/** Adds a reduction to plan->root that goes inside a host first.  Returns false if it adds nothing.
- */
+/** Adds a hierarchical reduction to plan->root.  Returns false if it adds nothing. */
 bool ski_schedule_hosts_reduce(struct ski_schedule *s, const struct ski_plan *plan);
 
-/** Adds a reduction to all members that goes inside a host first.  Returns false if it adds
- * nothing. */
+/** Adds a hierarchical reduction to all members.  Returns false if it adds nothing. */
 bool ski_schedule_hosts_allreduce(struct ski_schedule *s, const struct ski_plan *plan);
 
 #endif

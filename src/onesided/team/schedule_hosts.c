@@ -9,10 +9,10 @@
 
 #define HOSTS_LARGE_LOCAL 16384 /* bytes that are lent inside a host                         */
 #define HOSTS_FLAT        64    /* hosts up to which the root exchanges messages with all of them */
-#define HOSTS_BLOCK_MOST  4096  /* bytes of a block of a gather or scatter                       */
-#define HOSTS_PAIR_MOST   1024  /* bytes of a block of an all-to-all ...                         */
-#define HOSTS_ROW_MOST    65536 /* ... of those of a member ...                                  */
-#define HOSTS_ROWS_MOST   262144 /* ... and of those of the members of a host                */
+#define HOSTS_BLOCK_MAX   4096  /* bytes of a block of a gather or scatter                       */
+#define HOSTS_PAIR_MAX    1024  /* bytes of a block of an all-to-all ...                         */
+#define HOSTS_ROW_MAX     65536 /* ... of those of a member ...                                  */
+#define HOSTS_ROWS_MAX    262144 /* ... and of those of the members of a host                */
 
 /* ---- parts ----------------------------------------------------------------------------- */
 
@@ -68,8 +68,11 @@ struct ski_plan ski_part_local(struct ski_schedule *s, struct ski_parts *parts, 
     return plan;
 }
 
-struct ski_plan ski_part_entries(struct ski_schedule *s, struct ski_parts *parts, uint32_t number,
-                                 struct ski_position from, struct ski_position to)
+/* Begins part @p number among the entries; its root is that of the root's host.  Returns its plan,
+ * for plan->bytes. */
+static struct ski_plan hosts_part_entries(struct ski_schedule *s, struct ski_parts *parts,
+                                          uint32_t number, struct ski_position from,
+                                          struct ski_position to)
 {
     struct ski_plan plan = *parts->plan;
 
@@ -100,7 +103,7 @@ void ski_schedule_hosts_barrier(struct ski_schedule *s, const struct ski_plan *p
     part = ski_part_local(s, &parts, 0, nothing, nothing, 0);
     ski_schedule_gather(s, &part);
     if (ski_parts_enter(&parts)) {
-        part = ski_part_entries(s, &parts, 1, nothing, nothing);
+        part = hosts_part_entries(s, &parts, 1, nothing, nothing);
         ski_schedule_barrier(s, &part);
     }
     part = ski_part_local(s, &parts, 2, nothing, nothing, 0);
@@ -128,7 +131,7 @@ void ski_schedule_hosts_broadcast(struct ski_schedule *s, const struct ski_plan 
 
     ski_parts_begin(&parts, plan, plan->root);
     if (ski_parts_enter(&parts)) {
-        part = ski_part_entries(s, &parts, 0, all, all);
+        part = hosts_part_entries(s, &parts, 0, all, all);
         ski_schedule_broadcast(s, &part);
     }
     hosts_broadcast_local(s, &parts, plan->bytes);
@@ -161,7 +164,7 @@ static void hosts_pack(struct ski_schedule *s, const struct ski_plan *plan, int 
     }
 }
 
-/* Returns where the blocks of the members of @p host lie in their order: in @p ranks, if their
+/* Returns where the blocks of the members of @p host are in their order: in @p ranks, if their
  * ranks are consecutive, or in new temporary memory. */
 static struct ski_position hosts_packed(struct ski_schedule *s, const struct ski_plan *plan,
                                         int host, struct ski_position ranks)
@@ -195,10 +198,10 @@ static int hosts_after_root(const struct ski_parts *parts, int i)
 /* Returns whether blocks are small enough to be gathered or scattered by the entries. */
 static bool hosts_gathers(const struct ski_plan *plan)
 {
-    return plan->bytes <= HOSTS_BLOCK_MOST && plan->hosts->hosts <= HOSTS_FLAT;
+    return plan->bytes <= HOSTS_BLOCK_MAX && plan->hosts->hosts <= HOSTS_FLAT;
 }
 
-/* Adds the gather of the blocks of this host to its entry; returns where they lie there. */
+/* Adds the gather of the blocks of this host to its entry; returns their position there. */
 static struct ski_position hosts_gather_local(struct ski_schedule *s, struct ski_parts *parts,
                                               struct ski_position to, bool in_place)
 {
@@ -211,7 +214,7 @@ static struct ski_position hosts_gather_local(struct ski_schedule *s, struct ski
     return to;
 }
 
-/* Adds the receipt of the blocks of the other hosts at the root, whose own host's lie at @p own. */
+/* Adds the receipt of the blocks of the other hosts at the root, whose own host's are at @p own. */
 static void hosts_gather_recv(struct ski_schedule *s, const struct ski_parts *parts,
                               struct ski_position own)
 {
@@ -352,7 +355,7 @@ static void hosts_allgather_entry(struct ski_schedule *s, struct ski_parts *part
 
     at = ski_position(b.base.buffer, b.base.at + ski_blocks_offset(&b.blocks, parts->host));
     hosts_gather_local(s, parts, at, plan->in_place && !temp);
-    part          = ski_part_entries(s, parts, 1, b.base, b.base);
+    part          = hosts_part_entries(s, parts, 1, b.base, b.base);
     part.in_place = true;
     part.bytes    = ski_blocks_size(&b.blocks, parts->host);
     ski_schedule_allgather(s, &part, &b.blocks);
@@ -477,8 +480,8 @@ bool ski_schedule_hosts_alltoall(struct ski_schedule *s, const struct ski_plan *
     struct ski_parts    parts;
     struct ski_plan     part;
 
-    if (from->sizes || plan->bytes > HOSTS_PAIR_MOST || rows.row > HOSTS_ROW_MOST ||
-        rows.row * (size_t)(plan->size / plan->hosts->hosts) > HOSTS_ROWS_MOST ||
+    if (from->sizes || plan->bytes > HOSTS_PAIR_MAX || rows.row > HOSTS_ROW_MAX ||
+        rows.row * (size_t)(plan->size / plan->hosts->hosts) > HOSTS_ROWS_MAX ||
         plan->hosts->hosts > HOSTS_FLAT)
         return false;
     ski_parts_begin(&parts, plan, -1);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * schedule_hosts.h - schedules that go inside a host first.
+ * schedule_hosts.h - hierarchical schedules: collectives inside each host, and between hosts.
  *
  * They are for teams on several hosts of which some have several members (plan->hosts).  Each host
  * has an *entry*, the root or the first member of the host.  A schedule consists of *parts*:
@@ -32,7 +32,7 @@
 #include "onesided/team/schedule_step.h"
 #include "onesided/team/team_hosts.h"
 
-/* What the parts of a schedule have in common. */
+/* The common data of the parts of a schedule. */
 struct ski_parts {
     const struct ski_plan       *plan;
     const struct ski_team_hosts *hosts;
@@ -59,11 +59,6 @@ static inline bool ski_parts_enter(const struct ski_parts *parts)
  * entry.  Returns its plan, for @p bytes. */
 struct ski_plan ski_part_local(struct ski_schedule *s, struct ski_parts *parts, uint32_t number,
                                struct ski_position from, struct ski_position to, size_t bytes);
-
-/** Begins part @p number among the entries; its root is that of the root's host.  Returns its plan,
- * for plan->bytes. */
-struct ski_plan ski_part_entries(struct ski_schedule *s, struct ski_parts *parts, uint32_t number,
-                                 struct ski_position from, struct ski_position to);
 
 /** Ends a part: the next steps have the ranks and buffers of the whole schedule. */
 void ski_part_end(struct ski_schedule *s);

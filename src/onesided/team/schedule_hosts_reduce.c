@@ -27,7 +27,7 @@
 #include "onesided/team/schedule.h"
 #include "onesided/team/schedule_hosts.h"
 
-/* A block of ranks, and where its partial result lies. */
+/* A block of ranks, and where its partial result is. */
 struct hosts_block {
     int32_t             first, level;
     struct ski_position at;
@@ -145,7 +145,7 @@ static void hosts_set_add_host(struct hosts_set *set, const struct ski_team_host
 /* ---- messages -------------------------------------------------------------------------- */
 
 /* Puts the blocks of a set one behind another, in memory that does not change afterwards; a single
- * block stays where it lies.  Returns where. */
+ * block stays where it is.  Returns where. */
 static struct ski_position hosts_set_pack(struct ski_schedule *s, const struct hosts_set *set)
 {
     struct ski_position at = set->block[0].at;
@@ -269,7 +269,7 @@ static void hosts_reduce_entries(struct ski_schedule *s, const struct ski_parts 
                        (uint32_t)level * SKI_PARTS + 1, false);
 }
 
-/* Adds the copy of the result, the only block of @p set, to the output, unless it lies there. */
+/* Adds the copy of the result, the only block of @p set, to the output, unless it is there. */
 static void hosts_deliver(struct ski_schedule *s, const struct hosts_set *set)
 {
     ski_assert(set->count == 1 && set->block[0].level == set->levels);

@@ -2,7 +2,7 @@
 /*
  * schedule_reduce.c - schedules of reductions and scans (see schedule.h).
  *
- * A schedule tracks where the partial result lies: the operator writes to its first operand, which
+ * A schedule tracks where the partial result is: the operator writes to its first operand, which
  * is the received contribution if that comes from lower ranks, so the partial result changes places
  * with what was received.
  */
@@ -33,7 +33,7 @@ void ski_step_contribute(struct ski_schedule *s, const struct ski_plan *plan,
     }
 }
 
-/* Adds the copy of the result to the output, unless it lies there. */
+/* Adds the copy of the result to the output, unless it is there. */
 static void schedule_deliver(struct ski_schedule *s, struct ski_position result, size_t bytes)
 {
     if (result.buffer != SKI_TO)
@@ -69,7 +69,7 @@ static void schedule_reduce_tree(struct ski_schedule *s, const struct ski_plan *
 {
     int                     levels = ski_block_levels(plan->size), level = 0, parent = plan->rank;
     struct schedule_partial partial = {ski_position(SKI_FROM, 0), ski_position(SKI_TO, 0)};
-    bool                    mine    = false; /* the partial result lies in memory of the call */
+    bool                    mine    = false; /* the partial result is in memory of the call */
 
     for (; level < levels; level++) {
         int sibling = ski_block_sibling(plan->rank, level), child;
@@ -238,7 +238,7 @@ static void schedule_recv_slices(struct ski_schedule *s, const struct ski_plan *
         int    rank = ski_rank_before(plan, i);
         size_t at   = ski_slice(plan, rank);
 
-        /* In place, the contribution lies there until its slice is combined. */
+        /* In place, the contribution is there until its slice is combined. */
         ski_step_recv(s, rank, (uint32_t)(plan->size + rank), ski_position(SKI_TO, at),
                       ski_slice(plan, rank + 1) - at)
             ->reused = true;
@@ -420,7 +420,7 @@ static void schedule_chain_segment(struct ski_schedule *s, const struct ski_plan
         ski_step_copy(s, ski_position(SKI_TO, at), result, bytes);
 }
 
-/* Returns where segments end up: the output, unless the contribution lies there. */
+/* Returns where segments end up: the output, unless the contribution is there. */
 static struct schedule_chain schedule_chain_memory(struct ski_schedule   *s,
                                                    const struct ski_plan *plan, bool exclusive)
 {
@@ -438,7 +438,7 @@ static struct schedule_chain schedule_chain_memory(struct ski_schedule   *s,
 }
 
 /* Adds a scan in which each member waits for the one below: one message for each, whose segments
- * are on their way along the whole chain at once. */
+ * are in flight along the whole chain at once. */
 static void schedule_scan_chain(struct ski_schedule *s, const struct ski_plan *plan, bool exclusive)
 {
     struct schedule_chain chain = schedule_chain_memory(s, plan, exclusive);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* schedule_step.h - what schedules (schedule.h) are made of: steps, buffers and the values that
- * they depend on. */
+/* schedule_step.h - the elements of schedules (schedule.h): steps, buffers and the values that they
+ * depend on. */
 #ifndef SKI_SCHEDULE_STEP_H
 #define SKI_SCHEDULE_STEP_H
 
@@ -35,10 +35,10 @@ struct ski_step {
     uint8_t  action; /* enum ski_step_action */
     bool     copied; /* SEND: the memory may change at once              */
     bool     reused; /* RECV: earlier steps use the memory, so no packet is stored early */
-    bool     offers; /* RECV: the sender is told where to store the bytes itself */
+    bool     offers; /* RECV: the sender gets the address at which it stores the bytes itself */
     int32_t  rank;
     uint32_t tag;
-    uint32_t repeat; /* COPY: so many blocks, `bytes` each              */
+    uint32_t repeat; /* COPY: number of blocks, `bytes` each              */
     struct ski_position at, from;
     size_t              bytes;
     size_t              stride, from_stride; /* COPY: between blocks */
@@ -74,14 +74,14 @@ struct ski_blocks {
 
 struct ski_team_hosts;
 
-/* What schedules depend on. */
+/* The inputs of the algorithms of schedules. */
 struct ski_plan {
     int32_t                      rank, size, root;
     const struct ski_team_hosts *hosts; /* NULL: members share one host, or none a host */
     bool   large;    /* messages are large: algorithms that move fewer bytes, not fewer messages */
     bool   near;     /* all members share the memory of a host */
     bool   paired;   /* an all-to-all of 2^k members exchanges blocks in pairs */
-    bool   offers;   /* the root of a gather tells the others where to store their blocks */
+    bool   offers;   /* the root of a gather offers the others its memory for their blocks */
     bool   in_place; /* input and output of this member are the same memory */
     bool   prepare;  /* contributions to the operator must be prepared */
     size_t bytes;    /* of a contribution or broadcast */

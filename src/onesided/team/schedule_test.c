@@ -35,7 +35,7 @@ struct schedule_test_member {
     struct ski_plan           plan;
     uint32_t                  pc;
     char                     *buffer[3];
-    int                       inner; /* the buffer that lies in another one (in place), or -1 */
+    int                       inner; /* the buffer that is in another one (in place), or -1 */
     struct schedule_test_msg *msg;   /* by tag */
     int                       lent;
 };

@@ -36,7 +36,7 @@ const char *ski_team_str(uint64_t name, char text[SKI_TEAM_STR])
 }
 
 /* The arguments: the public function, the PE, the team, and the rule. */
-#define TEAM_NOT_A_MEMBER "%s: PE %d is no member of %s; %s"
+#define TEAM_NOT_A_MEMBER "%s: PE %d is not a member of %s; %s"
 
 /* Returns which rule a PE breaks that is no member of the team @p name. */
 static const char *team_rule(const struct ski_pe *self, uint64_t name)

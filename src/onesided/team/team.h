@@ -2,9 +2,9 @@
 /*
  * team.h - the teams of a PE.
  *
- * A team is known by its *name*, the value of skua_team: the PE with rank 0 and a number that this
- * PE has given to one split only.  So teams that are created at the same time, on overlapping sets
- * of PEs, have different names, without an agreement beyond the exchange of a split.
+ * A team is identified by its *name*, the value of skua_team: the PE with rank 0 and a number that
+ * this PE has given to one split only.  So teams that are created at the same time, on overlapping
+ * sets of PEs, have different names, and the exchange of a split is enough to agree on them.
  *
  *      | PE (32) | number, from 1 on (32) |          SKUA_TEAM_ALL is number 1 of PE 0
  *

@@ -13,7 +13,7 @@
 #include "onesided/rma/cma.h"
 #include "onesided/team/team_send.h"
 
-#define TEAM_DEFERRED_MOST 4096 /* calls of a team that are deferred without a wait */
+#define TEAM_DEFERRED_MAX 4096 /* calls of a team that are deferred without a wait */
 
 /* ---- receiving ------------------------------------------------------------------- */
 
@@ -325,7 +325,7 @@ static SKI_COLD void team_wait_or_defer(struct ski_pe *self, struct ski_team_cal
     struct team_deferred waiting = {.base.begin = team_begin_deferred, .call = call}, *deferred;
 
     call->team->deferred++;
-    if (call->team->deferred > TEAM_DEFERRED_MOST && ski_window_waits(self)) {
+    if (call->team->deferred > TEAM_DEFERRED_MAX && ski_window_waits(self)) {
         ski_window_wait(self, &call->team->window, &waiting.base);
         return;
     }

@@ -10,9 +10,9 @@
  * Packets.  All begin with struct ski_team_head.
  *
  *      DATA     the bytes of a SEND, which the receiver stores in its RECV
- *      ADDRESS  where the bytes of a SEND lie, to a PE of the host
+ *      ADDRESS  the address of the bytes of a SEND, to a PE of the host
  *      OFFER    where the sender may store the bytes of a SEND, to a PE of the host
- *      STORED   answers OFFER: the bytes lie there
+ *      STORED   answers OFFER: the bytes are stored there
  *      TAKEN    answers ADDRESS: the receiver has copied the bytes
  *      REFUSED  answers ADDRESS: the receiver cannot read them, and needs DATA
  *      CREDIT   the bytes of DATA that a receiver has stored
@@ -21,9 +21,9 @@
  * its own process, by cross-memory attach elsewhere.  So large data are copied once.  The root of a
  * gather *offers* memory instead: all others copy at the same time, and the root copies its own
  * block.  A sender without an OFFER sends ADDRESS, by which the root compares the sizes, and waits
- * for the OFFER; one that cannot store its bytes sends DATA.  Large DATA to
- * another host are sent from where they lie, where the driver can, and received in place if the
- * receiver has made its call: their memory is lent to the driver.
+ * for the OFFER; one that cannot store its bytes sends DATA.  Large DATA to another host are sent
+ * without a copy, if the driver supports that, and received in place if the receiver has made its
+ * call: their memory is lent to the driver.
  *
  * Flow control.  Each team has a window (core/collective/collective.h), because only calls of one
  * team begin in the same order on all members: were calls of two teams in one window, two members

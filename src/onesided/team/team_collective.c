@@ -199,7 +199,7 @@ void skua_team_reduce(skua_team team, int root, const skua_reduction *reduction,
     ski_team_call_make(c.self, call);
 }
 
-/* The result of an allreduce of all PEs, on its way to the memory of the caller: the data of a
+/* The result of an allreduce of all PEs, before it is in the memory of the caller: the data of a
  * message, which goes with the arena if the job ends before. */
 struct collective_result {
     void           *to;

@@ -27,7 +27,7 @@ enum ski_collective {
     SKI_COLLECTIVES /* their number */
 };
 
-/* What must be the same on all members. */
+/* The properties of a call that must be the same on all members. */
 struct ski_team_kind {
     uint8_t  collective; /* enum ski_collective */
     uint8_t  type;       /* skua_type, of reductions */

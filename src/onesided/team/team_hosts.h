@@ -2,10 +2,9 @@
 /*
  * team_hosts.h - which members of a team share a host.
  *
- * Collectives of a team whose members are on several hosts, some of which have several members, go
- * inside a host first (schedule_hosts.h).  All members number the hosts in the same way.  A team
- * has tables, which are as long as those of its PEs; for SKUA_TEAM_ALL the list of the job is
- * enough.
+ * Collectives of a team whose members are on several hosts, some of which have several members, are
+ * hierarchical (schedule_hosts.h).  All members number the hosts in the same way.  A team has
+ * tables, which are as long as those of its PEs; for SKUA_TEAM_ALL the list of the job is enough.
  */
 #ifndef SKI_TEAM_HOSTS_H
 #define SKI_TEAM_HOSTS_H

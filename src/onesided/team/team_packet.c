@@ -13,7 +13,7 @@
 #include "onesided/team/team_send.h"
 #include "onesided/team/team_slot.h"
 
-#define TEAM_MOST_AHEAD (1u << 24) /* difference of call numbers in flight, at most */
+#define TEAM_MAX_AHEAD (1u << 24) /* difference of call numbers in flight, at most */
 
 /* Ends the job if @p msg is of a call that this member makes by slots: another member makes another
  * call. */
@@ -33,8 +33,7 @@ static void team_check_slots(const struct ski_pe *self, const struct ski_team *t
 }
 
 /* Keeps DATA, ADDRESS, OFFER or STORED for a call that this member has not made.  @p call is its
- * record, or NULL.
- */
+ * record, or NULL. */
 static void team_on_early(struct ski_pe *self, struct ski_team *team, struct ski_team_call *call,
                           skua_msg *msg)
 {
@@ -42,7 +41,7 @@ static void team_on_early(struct ski_pe *self, struct ski_team *team, struct ski
     int                         rank = ski_team_rank_of(team, msg->source);
 
     if (rank < 0 || head->kind.collective >= SKI_COLLECTIVES ||
-        head->call - team->calls > TEAM_MOST_AHEAD) {
+        head->call - team->calls > TEAM_MAX_AHEAD) {
         if (rank >= 0 && head->kind.collective < SKI_COLLECTIVES)
             team_check_slots(self, team, head, rank);
         ski_net_drop(self, msg); /* among others, the call is over */
@@ -55,7 +54,7 @@ static void team_on_early(struct ski_pe *self, struct ski_team *team, struct ski
     ski_list_push(&call->early, msg);
 }
 
-/* Takes DATA, ADDRESS, OFFER or STORED for the call that it names. */
+/* Handles DATA, ADDRESS, OFFER or STORED for the call that it names. */
 static void team_on_data(struct ski_pe *self, struct ski_team *team, skua_msg *msg)
 {
     struct ski_team_call *call = ski_team_call_find(team, ski_team_head_of(msg)->call);
@@ -70,7 +69,7 @@ static void team_on_data(struct ski_pe *self, struct ski_team *team, skua_msg *m
     ski_team_call_advance(self, call);
 }
 
-/* Takes an answer to ADDRESS, or TAKEN of this PE: the driver has sent memory that was lent to it.
+/* Handles a reply to ADDRESS, or TAKEN of this PE: the driver has sent memory that was lent to it.
  */
 static void team_on_answer(struct ski_pe *self, struct ski_team *team, skua_msg *msg, int rank)
 {
@@ -89,7 +88,7 @@ static void team_on_answer(struct ski_pe *self, struct ski_team *team, skua_msg 
     ski_team_call_advance(self, call);
 }
 
-/* Takes a credit. */
+/* Handles a credit. */
 static void team_on_credit(struct ski_pe *self, struct ski_team *team, skua_msg *msg)
 {
     uint64_t bytes;
@@ -155,7 +154,7 @@ size_t ski_team_place(struct ski_pe *self, const skua_msg *msg, const char *data
     const struct ski_step *step;
 
     /* Only the thread of the PE itself may receive, and not into memory that a program which has
-     * been told of the end may have freed. */
+     * been notified of the end may have freed. */
     if (self != ski_self || ski_pe_exiting(self) || ski_job_exiting(self->job))
         return 0;
     memcpy(&head, data, sizeof head);
@@ -189,7 +188,7 @@ skua_msg *ski_team_placed(struct ski_pe *self, const skua_msg *msg, const char *
     return NULL;
 }
 
-/* Takes the message that represents DATA received in place. */
+/* Handles the message that represents DATA received in place. */
 static void team_on_placed(struct ski_pe *self, skua_msg *msg)
 {
     struct ski_team_call *call;
@@ -203,7 +202,7 @@ static void team_on_placed(struct ski_pe *self, skua_msg *msg)
     ski_team_call_advance(self, call);
 }
 
-/* Takes a valid packet of @p team. */
+/* Handles a valid packet of @p team. */
 static void team_on_packet(struct ski_pe *self, struct ski_team *team, skua_msg *msg)
 {
     const struct ski_team_head *head = ski_team_head_of(msg);

@@ -12,7 +12,7 @@ struct ski_pe;
 struct ski_team;
 
 /** Returns how many bytes of DATA, whose packet has the header @p msg and begins with @p data, are
- *  received in place, at *@p to.  0: the packet is received as any other one. */
+ *  received in place, at *@p to.  0: the packet is received like any other. */
 size_t ski_team_place(struct ski_pe *self, const skua_msg *msg, const char *data, void **to);
 
 /** Returns a message that represents DATA received in place.  NULL: they were not received

@@ -20,7 +20,7 @@ struct ski_arrival {
     bool      in_place; /* its data are, or are being, received in place    */
 };
 
-/* What follows the head of SKI_PACKET_ADDRESS and SKI_PACKET_OFFER. */
+/* The data of SKI_PACKET_ADDRESS and SKI_PACKET_OFFER, after the head. */
 struct ski_team_address {
     uint64_t address;
     uint64_t bytes;

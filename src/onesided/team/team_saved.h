@@ -38,8 +38,8 @@ uint32_t ski_team_numbers(const struct ski_pe *self);
 /** Returns how many collectives of SKUA_TEAM_ALL @p self has called. */
 uint32_t ski_team_all_calls(const struct ski_pe *self);
 
-/** Lets @p self give numbers above @p numbers, those of the job that it was restarted from; its
- *  teams are @p gone: the job has another number of PEs. */
+/** Makes the numbers of @p self begin above @p numbers, those of the job that it was restarted
+ *  from; its teams are @p gone: the job has another number of PEs. */
 void ski_team_restore_numbers(struct ski_pe *self, uint32_t numbers, bool gone);
 
 /** Returns whether a team, with the PEs @p pe of its members, can be one of PE @p self_pe in a job

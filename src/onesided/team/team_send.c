@@ -24,13 +24,13 @@
 #define TEAM_LEND_GATHER  65536  /* ... in a gather ...                                     */
 #define TEAM_LEND_SCATTER 131072 /* ... and in a scatter                                  */
 #define TEAM_SCAN_COPIED  524288 /* bytes of a scan from which on segments are copied     */
-#define TEAM_COPIES_MOST                                                                           \
+#define TEAM_COPIES_MAX                                                                            \
     ((size_t)4 << 20) /* bytes of copies for all members, where copies take less time */
 #define TEAM_STORE_PART                                                                            \
     ((size_t)4 << 20)       /* bytes stored in offered memory between two checks for the end */
 #define TEAM_UNCOPIED 12288 /* bytes from which DATA to another host are not copied    */
 
-_Static_assert(sizeof(struct ski_team_head) == SKI_TEAM_LEAST, "see handler_defs.h");
+_Static_assert(sizeof(struct ski_team_head) == SKI_TEAM_MIN, "see handler_defs.h");
 _Static_assert(sizeof(struct ski_team_head) + sizeof(struct ski_team_address) <= SKUA_INLINE_MAX,
                "an address fits into a cell");
 
@@ -93,12 +93,10 @@ static void team_sent(struct ski_pe *self, void *arg)
     free(arg);
 }
 
-/* Sends the bytes of a SEND to another host from where they lie.  Returns false if that is not
- * possible now.
- */
-static bool team_send_uncopied(struct ski_pe *self, struct ski_team_call *call,
-                               const struct ski_step *step, int pe,
-                               const struct ski_team_head *head)
+/* Sends the bytes of a SEND to another host without a copy.  Returns false if that is not
+ * possible now. */
+static bool team_send_zcopy(struct ski_pe *self, struct ski_team_call *call,
+                            const struct ski_step *step, int pe, const struct ski_team_head *head)
 {
     const char           *data = call->buffer[step->at.buffer] + step->at.at;
     struct ski_team_head *taken;
@@ -138,7 +136,7 @@ static void team_send_data(struct ski_pe *self, struct ski_team_call *call,
         team_send_small(self, pe, &head, data, step->bytes);
         return;
     }
-    if (team_send_uncopied(self, call, step, pe, &head))
+    if (team_send_zcopy(self, call, step, pe, &head))
         return;
     msg                    = skua_msg_alloc(sizeof head + step->bytes);
     *ski_team_head_of(msg) = head;
@@ -157,7 +155,7 @@ static int team_local_members(const struct ski_team *team)
  * this host may copy a block for each other one, in the part of the arena that a window has. */
 static size_t team_lend_bounded(const struct ski_team *team)
 {
-    size_t most = team->window.bytes < TEAM_COPIES_MOST ? team->window.bytes : TEAM_COPIES_MOST;
+    size_t most = team->window.bytes < TEAM_COPIES_MAX ? team->window.bytes : TEAM_COPIES_MAX;
 
     return most / (size_t)(team_local_members(team) - 1) + 1;
 }

@@ -6,7 +6,7 @@
 #include "core/data/msg.h"
 #include "onesided/team/team_record.h"
 
-#define SKI_TEAM_LEAST 24 /* bytes of a packet: its head */
+#define SKI_TEAM_MIN 24 /* bytes of a packet: its head */
 
 /* The head of every packet of a team. */
 struct ski_team_head {

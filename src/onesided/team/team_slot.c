@@ -24,10 +24,10 @@
 #define TEAM_SLOTS_SCANS   8    /* ... if they are scans, where a member reads one slot at most */
 #define TEAM_SLOTS_READERS 16   /* PEs of a job whose members read the slots of all others */
 #define TEAM_SLOTS_AHEAD   2    /* calls after which a slot is used that is prefetched */
-#define TEAM_SLOTS_MOST    4096 /* calls in flight without a wait */
+#define TEAM_SLOTS_MAX     4096 /* calls in flight without a wait */
 #define TEAM_SLOT_FIRST    32   /* bytes of data in the cache line of the stamp */
 
-/* What a member writes for one call. */
+/* The slot that a member writes for one call. */
 struct team_slot {
     _Alignas(SKI_CACHE_LINE) struct ski_team_stamp stamp; /* 1 + number of the call */
     struct ski_team_kind kind;
@@ -63,7 +63,7 @@ struct team_slot_call {
     struct ski_small_call        kept;  /* of a call that is in flight after its return */
 };
 
-/* What a PE has for slots. */
+/* The state of the slots of a PE. */
 struct ski_team_slots {
     struct team_board     *board;                       /* its own */
     struct team_board     *peer[SKI_TEAM_SLOT_MEMBERS]; /* by PE; NULL until it is found */
@@ -482,7 +482,7 @@ static void team_slot_call_remove(struct ski_pe *self, struct ski_team_slots *sl
     }
     call->next  = slots->free;
     slots->free = call;
-    if (--slots->in_flight == TEAM_SLOTS_MOST / 2)
+    if (--slots->in_flight == TEAM_SLOTS_MAX / 2)
         ski_wake_all(self, &slots->waiters);
 }
 
@@ -551,7 +551,7 @@ static SKI_COLD void team_slots_wait(struct ski_pe *self, struct ski_team_slots 
 {
     static const struct ski_call call = {"a collective call, for earlier ones to finish", NULL};
 
-    while (slots->in_flight > TEAM_SLOTS_MOST / 2 && ski_wait_on(self, &slots->waiters, call)) {
+    while (slots->in_flight > TEAM_SLOTS_MAX / 2 && ski_wait_on(self, &slots->waiters, call)) {
     }
 }
 
@@ -576,7 +576,7 @@ static void team_slots_add(struct ski_pe *self, struct ski_team_slots *slots,
     *slots->end    = added;
     slots->end     = &added->next;
     self->queue.events |= SKI_EVENT_POLLED_1;
-    if (SKI_UNLIKELY(++slots->in_flight > TEAM_SLOTS_MOST && ski_window_waits(self)))
+    if (SKI_UNLIKELY(++slots->in_flight > TEAM_SLOTS_MAX && ski_window_waits(self)))
         team_slots_wait(self, slots);
 }
 

@@ -127,7 +127,7 @@ skua_status skua_team_destroy(skua_team name)
 
 /* ---- splitting --------------------------------------------------------------------- */
 
-/* What a member contributes to a split. */
+/* The contribution of a member to a split. */
 struct team_choice {
     int32_t  color, key;
     uint32_t number; /* of the new team, if the member gets rank 0 */

@@ -73,7 +73,7 @@ static inline struct ski_inbox *ski_host_inbox(const struct ski_host *host, int 
     return (struct ski_inbox *)(void *)(host->inboxes + (size_t)index * host->stride);
 }
 
-/** Returns where the ring lies in an inbox, in bytes, that PE @p index sends to. */
+/** Returns the offset in an inbox, in bytes, of the ring that PE @p index sends to. */
 static inline size_t ski_host_ring_of(const struct ski_host *host, int index)
 {
     return (uint32_t)index % host->rings * ski_inbox_bytes(host->cells);

@@ -27,7 +27,7 @@ static void mpi_peers_lose_all(struct ski_port *port, int error)
 {
     port->recv_failed = true;
     for (struct ski_peer *peer = port->peers; peer; peer = peer->next)
-        ski_mpi_peer_lose(peer, error);
+        ski_mpi_peer_mark_lost(peer, error);
 }
 
 static void mpi_report_lost(struct ski_port *port)
@@ -93,7 +93,7 @@ static skua_status mpi_send_eager(struct ski_peer *peer, void *packet, size_t by
         error = MPI_Test(&request, &done, MPI_STATUS_IGNORE);
     ski_mpi_leave();
     if (error != MPI_SUCCESS)
-        ski_mpi_peer_lose(peer, error);
+        ski_mpi_peer_mark_lost(peer, error);
     if (error != MPI_SUCCESS || done)
         return SKUA_OK;
     t       = mpi_send_get(peer, packet, bytes);
@@ -130,12 +130,12 @@ static skua_status mpi_send_rndv(struct ski_peer *peer, struct ski_mpi_transfer 
     ski_mpi_leave();
     if (t->left > 0)
         return SKUA_PENDING;
-    ski_mpi_peer_lose(peer, t->error);
+    ski_mpi_peer_mark_lost(peer, t->error);
     ski_mpi_send_put(port, t);
     return SKUA_OK;
 }
 
-/* Returns whether a peer must wait: it leaves as much room as it uses to others, or a peer that
+/* Returns whether a peer must wait: it leaves as much room to others as it uses, or a peer that
  * computes would stop them all. */
 static bool mpi_is_crowded(const struct ski_peer *peer)
 {
@@ -441,8 +441,8 @@ static void mpi_port_drain(struct ski_port *port)
             sched_yield();
 }
 
-/* Requests that are left keep the port, since MPI sends RTS messages from it. MPI_Request_free is
- * no way out: MPICH 4.0 then sends what comes to lie in the memory of the request. */
+/* Requests that are left keep the port, since MPI sends RTS messages from it. MPI_Request_free does
+ * not help: MPICH 4.0 then sends the later contents of the memory of the request. */
 void ski_mpi_close(struct ski_port *port)
 {
     mpi_port_drain(port);

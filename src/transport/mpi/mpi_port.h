@@ -22,8 +22,8 @@
  *   bulk     A larger packet is announced by a message as above, a ready-to-send (RTS), and follows
  *            immediately in this communicator, with a tag that the RTS names.  The receiver posts a
  *            receive straight into the memory that alloc() returns.  An RTS is shorter than any
- *            packet.  A packet in two parts is two messages with the same tag, each sent from where
- *            it lies.
+ *            packet.  A packet in two parts is two messages with the same tag, each sent without a
+ *            copy.
  *
  * The RTS, in the byte order of the machine, as all of MPI_BYTE is:
  *

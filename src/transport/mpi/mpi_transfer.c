@@ -10,7 +10,7 @@
 
 struct ski_mpi_net ski_mpi_net;
 
-void ski_mpi_peer_lose(struct ski_peer *peer, int error)
+void ski_mpi_peer_mark_lost(struct ski_peer *peer, int error)
 {
     if (peer->error == MPI_SUCCESS)
         peer->error = error;
@@ -90,7 +90,7 @@ void ski_mpi_send_put(struct ski_port *port, struct ski_mpi_transfer *t)
 static void mpi_send_end(struct ski_port *port, struct ski_mpi_transfer *t)
 {
     if (t->error != MPI_SUCCESS)
-        ski_mpi_peer_lose(t->peer, t->error);
+        ski_mpi_peer_mark_lost(t->peer, t->error);
     assert(t->left == 0 && t->peer->syncs >= t->sync);
     t->peer->syncs -= t->sync;
     if (t->split)

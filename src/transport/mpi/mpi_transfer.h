@@ -9,7 +9,7 @@
  * whole blocks of SKI_MPI_BLOCK bytes, and the rest.
  *
  * Invariants.  request[0..requests) of a port are active; each belongs to the transfer of[i], whose
- * `left` counts them.  When `left` becomes 0 the transfer ends: the runtime is told by an upcall.
+ * `left` counts them.  When `left` becomes 0 the transfer ends, with an upcall.
  */
 #ifndef SKI_MPI_TRANSFER_H
 #define SKI_MPI_TRANSFER_H
@@ -18,7 +18,7 @@
 
 #include "transport/driver.h"
 
-/* What the ports of the process share; set by mpi.c. */
+/* The state that the ports of the process share; set by mpi.c. */
 extern struct ski_mpi_net {
     struct ski_net  *net;
     MPI_Comm         first, packets, bulk;
@@ -102,7 +102,7 @@ struct ski_port {
 };
 
 /** Records that @p peer is lost with @p error; ski_mpi_progress() reports it. */
-void ski_mpi_peer_lose(struct ski_peer *peer, int error);
+void ski_mpi_peer_mark_lost(struct ski_peer *peer, int error);
 
 /** Removes a transfer from @p list, which is not empty, and returns it without requests. */
 struct ski_mpi_transfer *ski_mpi_transfer_get(struct ski_mpi_transfer **list);

@@ -52,7 +52,7 @@ bool ski_ofi_is_tcp(void)
     return strncmp(ski_ofi.info->fabric_attr->prov_name, "tcp", 3) == 0;
 }
 
-/* Lets other processes monitor this one at the IP address of the provider, if that is tcp. */
+/* Allows other processes to monitor this one at the IP address of the provider, if that is tcp. */
 static bool ofi_listen(const struct ski_net *net)
 {
     const struct fi_info   *info = ski_ofi.info;

@@ -72,7 +72,7 @@ struct ski_ofi_op {
     struct ski_peer   *peer;    /* NULL: unknown */
     void              *memory;  /* the packet, or the receive buffer */
     size_t             bytes;
-    void              *rest; /* of a large packet: the last bytes, which lie elsewhere, or NULL */
+    void              *rest; /* of a large packet: the last bytes, which are elsewhere, or NULL */
     size_t             rest_bytes;
     uint64_t           tag;
     void              *cookie;
@@ -174,7 +174,7 @@ void ski_ofi_peer_refused(struct ski_peer *peer);
  *  port->has_lost. */
 void ski_ofi_handle_lost(struct ski_port *port);
 
-/** Marks peers as lost whose hosts do not answer any more, if a check is due. */
+/** Marks peers as lost whose hosts no longer respond, if a check is due. */
 void ski_ofi_check_peers(struct ski_port *port, double now);
 
 /** Returns a monotonic time in seconds. */

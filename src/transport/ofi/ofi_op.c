@@ -2,7 +2,7 @@
 /*
  * ofi_op.c - operations in flight, and peers that do not answer.
  *
- * How a lost peer is detected.  An operation that ends in an error tells at once.  But rxm, the
+ * How a lost peer is detected.  An operation that ends in an error shows it at once.  But rxm, the
  * layer above tcp and verbs, reports nothing in three cases:
  *   - It has no connection, or the peer has closed it.  It then tries to connect forever, and
  *     refuses what is sent meanwhile just as it does when it is out of room.  `busy` tells the two
@@ -10,7 +10,7 @@
  *     there is no connection.  When that has lasted for net->peer_timeout, or for
  *     OFI_RECONNECT_SECONDS if there was a connection before, the peer is lost; unless it is only
  *     too busy to accept, which the monitor of its process shows (transport/liveness.h).
- *   - Its host has vanished, and the kernel retransmits.  The monitor of the process tells.
+ *   - Its host has vanished, and the kernel retransmits.  The monitor of the process detects it.
  *   - A large packet waits for the other side, which has died: it waits forever.  So while there
  *     are large packets, a short probe is sent every OFI_PROBE_SECONDS (ofi_packet.c), and the case
  *     above applies.
@@ -213,7 +213,7 @@ void ski_ofi_check_peers(struct ski_port *port, double now)
     ski_liveness_check();
     for (struct ski_peer *peer = port->peers; peer; peer = peer->next)
         if (ski_liveness_state(peer->monitor, peer->pe) == SKI_LIVENESS_SILENT)
-            ski_ofi_peer_mark_lost(peer, "its host does not answer any more");
+            ski_ofi_peer_mark_lost(peer, "its host no longer responds");
 }
 
 void ski_ofi_peer_refused(struct ski_peer *peer)

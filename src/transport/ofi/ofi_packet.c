@@ -179,7 +179,7 @@ static struct ski_ofi_op *ofi_rndv_op(struct ski_peer *peer, void *packet, size_
     return op;
 }
 
-/* Returns whether a peer must wait: it leaves as much room as it uses to others, or a peer that
+/* Returns whether a peer must wait: it leaves as much room to others as it uses, or a peer that
  * computes would stop them all. */
 static bool ofi_is_crowded(const struct ski_peer *peer)
 {

@@ -59,7 +59,7 @@
 #include "transport/tcp/tcp_record.h"
 #include "transport/tcp/tcp_multipart.h"
 
-/* What an epoll event refers to: the first member of a listener or a connection, or the timer of
+/* The target of an epoll event: the first member of a listener or a connection, or the timer of
  * tcp_assist.c. */
 struct ski_tcp_source {
     enum { SKI_TCP_LISTENER, SKI_TCP_CONN, SKI_TCP_ASSIST } kind;
@@ -82,7 +82,7 @@ struct ski_tcp_answer {
     uint64_t nonce[2], proof[2];
 };
 
-/* What a hash of the transcript is for: the proof of either side, or keys. */
+/* The uses of a hash of the transcript: the proof of either side, or keys. */
 enum ski_tcp_role { SKI_TCP_INITIATOR, SKI_TCP_RESPONDER, SKI_TCP_KEYS };
 
 /* The words that proofs and keys of a connection are derived from; equal on both sides. */
@@ -463,7 +463,7 @@ bool ski_tcp_assist_all(struct ski_port *port);
 /* ---- rails (tcp_rail.c) --------------------------------------------------------------- */
 
 /** Sends a packet in parts on the rails of a peer.  Returns what send() of driver.h does, or
- *  SKUA_ERR_UNSUPPORTED: the packet is to be sent as any other. */
+ *  SKUA_ERR_UNSUPPORTED: the packet must be sent like any other. */
 skua_status ski_tcp_send_divided(struct ski_peer *peer, const struct ski_tcp_send_req *whole);
 
 /** Counts a part of a packet that was sent completely.  Returns true if that was the last one:

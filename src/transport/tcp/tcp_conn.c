@@ -371,7 +371,7 @@ static const char *tcp_conn_end_reason(ssize_t n)
         return "the connection broke";
     if (errno == EFAULT)
         return "the memory that a get is to fill does not exist";
-    return errno == ETIMEDOUT ? "it does not answer any more" : strerror(errno);
+    return errno == ETIMEDOUT ? "it no longer responds" : strerror(errno);
 }
 
 /* Acknowledges the end of the stream at once: a peer that closes its port waits for that, and the
@@ -434,7 +434,7 @@ static inline bool tcp_conn_received(struct ski_tcp_conn *conn, ssize_t n, bool 
 }
 
 /* Receives the rest of a packet of which only the beginning was asked for, unless it is so long
- * that it is likely still on its way.  Returns what the next receive of the connection would, or @p
+ * that it is likely still in flight.  Returns what the next receive of the connection would, or @p
  * n if nothing has arrived. */
 static __attribute__((noinline)) ssize_t tcp_conn_recv_rest(struct ski_tcp_conn *conn, ssize_t n)
 {
@@ -537,7 +537,7 @@ void ski_tcp_multipart_changed(struct ski_framing *in)
     if (conn->state != SKI_TCP_OPEN || conn->records)
         return;
     if (in->paused)
-        tcp_parts_abort(conn->port, conn->pe); /* then it is not paused any more */
+        tcp_parts_abort(conn->port, conn->pe); /* then it is no longer paused */
     if (!in->paused)
         tcp_conn_watch(conn, true);
     conn->on_readable = in->packet   ? tcp_conn_on_part
@@ -576,8 +576,7 @@ static void tcp_conn_check(struct ski_tcp_conn *conn)
 
     if (conn->state != SKI_TCP_CONNECTING &&
         ski_keepalive_is_dead(conn->source.fd, ski_tcp.net->peer_timeout))
-        open ? tcp_conn_end(conn, "it does not answer any more")
-             : ski_tcp_conn_fail(conn, ETIMEDOUT);
+        open ? tcp_conn_end(conn, "it no longer responds") : ski_tcp_conn_fail(conn, ETIMEDOUT);
     else if (!open && ski_tcp_now() > conn->deadline)
         ski_tcp_on_deadline(conn);
     else if (conn->end_kind == SKI_FRAME_MOVED && !conn->end_sent)

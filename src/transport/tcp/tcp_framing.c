@@ -125,7 +125,7 @@ static size_t framing_take_part(struct ski_framing *s, const char *data, size_t 
     return n;
 }
 
-/* Delivers a packet that lies whole in a piece. */
+/* Delivers a packet that is complete in one piece. */
 static void framing_take_whole(struct ski_framing *s, const char *packet, size_t bytes)
 {
     if (s->up->recv_inline && s->up->recv_inline(s->owner, packet, bytes)) {

@@ -5,13 +5,13 @@
  *      | head (8): kind (8 bits), target (16 bits), bytes (40 bits) | packet | head | packet ...
  *
  * in the byte order of the machine.  On a connection that several ports share (tcp_hub.h) the
- * target is the number of the receiving port plus one; on any other it is 0.  A packet that lies
- * whole in a piece is offered to the runtime there.  The missing bytes of any other packet can be
- * received straight into the memory that was allocated for it, or where the runtime wants its data.
- * So after a large packet only the beginning of the next one is received at first, which is likely
- * to be as large: the runtime then says where the rest belongs (ski_framing_lead()).  Nothing
- * follows a head of the kind END, with which the port ends, or MOVED, with which only this stream
- * ends (tcp_settle.c).  Both have no bytes.
+ * target is the number of the receiving port plus one; on any other it is 0.  A packet that is
+ * complete in one piece is offered to the runtime there.  The missing bytes of any other packet can
+ * be received straight into the memory that was allocated for it, or where the runtime wants its
+ * data.  So after a large packet only the beginning of the next one is received at first, which is
+ * likely to be as large: the runtime then says where the rest belongs (ski_framing_lead()).
+ * Nothing follows a head of the kind END, with which the port ends, or MOVED, with which only this
+ * stream ends (tcp_settle.c).  Both have no bytes.
  */
 #ifndef SKI_TCP_FRAMING_H
 #define SKI_TCP_FRAMING_H
@@ -145,8 +145,7 @@ void ski_framing_ask_target(struct ski_framing *s);
 
 /** Asks the runtime whether the target of the next bytes is still there, and where, before they are
  *  received in a later call of progress().  If it is not, the other bytes of the packet are fed and
- * skipped.
- */
+ * skipped. */
 static inline void ski_framing_check_target(struct ski_framing *s)
 {
     if (s->kept > 0 && s->room && s->up->recv_direct_continues)

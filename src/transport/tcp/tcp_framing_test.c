@@ -11,12 +11,12 @@
 
 #include "tests/tap.h"
 
-#define PACKETS     40
-#define ROUNDS      50
-#define PACKET_MOST ((size_t)300 << 10)
-#define SMALL_MOST  ((size_t)2 << 10)
-#define PIECE_MOST  ((size_t)400 << 10)
-#define DAMAGES     3000
+#define PACKETS    40
+#define ROUNDS     50
+#define PACKET_MAX ((size_t)300 << 10)
+#define SMALL_MAX  ((size_t)2 << 10)
+#define PIECE_MAX  ((size_t)400 << 10)
+#define DAMAGES    3000
 
 /* ---- what is sent, and what has arrived -------------------------------------------------- */
 
@@ -96,7 +96,7 @@ static void *framing_test_alloc(void *owner, size_t bytes)
 {
     struct framing_test_world *w = owner;
 
-    if (bytes > PACKET_MOST || framing_test_one_of(5)) {
+    if (bytes > PACKET_MAX || framing_test_one_of(5)) {
         w->refused++;
         w->next++;
         return NULL;
@@ -171,7 +171,7 @@ static bool framing_test_receive(struct framing_test_world *w, size_t bytes, boo
     bool               sense = true;
 
     for (size_t at = 0; sense && at < bytes;) {
-        size_t n      = framing_test_draw(1, PIECE_MOST);
+        size_t n      = framing_test_draw(1, PIECE_MAX);
         size_t piece  = n < bytes - at ? n : bytes - at;
         size_t placed = framing_test_place_piece(&s, w->bytes + at, piece);
 
@@ -200,7 +200,7 @@ static void test_framing_whole(void)
         struct framing_test_world w;
         bool                      ended, sense;
 
-        framing_test_make_stream(&w, PACKETS, PACKET_MOST, true);
+        framing_test_make_stream(&w, PACKETS, PACKET_MAX, true);
         sense = framing_test_receive(&w, w.length, &ended);
         good += sense && ended && w.next == PACKETS && w.wrong == 0 && w.aborted == 0 &&
                 framing_test_all_rooms_are_back(&w);
@@ -222,7 +222,7 @@ static void test_framing_cut(void)
         struct framing_test_world w;
         bool                      ended, sense;
 
-        framing_test_make_stream(&w, 5, PACKET_MOST, false);
+        framing_test_make_stream(&w, 5, PACKET_MAX, false);
         sense = framing_test_receive(&w, tap_random(&random_state) % w.length, &ended);
         good += sense && !ended && w.wrong == 0 && framing_test_all_rooms_are_back(&w);
         aborted += w.aborted;
@@ -237,7 +237,7 @@ static bool framing_test_is_refused(uint64_t head)
     struct framing_test_world w;
     bool                      ended, sense;
 
-    framing_test_make_stream(&w, 1, SMALL_MOST, false);
+    framing_test_make_stream(&w, 1, SMALL_MAX, false);
     framing_test_append_head(&w, head);
     sense = framing_test_receive(&w, w.length, &ended);
     return !sense && !ended && w.next == 1 && w.wrong == 0 && framing_test_all_rooms_are_back(&w);
@@ -266,7 +266,7 @@ static void test_framing_behind_the_end(void)
     struct ski_framing        s = {.up = &upcalls};
     struct framing_test_world w;
 
-    framing_test_make_stream(&w, 0, SMALL_MOST, true);
+    framing_test_make_stream(&w, 0, SMALL_MAX, true);
     w.bytes[w.length++] = 0;
     OK(!ski_framing_feed(&s, w.bytes, w.length) && s.ended, "nothing follows the end");
     free(w.bytes);
@@ -282,7 +282,7 @@ static void test_framing_flips(void)
         bool                      ended;
         size_t                    at, of_head = SKI_FRAME_HEAD;
 
-        framing_test_make_stream(&w, 3, SMALL_MOST, true);
+        framing_test_make_stream(&w, 3, SMALL_MAX, true);
         w.exact = false;
         at      = tap_random(&random_state) % (framing_test_one_of(2) ? of_head : w.length);
         w.bytes[at] ^= (char)(1 << tap_random(&random_state) % 8);
@@ -301,7 +301,7 @@ static void test_framing_garbage(void)
         struct framing_test_world w;
         bool                      ended;
 
-        framing_test_make_stream(&w, 1, SMALL_MOST, false);
+        framing_test_make_stream(&w, 1, SMALL_MAX, false);
         w.exact  = false;
         w.length = framing_test_draw(SKI_FRAME_HEAD, 1000);
         for (size_t at = 0; at < w.length; at++)
@@ -315,7 +315,7 @@ static void test_framing_garbage(void)
 
 static size_t framing_test_place(void *owner, const void *packet, size_t bytes, void **to)
 {
-    static char room[PACKET_MOST];
+    static char room[PACKET_MAX];
 
     (void)packet;
     *to = room;
@@ -339,7 +339,7 @@ static void *framing_test_no_room(void *owner, size_t bytes)
     return NULL;
 }
 
-static char framing_test_data[SKI_FRAME_HEAD + PACKET_MOST];
+static char framing_test_data[SKI_FRAME_HEAD + PACKET_MAX];
 
 /* Feeds the first @p first bytes of a packet of @p bytes. */
 static void framing_test_begin(struct ski_framing *s, size_t bytes, size_t first)

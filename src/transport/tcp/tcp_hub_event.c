@@ -54,7 +54,7 @@ static void hub_backlog_add(struct ski_tcp_hub_port *port, size_t bytes)
         hub_wake_all(port->hub);
 }
 
-/* Counts a copy of a port as handled. If no port is full any more, one of the sleepers watches the
+/* Counts a copy of a port as handled.  If no port is full, one of the sleepers watches the
  * connections again. */
 static void hub_backlog_remove(struct ski_tcp_hub_port *port, size_t bytes)
 {

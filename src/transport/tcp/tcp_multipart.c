@@ -121,7 +121,7 @@ static void multipart_place_early(struct ski_multipart *packet, struct ski_early
     }
 }
 
-/* Claims the bytes of a part.  Returns false if it does not lie in the packet behind what the first
+/* Claims the bytes of a part.  Returns false if it is not in the packet behind what the first
  * part has, or other parts have claimed too many bytes. */
 static bool multipart_claim(struct ski_multipart *packet, size_t offset, size_t bytes)
 {

@@ -13,7 +13,7 @@
  * in its place when the first part begins.
  *
  * The id numbers the divided packets of a sender.  Values from the network are checked here: each
- * part lies within the packet, all parts together have as many bytes as it has, and none is
+ * part is within the packet, all parts together have as many bytes as it has, and none is
  * received in bytes that recv_direct() has left to the driver.  Whether parts overlap is not
  * checked: a packet of such parts is delivered with bytes that were not received.
  */

@@ -177,7 +177,7 @@ static void tcp_sendq_push(struct ski_peer *peer, struct ski_tcp_send_req *out)
     ski_tcp_sendq_list(peer);
 }
 
-/* Tells the runtime that a packet, or the last part of one, was sent. */
+/* Reports to the runtime that a packet, or the last part of one, was sent. */
 static void tcp_sendq_complete(struct ski_port *port, struct ski_tcp_send_req *out)
 {
     if (out->divided && !ski_tcp_part_sent(out->divided, out))
@@ -438,7 +438,8 @@ static inline bool tcp_send_is_quick(const struct ski_peer *peer, size_t bytes)
     return bytes <= TCP_COPY_MAX && tcp_send_is_immediate(peer);
 }
 
-/* Sends a packet on the rails of its peer, if it is large and there are any; else as any other. */
+/* Sends a packet on the rails of its peer, if it is large and there are any; else like any
+ * other. */
 static skua_status tcp_send_large(struct ski_peer *peer, struct ski_tcp_send_req *out)
 {
     skua_status status;

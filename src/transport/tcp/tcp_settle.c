@@ -32,7 +32,7 @@
  *   - It has received END, and has sent nothing: the peer has closed its port, and is lost when a
  *     packet is sent to it; in a packet, it is lost at once.
  *   - It has received END and sent MOVED: the peer has closed its port.
- *   - It has sent END: it closes its port, and nothing is expected any more.
+ *   - It has sent END: it closes its port, and nothing more is expected.
  *
  * A MOVED that was sent in part counts as sent.  A side that closes its port sends END on each
  * connection that it has not ended, unless it is in a packet there.

@@ -104,7 +104,7 @@ bool ski_ucx_check_ports(struct ski_net *net, int wanted)
     return ski_port_range_has_free(net->port_range, wanted, net->last_error(), SKI_REASON_MAX);
 }
 
-/* Lets other processes monitor this one, where UCX uses TCP (transport/liveness.h). */
+/* Allows other processes to monitor this one, where UCX uses TCP (transport/liveness.h). */
 static bool ucx_listen(const struct ski_net *net)
 {
     struct sockaddr_storage addrs[SKI_SOCKADDRS_MAX];
@@ -167,7 +167,7 @@ static const char *ucx_describe(void)
     return ski_ucx.text;
 }
 
-/* Over TCP the size of a segment, so that a packet lies whole in the memory of UCX. */
+/* Over TCP the size of a segment, so that a packet is complete in the memory of UCX. */
 static size_t ucx_preferred_packet(void)
 {
     return ski_ucx.has_adapter ? (size_t)1 << 20 : SKI_FRAGMENT_BYTES;

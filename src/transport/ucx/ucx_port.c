@@ -152,7 +152,7 @@ static const char *ucx_lost_reason(ucs_status_t status)
 {
     switch (status) {
     case UCS_ERR_ENDPOINT_TIMEOUT:
-    case UCS_ERR_TIMED_OUT: return "it does not answer any more";
+    case UCS_ERR_TIMED_OUT: return "it no longer responds";
     case UCS_ERR_CONNECTION_RESET: return "the connection broke";
     case UCS_ERR_UNREACHABLE: return "no route leads there";
     default: return ucs_status_string(status);
@@ -183,7 +183,7 @@ static void ucx_peer_silent(struct ski_peer *peer)
     void               *request;
 
     assert(!peer->lost && peer->ep);
-    ucx_peer_lost(peer, "its host does not answer any more");
+    ucx_peer_lost(peer, "its host no longer responds");
     request  = ucp_ep_close_nbx(peer->ep, &force);
     peer->ep = NULL;
     if (UCS_PTR_IS_PTR(request))

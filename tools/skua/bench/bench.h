@@ -15,15 +15,15 @@
 #include "program.h"
 #include "results.h"
 
-#define BENCH_PES_MOST 8 /* numbers of PEs in a list of --pes */
+#define BENCH_PES_MAX 8 /* numbers of PEs in a list of --pes */
 
 /** Where and how to measure. */
 struct bench_host {
     char skuarun[PROGRAM_PATH_BYTES];
     int  cpu[2]; /* two CPUs, on different cores if there are two */
     int  cores;
-    int  pes[BENCH_PES_MOST]; /* --pes; 0 ends the list if it is shorter */
-    bool namespaces;          /* network: --namespaces                   */
+    int  pes[BENCH_PES_MAX]; /* --pes; 0 ends the list if it is shorter */
+    bool namespaces;         /* network: --namespaces                   */
 
     const char *only; /* --only: the part to measure; NULL: all */
 };

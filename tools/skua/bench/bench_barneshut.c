@@ -22,7 +22,7 @@ static const struct {
     double efficiency;
 } goals[] = {{2, 0.9}, {16, 0.75}};
 
-static int bench_barneshut_pes[BENCH_PES_MOST]; /* that were measured; 0 ends the list */
+static int bench_barneshut_pes[BENCH_PES_MAX]; /* that were measured; 0 ends the list */
 
 /* ---- running ------------------------------------------------------------- */
 
@@ -51,7 +51,7 @@ static void bench_barneshut_run_plain(struct results *results, int particles)
 static void bench_barneshut_run(struct results *results, const struct bench_host *host, int round,
                                 int rounds)
 {
-    for (int i = 0; i < BENCH_PES_MOST; i++)
+    for (int i = 0; i < BENCH_PES_MAX; i++)
         bench_barneshut_pes[i] = host->pes[i];
     for (size_t i = 0; i < SIZES; i++) {
         char what[48];
@@ -61,7 +61,7 @@ static void bench_barneshut_run(struct results *results, const struct bench_host
         bench_barneshut_run_plain(results, sizes[i]);
         if (host->pes[0] != 1)
             bench_barneshut_run_skua(results, host, sizes[i], 1, 1);
-        for (int k = 0; k < BENCH_PES_MOST && host->pes[k] > 0; k++) {
+        for (int k = 0; k < BENCH_PES_MAX && host->pes[k] > 0; k++) {
             bench_barneshut_run_skua(results, host, sizes[i], host->pes[k], 1);
             if (host->pes[k] > 1)
                 bench_barneshut_run_skua(results, host, sizes[i], host->pes[k], host->pes[k]);
@@ -114,7 +114,7 @@ static void bench_barneshut_print(const struct results *r)
     printf("\n");
     bench_barneshut_print_line(r, "plain", 1);
     bench_barneshut_print_line(r, "skua", 1);
-    for (int k = 0; k < BENCH_PES_MOST && bench_barneshut_pes[k] > 0; k++) {
+    for (int k = 0; k < BENCH_PES_MAX && bench_barneshut_pes[k] > 0; k++) {
         if (bench_barneshut_pes[k] == 1)
             continue;
         bench_barneshut_print_line(r, "skua", bench_barneshut_pes[k]);
@@ -136,7 +136,7 @@ static void bench_barneshut_draw(struct plot_curve *curve, const struct results 
                                  const char *series, int particles)
 {
     plot_curve_add(curve, 1, bench_barneshut_efficiency(r, series, particles, 1));
-    for (int k = 0; k < BENCH_PES_MOST && bench_barneshut_pes[k] > 0; k++)
+    for (int k = 0; k < BENCH_PES_MAX && bench_barneshut_pes[k] > 0; k++)
         if (bench_barneshut_pes[k] > 1)
             plot_curve_add(
                 curve, bench_barneshut_pes[k],

@@ -32,7 +32,7 @@ static const char *const libraries[] = {"skua", "openmpi", "mpich"};
 
 #define LIBRARIES (sizeof libraries / sizeof *libraries)
 #define PASSES    3   /* runs of each library in a round ...                             */
-#define RUNS_MOST 9   /* ... and of all rounds, at most, if a ratio is close to its goal  */
+#define RUNS_MAX  9   /* ... and of all rounds, at most, if a ratio is close to its goal  */
 #define CLOSE     0.9 /* a ratio from which on it is                                      */
 
 static const struct {
@@ -54,7 +54,7 @@ static const struct {
 #define KINDS (sizeof kinds / sizeof *kinds)
 
 /* The numbers of PEs of the last run, as in struct bench_host. */
-static int measured_pes[BENCH_PES_MOST];
+static int measured_pes[BENCH_PES_MAX];
 
 static struct bench_host bench_collectives_host; /* of the last run */
 
@@ -188,7 +188,7 @@ static void bench_collectives_run_setup(struct results *results, const struct be
                                         const struct bench_collectives_setup *setup,
                                         const struct bench_collectives_round *round)
 {
-    int pass = 0, most = RUNS_MOST - (round->all - 1) * PASSES;
+    int pass = 0, most = RUNS_MAX - (round->all - 1) * PASSES;
 
     network_use_tcp(setup->tcp ? "lo" : NULL); /* which includes SKUA_SHARED_MEMORY=0 */
     for (; pass < PASSES; pass++)
@@ -204,7 +204,7 @@ static void bench_collectives_run(struct results *results, const struct bench_ho
 {
     bench_collectives_host = *host;
     memcpy(measured_pes, host->pes, sizeof measured_pes);
-    for (size_t i = 0; i < BENCH_PES_MOST && host->pes[i]; i++)
+    for (size_t i = 0; i < BENCH_PES_MAX && host->pes[i]; i++)
         for (int tcp = 0; tcp < 2; tcp++) {
             struct bench_collectives_setup setup = {tcp, host->pes[i]};
             struct bench_collectives_round now   = {round, rounds};
@@ -360,7 +360,7 @@ static void bench_collectives_each(const struct results *r,
                                    void (*print)(const struct results *,
                                                  const struct bench_collectives_setup *))
 {
-    for (size_t i = 0; i < BENCH_PES_MOST && measured_pes[i]; i++)
+    for (size_t i = 0; i < BENCH_PES_MAX && measured_pes[i]; i++)
         for (int tcp = 0; tcp < 2; tcp++) {
             struct bench_collectives_setup setup = {tcp, measured_pes[i]};
 
@@ -402,7 +402,7 @@ static size_t bench_collectives_pes_count(void)
 {
     size_t count = 0;
 
-    while (count < BENCH_PES_MOST && measured_pes[count])
+    while (count < BENCH_PES_MAX && measured_pes[count])
         count++;
     return count;
 }

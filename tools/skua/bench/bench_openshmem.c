@@ -51,7 +51,7 @@ static const struct {
 #define SINGLES (sizeof singles / sizeof *singles)
 
 /* The numbers of PEs of the last run, as in struct bench_host. */
-static int measured_pes[BENCH_PES_MOST];
+static int measured_pes[BENCH_PES_MAX];
 
 static double bench_openshmem_get(const struct results *r, const char *library, int pes,
                                   size_t bytes, const char *metric)
@@ -106,7 +106,7 @@ static void bench_openshmem_run(struct results *results, const struct bench_host
     char what[64];
 
     memcpy(measured_pes, host->pes, sizeof measured_pes);
-    for (size_t i = 0; i < BENCH_PES_MOST && host->pes[i]; i++) {
+    for (size_t i = 0; i < BENCH_PES_MAX && host->pes[i]; i++) {
         snprintf(what, sizeof what, "OpenSHMEM, %d PEs", host->pes[i]);
         bench_step(round, rounds, what);
         bench_openshmem_run_pes(results, host, host->pes[i]);
@@ -228,9 +228,9 @@ static void bench_openshmem_print_goals(const struct results *r, int pes)
 
 static void bench_openshmem_print(const struct results *r)
 {
-    for (size_t i = 0; i < BENCH_PES_MOST && measured_pes[i]; i++)
+    for (size_t i = 0; i < BENCH_PES_MAX && measured_pes[i]; i++)
         bench_openshmem_print_tables(r, measured_pes[i]);
-    for (size_t i = 0; i < BENCH_PES_MOST && measured_pes[i]; i++)
+    for (size_t i = 0; i < BENCH_PES_MAX && measured_pes[i]; i++)
         bench_openshmem_print_goals(r, measured_pes[i]);
     bench_print_goals_head("Goals, start");
     bench_print_goal("64 processes start, allocate, pass a barrier, end: seconds",

@@ -37,7 +37,7 @@ static const struct prk_column {
 #define PRK_OWN     2 /* columns of Skua */
 
 /* The numbers of PEs of the last run, as in struct bench_host. */
-static int prk_pes[BENCH_PES_MOST];
+static int prk_pes[BENCH_PES_MAX];
 
 /* A network and a number of PEs. */
 struct prk_setup {
@@ -88,7 +88,7 @@ static void bench_prk_run(struct results *results, const struct bench_host *host
                           int rounds)
 {
     memcpy(prk_pes, host->pes, sizeof prk_pes);
-    for (size_t i = 0; i < BENCH_PES_MOST && host->pes[i]; i++)
+    for (size_t i = 0; i < BENCH_PES_MAX && host->pes[i]; i++)
         for (int tcp = 0; tcp < 2; tcp++)
             bench_prk_run_setup(results, host, &(struct prk_setup){tcp, host->pes[i]}, round,
                                 rounds);
@@ -171,7 +171,7 @@ static void bench_prk_print_goals(const struct results *r, const struct prk_setu
 static void bench_prk_each(const struct results *r,
                            void (*print)(const struct results *, const struct prk_setup *))
 {
-    for (size_t i = 0; i < BENCH_PES_MOST && prk_pes[i]; i++)
+    for (size_t i = 0; i < BENCH_PES_MAX && prk_pes[i]; i++)
         for (int tcp = 0; tcp < 2; tcp++)
             print(r, &(struct prk_setup){tcp, prk_pes[i]});
 }
@@ -190,7 +190,7 @@ static void bench_prk_draw(struct plot_curve *curve, const struct results *r,
     curve->name   = column->head;
     curve->colour = column->colour;
     curve->dash   = "";
-    for (size_t i = 0; i < BENCH_PES_MOST && prk_pes[i]; i++)
+    for (size_t i = 0; i < BENCH_PES_MAX && prk_pes[i]; i++)
         plot_curve_add(curve, prk_pes[i],
                        bench_prk_get(r, column, &(struct prk_setup){tcp, prk_pes[i]}, metric));
 }

@@ -98,7 +98,7 @@ static struct bench_host bench_scaling_host;
 /* Returns the number of kernels to show: the last one, between two hosts, needs four PEs. */
 static size_t bench_scaling_shown(void)
 {
-    for (int i = 0; i < BENCH_PES_MOST && bench_scaling_host.pes[i]; i++)
+    for (int i = 0; i < BENCH_PES_MAX && bench_scaling_host.pes[i]; i++)
         if (bench_scaling_host.pes[i] >= BENCH_SCALING_HOSTS)
             return BENCH_SCALING_KERNELS;
     return BENCH_SCALING_LOCAL;
@@ -242,7 +242,7 @@ static void bench_scaling_run(struct results *results, const struct bench_host *
                               int rounds)
 {
     bench_scaling_host = *host;
-    for (int i = 0; i < BENCH_PES_MOST && host->pes[i] && bench_scaling_has_kernels(host); i++) {
+    for (int i = 0; i < BENCH_PES_MAX && host->pes[i] && bench_scaling_has_kernels(host); i++) {
         char what[32];
 
         snprintf(what, sizeof what, "%d PE%s", host->pes[i], host->pes[i] == 1 ? "" : "s");
@@ -399,7 +399,7 @@ static void bench_scaling_print_fairness(const struct results *r, const char *ki
                                          const char *what)
 {
     printf("%-46s", what);
-    for (int i = 0; i < BENCH_PES_MOST && bench_scaling_host.pes[i]; i++)
+    for (int i = 0; i < BENCH_PES_MAX && bench_scaling_host.pes[i]; i++)
         for (size_t s = 0; bench_scaling_host.pes[i] > 2 && s < 2; s++)
             bench_print_value(
                 bench_scaling_share(r, kind, bench_scaling_skua[s], bench_scaling_host.pes[i]), 9);
@@ -410,12 +410,12 @@ static void bench_scaling_print_shares(const struct results *r)
 {
     bool several = false;
 
-    for (int i = 0; i < BENCH_PES_MOST; i++)
+    for (int i = 0; i < BENCH_PES_MAX; i++)
         several = several || bench_scaling_host.pes[i] > 2;
     if (!several)
         return;
     printf("\nMessages to PE 0: the largest share of a sender / the smallest\n%-46s", "PEs");
-    for (int i = 0; i < BENCH_PES_MOST && bench_scaling_host.pes[i]; i++)
+    for (int i = 0; i < BENCH_PES_MAX && bench_scaling_host.pes[i]; i++)
         if (bench_scaling_host.pes[i] > 2)
             printf("%9d%9s", bench_scaling_host.pes[i], "threads");
     printf("\n");

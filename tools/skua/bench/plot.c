@@ -167,7 +167,7 @@ static void plot_draw_grid(FILE *to, const struct plot_frame *f)
     }
 }
 
-/* Draws the line that divides the plot, if it lies inside it. */
+/* Draws the line that divides the plot, if it is inside it. */
 static void plot_draw_limit(FILE *to, const struct plot_frame *f, const struct plot_axes *axes)
 {
     double x;

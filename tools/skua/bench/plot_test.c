@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* plot_test.c - SVG plots: every point lies inside the axes, ticks suit the range, names do not
+/* plot_test.c - SVG plots: every point is inside the axes, ticks suit the range, names do not
  * overlap. */
 #include "plot.h"
 
@@ -31,7 +31,7 @@ static int plot_test_count(const char *text, const char *what)
     return count;
 }
 
-/* Returns whether all circles, which mark the points, lie inside the axes. */
+/* Returns whether all circles, which mark the points, are inside the axes. */
 static bool plot_test_inside(const char *text)
 {
     double x, y;

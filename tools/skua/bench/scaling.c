@@ -21,16 +21,16 @@ static void scaling_run_on(const struct scaling *scaling, struct results *result
     scaling->run(scaling, results, host, pes);
 }
 
-int scaling_list_pes(const struct bench_host *host, int pes[BENCH_PES_MOST + 1])
+int scaling_list_pes(const struct bench_host *host, int pes[BENCH_PES_MAX + 1])
 {
     int  count = 0;
     bool one   = false;
 
-    for (int i = 0; i < BENCH_PES_MOST && host->pes[i]; i++)
+    for (int i = 0; i < BENCH_PES_MAX && host->pes[i]; i++)
         one = one || host->pes[i] == 1;
     if (!one)
         pes[count++] = 1;
-    for (int i = 0; i < BENCH_PES_MOST && host->pes[i]; i++)
+    for (int i = 0; i < BENCH_PES_MAX && host->pes[i]; i++)
         pes[count++] = host->pes[i];
     return count;
 }
@@ -38,7 +38,7 @@ int scaling_list_pes(const struct bench_host *host, int pes[BENCH_PES_MOST + 1])
 void scaling_run(const struct scaling *scaling, struct results *results,
                  const struct bench_host *host, int round, int rounds)
 {
-    int pes[BENCH_PES_MOST + 1], count = scaling_list_pes(host, pes);
+    int pes[BENCH_PES_MAX + 1], count = scaling_list_pes(host, pes);
 
     for (int i = 0; i < count; i++)
         scaling_run_on(scaling, results, host, pes[i], round, rounds);
@@ -219,7 +219,7 @@ void scaling_add_efficiencies(const struct scaling *scaling, struct results *res
                               const struct bench_host *host)
 {
     for (int c = 0; c < SCALING_SERIES && scaling->curve[c].series; c++)
-        for (int i = 0; i < BENCH_PES_MOST && host->pes[i]; i++) {
+        for (int i = 0; i < BENCH_PES_MAX && host->pes[i]; i++) {
             const char   *series = scaling->curve[c].series;
             struct result result = {.bytes = scaling->bytes_on
                                                  ? scaling->bytes_on(scaling, host->pes[i])
@@ -293,7 +293,7 @@ void scaling_print(const struct scaling *scaling, const struct results *results,
     for (int c = 0; c < SCALING_SERIES && scaling->curve[c].series; c++)
         printf("%19s", scaling->curve[c].name);
     printf("\n");
-    for (int i = 0; i < BENCH_PES_MOST && host->pes[i]; i++) {
+    for (int i = 0; i < BENCH_PES_MAX && host->pes[i]; i++) {
         scaling_print_line(scaling, results, host, host->pes[i]);
         oversubscribed = oversubscribed || host->pes[i] > host->cores;
     }
@@ -347,7 +347,7 @@ void scaling_print_goals(const struct scaling *scaling, const struct results *re
     if (scaling->of_limit == 0)
         return;
     bench_print_goals_head("Goals");
-    for (int i = 0; i < BENCH_PES_MOST && host->pes[i]; i++) {
+    for (int i = 0; i < BENCH_PES_MAX && host->pes[i]; i++) {
         int  pes = host->pes[i];
         char what[64], *plural = pes == 1 ? "" : "s";
 
@@ -378,7 +378,7 @@ static void scaling_draw(struct plot *plot, const struct scaling *scaling,
         next->name   = scaling->curve[plot->curves].name;
         next->colour = colours[plot->curves];
         next->dash   = "";
-        for (int i = 0; i < BENCH_PES_MOST && host->pes[i]; i++)
+        for (int i = 0; i < BENCH_PES_MAX && host->pes[i]; i++)
             plot_curve_add(next, host->pes[i],
                            scaling_efficiency(scaling, results, series, host->pes[i]));
     }

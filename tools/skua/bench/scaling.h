@@ -85,7 +85,7 @@ int scaling_grow_rows(const struct scaling *scaling, int pes, int unit);
 
 /** Lists the numbers of PEs to measure an application on: those of host->pes, and before them 1,
  * which efficiencies refer to, if it is not among them.  Returns their number. */
-int scaling_list_pes(const struct bench_host *host, int pes[BENCH_PES_MOST + 1]);
+int scaling_list_pes(const struct bench_host *host, int pes[BENCH_PES_MAX + 1]);
 
 /** Measures an application on each number of PEs of scaling_list_pes(). */
 void scaling_run(const struct scaling *scaling, struct results *results,

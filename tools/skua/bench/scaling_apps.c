@@ -121,7 +121,7 @@ static void scaling_apps_run_on(const struct scaling *app, const struct scaling 
 
 void scaling_apps_run(struct results *results, const struct bench_host *host, int round, int rounds)
 {
-    int pes[BENCH_PES_MOST + 1], count = scaling_list_pes(host, pes);
+    int pes[BENCH_PES_MAX + 1], count = scaling_list_pes(host, pes);
 
     for (size_t i = 0; i < sizeof scaling_apps / sizeof *scaling_apps; i++)
         for (int weak = 0; weak < 2; weak++) {

@@ -143,7 +143,7 @@ static void scaling_test_lines(void)
 {
     struct results    results = {0};
     struct bench_host host = {.cores = 4, .pes = {2, 8}}, with_one = {.pes = {4, 1}};
-    int               pes[BENCH_PES_MOST + 1];
+    int               pes[BENCH_PES_MAX + 1];
     struct bench_stop stop = {"peer-mpich-app", "mpich", "fft1d-", 8, 180};
 
     OK(scaling_list_pes(&host, pes) == 3 && pes[0] == 1 && pes[1] == 2 && pes[2] == 8,

@@ -10,7 +10,7 @@
 
 struct async_writer {
     int           fd;
-    int           error; /* errno of the write that failed, or 0; then nothing is queued any more */
+    int           error; /* errno of the write that failed, or 0; then nothing more is queued */
     struct buffer unsent;
 };
 

@@ -44,7 +44,7 @@ void iof_output_write(const struct iof_output *output, const char *text, size_t 
 /** Sets the function that receives what is written, for all outputs of this process. */
 void iof_set_sink(void (*sink)(void *arg, int to, const char *text, size_t bytes), void *arg);
 
-/** The stdin of skuarun on its way to process 0: text[begin, end) is not written yet. */
+/** The stdin of skuarun that is forwarded to process 0: text[begin, end) is not written yet. */
 struct iof_input {
     int    from, to; /* -1: closed */
     char   text[65536];

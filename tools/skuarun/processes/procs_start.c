@@ -20,6 +20,7 @@
 #include <sys/personality.h>
 #include <sys/prctl.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -239,8 +240,11 @@ static void procs_keep_ends(struct procs *procs, const struct run_options *optio
  * not have meant. */
 static void procs_exec_error(const char *program, int error, char reason[REASON_BYTES])
 {
-    bool here = error == ENOENT && !strchr(program, '/') && access(program, X_OK) == 0;
+    bool        here = error == ENOENT && !strchr(program, '/') && access(program, X_OK) == 0;
+    struct stat file;
 
+    if (error == EACCES && stat(program, &file) == 0 && S_ISDIR(file.st_mode))
+        error = EISDIR;
     snprintf(reason, REASON_BYTES, "cannot run %s: %s%s%s", program, strerror(error),
              here ? " in PATH; to run the one in this directory, write ./" : "",
              here ? program : "");

@@ -250,7 +250,7 @@ bool recovery_next(struct recovery *r, struct image_record *record, int count, i
 
     recovery_trace(r, "all processes have ended");
     recovery_undo_resize(r, newest);
-    r->announced = true; /* nothing of the epoch that is over is printed any more */
+    r->announced = true; /* nothing more of the former epoch is printed */
     recovery_completed(r, newest);
     resize        = recovery_may_resize(r) && !r->failing ? r->resize : 0;
     r->pes_before = r->pes;
