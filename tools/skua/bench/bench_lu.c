@@ -8,11 +8,10 @@
 
 static const int bench_lu_sizes[] = {2048, 4096, 8192}; /* rows, on two PEs */
 
-#define LU_SIZES     (sizeof bench_lu_sizes / sizeof *bench_lu_sizes)
-#define LU_MANY      16 /* PEs, where there are as many cores */
-#define LU_MANY_N    16384
-#define LU_MANY_ROWS 4                /* of the grid of HPL, at most */
-#define LU_BLOCKS    "64,128,192,256" /* of HPL */
+#define LU_SIZES  (sizeof bench_lu_sizes / sizeof *bench_lu_sizes)
+#define LU_MANY   16 /* PEs, where there are as many cores */
+#define LU_MANY_N 16384
+#define LU_BLOCKS "64,128,192,256" /* of HPL */
 
 /* ---- running ------------------------------------------------------------- */
 
@@ -42,16 +41,19 @@ static void bench_lu_run_scalapack(struct results *results, const struct bench_h
         }
 }
 
-/* Measures HPL, on a grid of @p rows rows, with all of @p sizes, which commas separate, in one run:
- * its suite takes seconds to begin. */
+/* Measures HPL with all of @p sizes, which commas separate, in one run, since its suite takes
+ * seconds to begin.  Its grids have at most as many rows as columns, and more than an eighth. */
 static void bench_lu_run_hpl(struct results *results, const struct bench_host *host,
-                             const char *sizes, int ranks, int rows)
+                             const char *sizes, int ranks)
 {
     char              argument[80];
     struct bench_peer peer = {"openmpi", "peer-hpl", "hpl", argument};
 
-    snprintf(argument, sizeof argument, "%s:%s:%d", sizes, LU_BLOCKS, rows);
-    bench_run_peer(results, host, &peer, ranks);
+    for (int rows = 1; rows * rows <= ranks; rows++)
+        if (ranks % rows == 0 && rows * rows * 8 > ranks) {
+            snprintf(argument, sizeof argument, "%s:%s:%d", sizes, LU_BLOCKS, rows);
+            bench_run_peer(results, host, &peer, ranks);
+        }
 }
 
 static void bench_lu_run_many(struct results *results, const struct bench_host *host)
@@ -61,8 +63,7 @@ static void bench_lu_run_many(struct results *results, const struct bench_host *
     snprintf(sizes, sizeof sizes, "%d", LU_MANY_N);
     bench_lu_run_skua(results, host, LU_MANY_N, LU_MANY, 1);
     bench_lu_run_scalapack(results, host, LU_MANY_N, LU_MANY);
-    for (int rows = 2; rows <= LU_MANY_ROWS; rows *= 2)
-        bench_lu_run_hpl(results, host, sizes, LU_MANY, rows);
+    bench_lu_run_hpl(results, host, sizes, LU_MANY);
 }
 
 /* Returns whether a part is measured: the number of rows is its name. */
@@ -105,7 +106,7 @@ static void bench_lu_run(struct results *results, const struct bench_host *host,
         if (bench_lu_wanted(host, bench_lu_sizes[i]))
             bench_lu_run_size(results, host, bench_lu_sizes[i], round, rounds);
     bench_step(round, rounds, "HPL and the rest of the HPC Challenge");
-    bench_lu_run_hpl(results, host, host->only ? host->only : "2048,4096,8192", 2, 1);
+    bench_lu_run_hpl(results, host, host->only ? host->only : "2048,4096,8192", 2);
     if (host->cores >= LU_MANY && !host->only) {
         bench_step(round, rounds, "16 PEs");
         bench_lu_run_many(results, host);
