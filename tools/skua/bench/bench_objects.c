@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* bench_objects.c - skua bench objects: array elements against plain handlers, malloc and loops. */
+#include <stdlib.h>
+
 #include "bench.h"
 
 #define ELEMENT_BYTES 72 /* of an element in bench/objects.c, with its header   */
