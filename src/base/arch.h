@@ -15,8 +15,6 @@
  *   SKI_CMA_SLOW       1: one copy by the kernel between two processes takes longer than two copies
  *                      through the arena
  *   SKI_BROADCAST_WHOLE bytes of a broadcast between two hosts up to which segments gain nothing
- *   SKI_ONE_WAY_MIN    bytes of a packet over TCP from which on the two directions of a pair of PEs
- *                      have connections of their own; 0: never
  *   SKI_INBOX_AHEAD    cells of an inbox that a sender prefetches ahead; 0: none
  *   ski_prefetch_polled() brings a cache line into the cache of this core, which polls another line
  *                         and will read this one afterwards

@@ -31,7 +31,6 @@ static inline uint64_t ski_ticks_rate(void)
 #define SKI_CMA_SLOW 1
 
 #define SKI_BROADCAST_WHOLE ((size_t)512 << 10)
-#define SKI_ONE_WAY_MIN     ((size_t)0)
 
 /* An atomic add does not wait for earlier stores, and prefetching does not change the rate. */
 #define SKI_INBOX_AHEAD 0

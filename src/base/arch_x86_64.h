@@ -30,7 +30,6 @@ static inline uint64_t ski_ticks_rate(void)
 
 /* 1 MB over loopback takes 158 us in four segments and 143 us in one. */
 #define SKI_BROADCAST_WHOLE ((size_t)1 << 20)
-#define SKI_ONE_WAY_MIN     ((size_t)1 << 20)
 
 /* A locked instruction waits for earlier stores, and so for the cache lines that they write. */
 #define SKI_INBOX_AHEAD 8

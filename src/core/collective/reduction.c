@@ -236,18 +236,32 @@ enum reduction_progress {
     REDUCTION_SENT_UP    /* another PE has the partial result from now on  */
 };
 
-/* Returns the PE that holds the partial result of the block of this PE after the round @p level of
- * a reduction to @p root. */
-static int reduction_parent(const struct ski_pe *self, int level, int root)
+/* Returns the delegate of a block in the reduction to a root with @p head.  Contributions that are
+ * passed by address go along the tree whose only target is the root: PEs whose lowest bit differs
+ * from the root's, and thus the PE before it, have nothing to do after their calls, so they may
+ * compute. */
+static int reduction_delegate(const struct ski_pe *self, const struct ski_reduction_head *head,
+                              int block, int level)
 {
-    return ski_block_root_delegate(ski_block_of(self->pe, level + 1), level + 1, root, self->pes);
+    if (head->algorithm == SKI_REDUCTION_SHARED)
+        return ski_block_delegate(block, level, head->root, self->pes);
+    return ski_block_root_delegate(block, level, head->root, self->pes);
 }
 
-/* Returns the PE that sends the partial result of the sibling block in the round @p level of a
- * reduction to @p root. */
-static int reduction_child(const struct ski_pe *self, int level, int root)
+/* Returns the PE that holds the partial result of the block of this PE after the round @p level of
+ * the reduction to a root with @p head. */
+static int reduction_parent(const struct ski_pe *self, const struct ski_reduction_head *head,
+                            int level)
 {
-    return ski_block_root_delegate(ski_block_sibling(self->pe, level), level, root, self->pes);
+    return reduction_delegate(self, head, ski_block_of(self->pe, level + 1), level + 1);
+}
+
+/* Returns the PE that sends the partial result of the sibling block in the round @p level of the
+ * reduction to a root with @p head. */
+static int reduction_child(const struct ski_pe *self, const struct ski_reduction_head *head,
+                           int level)
+{
+    return reduction_delegate(self, head, ski_block_sibling(self->pe, level), level);
 }
 
 /* Returns the PE that sends the partial result of the sibling block in the round @p level of an
@@ -323,7 +337,7 @@ bool ski_reduction_combine_call(struct ski_pe *self, struct ski_reduction *r, co
     if (!contribution || r->head.all || r->head.algorithm != SKI_REDUCTION_WHOLE ||
         !ski_op_commutes((skua_op)r->head.op) ||
         (uintptr_t)data % ski_type_size((skua_type)r->head.type) ||
-        reduction_parent(self, 0, r->head.root) != self->pe)
+        reduction_parent(self, &r->head, 0) != self->pe)
         return false;
     ski_assert(r->round == 0 && contribution->bytes == sizeof r->head + r->bytes);
     reduction_credit(self, r, contribution);
@@ -339,7 +353,7 @@ bool ski_reduction_combine_call(struct ski_pe *self, struct ski_reduction *r, co
 static enum reduction_progress reduction_step_to_root(struct ski_pe *self, struct ski_reduction *r,
                                                       int level)
 {
-    int       parent       = reduction_parent(self, level, r->head.root);
+    int       parent       = reduction_parent(self, &r->head, level);
     skua_msg *contribution = r->received[level];
 
     if (parent != self->pe) {
@@ -348,7 +362,7 @@ static enum reduction_progress reduction_step_to_root(struct ski_pe *self, struc
     }
     if (contribution && reduction_is_credited(r))
         reduction_credit(self, r, contribution);
-    return reduction_combine_arrived(self, r, reduction_child(self, level, r->head.root))
+    return reduction_combine_arrived(self, r, reduction_child(self, &r->head, level))
                ? REDUCTION_CONTINUES
                : REDUCTION_WAITS;
 }
@@ -377,7 +391,7 @@ static void reduction_send_down(struct ski_pe *self, struct ski_reduction *r)
             continue;
         if (to >= 0)
             reduction_send(self, r, to, SKI_HANDLER_REDUCTION_RESULT, 0, false);
-        to = reduction_child(self, (int)r->round, r->head.root);
+        to = reduction_child(self, &r->head, (int)r->round);
     }
     if (to >= 0)
         reduction_send(self, r, to, SKI_HANDLER_REDUCTION_RESULT, 0, true);
@@ -553,8 +567,8 @@ static bool reduction_receives_from(const struct ski_pe             *self,
 {
     if (ski_reduction_is_exchange(head))
         return reduction_exchange_child(self, level) == source;
-    return reduction_child(self, level, head->root) == source &&
-           reduction_parent(self, level, head->root) == self->pe;
+    return reduction_child(self, head, level) == source &&
+           reduction_parent(self, head, level) == self->pe;
 }
 
 /* Returns whether this PE expects a partial result with @p head from @p source.  @p r is the
@@ -595,7 +609,7 @@ static struct ski_reduction *reduction_awaiting_result(struct ski_pe            
 
     return r && r->sent && r->head.all && r->head.algorithm == SKI_REDUCTION_SEGMENTED &&
                    !r->in_place && ski_reduction_agrees(r, head, bytes) &&
-                   reduction_parent(self, (int)r->round, r->head.root) == source
+                   reduction_parent(self, &r->head, (int)r->round) == source
                ? r
                : NULL;
 }

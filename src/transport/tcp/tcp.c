@@ -4,7 +4,6 @@
 
 #include <stdio.h>
 
-#include "base/arch.h"
 #include "base/seconds.h"
 #include "transport/netif.h"
 
@@ -45,7 +44,6 @@ static bool tcp_check_ports(struct ski_net *net)
 static skua_status tcp_start(struct ski_net *net)
 {
     ski_tcp.net        = net;
-    ski_tcp.one_way    = SKI_ONE_WAY_MIN;
     ski_tcp.interfaces = ski_netif_resolve(net->interfaces, net->one_host);
     if (!tcp_check_ports(net) || !tcp_check_interfaces(net))
         return SKUA_ERR_INVAL;

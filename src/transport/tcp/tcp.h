@@ -176,7 +176,6 @@ struct ski_peer {
     struct ski_peer *main;   /* the peer that this is a rail of; NULL: it is none */
     struct ski_peer *rail[SKI_TCP_RAILS_MAX]; /* by number, from 1 on; or NULL     */
     bool             rails_opened;
-    bool             one_way; /* rail 1 carries what this port sends, rail 0 what the peer does */
     uint64_t         multiparts; /* packets that were divided so far                  */
 };
 
@@ -233,7 +232,6 @@ struct ski_port {
 struct ski_tcp {
     struct ski_net *net;
     const char     *interfaces;      /* the result of ski_netif_resolve()                        */
-    size_t          one_way;         /* bytes from which on a packet uses a one-way rail; 0: none */
     _Atomic size_t  unauthenticated; /* unauthenticated connections of all ports                 */
     _Atomic double close_deadline; /* shared by ports that are closed in a row; 0: none is closed */
     char           text[128], shared_text[192]; /* what describe() returns                      */

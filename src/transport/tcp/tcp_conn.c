@@ -462,17 +462,6 @@ bool ski_tcp_on_packets(struct ski_tcp_conn *conn)
     return tcp_conn_received(conn, n, sense, "it sent invalid data");
 }
 
-/* Reads the connections with @p pe on which the first part of a packet may have arrived. */
-static void tcp_conns_read_first_part(struct ski_port *port, int pe)
-{
-    struct ski_tcp_conn *conn = *ski_tcp_conn_bucket(port, pe);
-
-    while (conn && (conn->pe != pe || conn->rail > 0 || conn->state != SKI_TCP_OPEN))
-        conn = conn->next_in_bucket;
-    if (conn)
-        ski_tcp_on_readable(conn);
-}
-
 /* Receives a part of a packet, and nothing behind it: the runtime says where the next packet
  * belongs when this one is complete. */
 static bool tcp_conn_on_part(struct ski_tcp_conn *conn)
@@ -482,12 +471,6 @@ static bool tcp_conn_on_part(struct ski_tcp_conn *conn)
     void               *to   = NULL;
     ssize_t             n;
 
-    if (in->early) { /* with the first part its place is known, and the rest needs no copy */
-        tcp_conns_read_first_part(conn->port, conn->pe);
-        if (conn->on_readable != tcp_conn_on_part)
-            return true;
-        left = in->bytes - in->got;
-    }
     ski_framing_check_target(in);
     direct = tcp_conn_direct_bytes(conn, &to);
     if (direct > 0) {

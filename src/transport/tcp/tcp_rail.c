@@ -9,11 +9,6 @@
  * first part keeps its turn among the packets on rail 0; tcp_multipart.h describes the parts and
  * how they are received.  A rail that breaks means that the peer is lost, as for rail 0.
  *
- * Without other networks, the higher of two PEs opens a rail on the same one and sends nearly all
- * of its large packets there, the lower one sends on rail 0: a *one-way* rail.  The kernel locks a
- * socket while it copies to or from it, so on a connection whose two directions carry large packets
- * at the same time the ends wait for each other.  SKI_ONE_WAY_MIN says where that pays.
- *
  * A rail is a struct ski_peer with a send queue and a connection of its own, which belongs to the
  * peer of rail 0.  The side that first sends a large packet opens a rail, and both use it.
  */
@@ -131,14 +126,6 @@ static struct ski_peer *rail_new(struct ski_peer *main, unsigned number,
     return rail;
 }
 
-/* Opens rail @p number of a peer. */
-static void rail_open(struct ski_peer *peer, unsigned number, const struct sockaddr_storage *addr)
-{
-    peer->rail[number] = rail_new(peer, number, addr);
-    if (peer->rail[number] && !ski_tcp_try_next(peer->rail[number]))
-        ski_tcp_rail_give_up(peer->rail[number]);
-}
-
 /* Opens the other rails of a peer. */
 static void rail_open_all(struct ski_peer *peer)
 {
@@ -147,26 +134,11 @@ static void rail_open_all(struct ski_peer *peer)
 
     assert(!peer->rails_opened && n < SKI_TCP_RAILS_MAX);
     peer->rails_opened = true;
-    for (unsigned i = 1; i <= n; i++)
-        rail_open(peer, i, &addr[i - 1]);
-}
-
-/* Opens a one-way rail to a peer without other rails, if this port is to send on it and has not
- * tried to. */
-static void rail_open_one_way(struct ski_peer *peer)
-{
-    struct sockaddr_storage first = {0};
-    socklen_t               bytes = sizeof first;
-
-    if (peer->one_way || peer->rail[1] || ski_tcp.net->rails != 0 || peer->port->pe < peer->pe ||
-        peer->conn->records ||
-        getpeername(peer->conn->source.fd, (struct sockaddr *)&first, &bytes) != 0)
-        return;
-    for (size_t i = 0; i < peer->addrs.count && !peer->one_way; i++)
-        if (ski_sockaddr_same_host(&peer->addrs.addr[i], &first)) {
-            peer->one_way = true;
-            rail_open(peer, 1, &peer->addrs.addr[i]);
-        }
+    for (unsigned i = 1; i <= n; i++) {
+        peer->rail[i] = rail_new(peer, i, &addr[i - 1]);
+        if (peer->rail[i] && !ski_tcp_try_next(peer->rail[i]))
+            ski_tcp_rail_give_up(peer->rail[i]);
+    }
 }
 
 void ski_tcp_rail_give_up(struct ski_peer *rail)
@@ -250,15 +222,15 @@ static size_t rail_list_open(struct ski_peer *peer, struct ski_peer **to)
     return n;
 }
 
-/* Divides @p bytes such that all rails have the same number of bytes to send, or for a one-way
- * rail. Rail 0 has a part in any case; that of another may be 0. */
+/* Divides @p bytes such that all rails have the same number of bytes to send.  Rail 0 has a part in
+ * any case; that of another may be 0. */
 static void rail_divide(struct ski_peer *const *rail, size_t n, size_t bytes, size_t *share)
 {
     size_t level = bytes, left = bytes - RAIL_ALIGN;
 
     for (size_t i = 0; i < n; i++)
         level += rail[i]->waiting_bytes;
-    level = rail[0]->one_way ? SIZE_MAX : level / n;
+    level /= n;
     for (size_t i = 1; i < n; i++) {
         size_t most = level > rail[i]->waiting_bytes ? level - rail[i]->waiting_bytes : 0;
 
@@ -357,10 +329,6 @@ skua_status ski_tcp_send_divided(struct ski_peer *peer, const struct ski_tcp_sen
         return SKUA_ERR_UNSUPPORTED;
     if (!peer->rails_opened)
         rail_open_all(peer);
-    if (ski_tcp.one_way && whole->bytes[0] + whole->bytes[1] >= ski_tcp.one_way)
-        rail_open_one_way(peer);
-    else if (peer->one_way)
-        return SKUA_ERR_UNSUPPORTED;
     n = rail_list_open(peer, rail);
     if (n < 2)
         return n == 0 ? SKUA_ERR_AGAIN : SKUA_ERR_UNSUPPORTED;

@@ -23,7 +23,6 @@
 
 static unsigned break_test_arrived, break_test_aborted, break_test_lost;
 static char    *break_test_data;
-static bool     break_test_intact; /* the last packet that arrived is as it was sent */
 
 __attribute__((format(printf, 2, 3))) static void break_test_log(enum ski_log_level level,
                                                                  const char        *format, ...)
@@ -66,8 +65,7 @@ static void *break_test_alloc(void *owner, size_t bytes)
 
 static void break_test_on_arrived(void *owner, void *packet, size_t bytes)
 {
-    (void)owner;
-    break_test_intact = memcmp(packet, break_test_data, bytes) == 0;
+    (void)owner, (void)bytes;
     break_test_arrived++;
     free(packet);
 }
@@ -347,68 +345,6 @@ static void test_rail_claimed_last(void)
     close(pair[1]);
 }
 
-/* ---- one-way rails ---------------------------------------------------------------------------
- */
-
-/* Connects a port with another one.  Returns the peer. */
-static struct ski_peer *break_test_connect(struct ski_port *from, struct ski_port *to, int pe)
-{
-    char             address[SKI_PORT_ADDRESS_MAX];
-    size_t           bytes = ski_tcp_address(to, address);
-    struct ski_peer *peer;
-
-    CHECK(ski_tcp_connect(from, pe, address, bytes, &peer) == SKUA_OK);
-    return peer;
-}
-
-/* Sends a packet between two ports, and polls both until it has arrived whole.  Returns whether it
- * has. */
-static bool break_test_deliver(struct ski_peer *peer, struct ski_port *to, size_t bytes)
-{
-    unsigned arrived = break_test_arrived;
-
-    CHECK(ski_tcp_send(peer, break_test_data, bytes) >= 0);
-    for (unsigned i = 0; i < ROUNDS_MAX && break_test_arrived == arrived; i++) {
-        ski_tcp_progress(peer->port);
-        ski_tcp_progress(to);
-    }
-    return break_test_arrived == arrived + 1 && break_test_intact;
-}
-
-static void test_one_way(void)
-{
-    struct break_test_ports p     = {.from = NULL};
-    size_t                  large = 2 * SKI_TCP_RAIL_BYTES;
-    struct ski_peer        *back;
-
-    break_test_net.rails = 0;
-    ski_tcp.one_way      = large;
-    break_test_arrived   = 0;
-    CHECK(ski_tcp_open(1, &break_test_up, NULL, &p.from) == SKUA_OK &&
-          ski_tcp_open(0, &break_test_up, NULL, &p.to) == SKUA_OK);
-    p.peer = break_test_connect(p.from, p.to, 0);
-    CHECK(break_test_deliver(p.peer, p.to, SKI_PACKET_MIN));
-    back = break_test_connect(p.to, p.from, 1);
-    CHECK(break_test_deliver(back, p.from, SKI_PACKET_MIN));
-    OK(break_test_deliver(p.peer, p.to, large - 1) && !p.peer->rail[1],
-       "a packet that is not large enough opens no one-way rail");
-    CHECK(break_test_deliver(p.peer, p.to, large));
-    for (unsigned i = 0; i < ROUNDS_MAX && !break_test_rails_are_open(&p); i++) {
-        ski_tcp_progress(p.from);
-        ski_tcp_progress(p.to);
-    }
-    OK(break_test_rails_are_open(&p), "the higher PE opens one");
-    OK(break_test_deliver(p.peer, p.to, large) && break_test_deliver(p.peer, p.to, BYTES) &&
-           p.peer->multiparts == 2,
-       "and its large packets arrive on it");
-    OK(break_test_deliver(p.peer, p.to, large - 1) && p.peer->multiparts == 2, "and others do not");
-    OK(break_test_deliver(back, p.from, BYTES) && back->multiparts == 0 && !back->rail[1],
-       "those of the lower one arrive on rail 0");
-    break_test_close(&p);
-    ski_tcp.one_way      = 0;
-    break_test_net.rails = 2;
-}
-
 /* ---- packets that the progress thread sends ---------------------------------------------------
  */
 
@@ -477,8 +413,6 @@ int main(void)
     ski_tcp.interfaces = "lo";
     break_test_data    = calloc(1, BYTES);
     CHECK(break_test_data);
-    for (size_t i = 0; i < BYTES; i++)
-        break_test_data[i] = (char)(i * 31 >> 3);
     test_rail_breaks();
     test_rail_stops();
     break_test_ends(true);
@@ -486,7 +420,6 @@ int main(void)
     break_test_claimed(false);
     break_test_claimed(true);
     test_rail_claimed_last();
-    test_one_way();
     test_write_ahead_broken();
     test_write_ahead_settles();
     free(break_test_data);
