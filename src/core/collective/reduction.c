@@ -236,16 +236,16 @@ enum reduction_progress {
     REDUCTION_SENT_UP    /* another PE has the partial result from now on  */
 };
 
-/* Returns the delegate of a block in the reduction to a root with @p head.  Contributions that are
- * passed by address go along the tree whose only target is the root: PEs whose lowest bit differs
- * from the root's, and thus the PE before it, have nothing to do after their calls, so they may
- * compute. */
+/* Returns the delegate of a block in the reduction to a root with @p head.  The PE before the root
+ * is a delegate of calls that are not split.  Segments, each of which has another root, and
+ * contributions that are passed by address go along the tree whose only target is the root: there
+ * PEs whose lowest bit differs from the root's have nothing to do after their calls. */
 static int reduction_delegate(const struct ski_pe *self, const struct ski_reduction_head *head,
                               int block, int level)
 {
-    if (head->algorithm == SKI_REDUCTION_SHARED)
-        return ski_block_delegate(block, level, head->root, self->pes);
-    return ski_block_root_delegate(block, level, head->root, self->pes);
+    if (head->algorithm == SKI_REDUCTION_WHOLE)
+        return ski_block_root_delegate(block, level, head->root, self->pes);
+    return ski_block_delegate(block, level, head->root, self->pes);
 }
 
 /* Returns the PE that holds the partial result of the block of this PE after the round @p level of
