@@ -564,6 +564,19 @@ static void poke_deleted_array(void)
     skua_invoke_all(all, poke_entry, NULL, 0);
 }
 
+/* The member was looked up before, and is remembered until the group ends. */
+static void local_deleted(void)
+{
+    skua_collection all = skua_group_create(thing_class, NULL, 0);
+
+    skua_poll(SIZE_MAX);
+    if (!skua_group_local(all) || skua_group_local(all) != skua_group_local(all))
+        skua_abort("there is no member");
+    skua_collection_destroy(all);
+    skua_poll(SIZE_MAX);
+    skua_group_local(all);
+}
+
 static void contribute_twice(void)
 {
     skua_invoke_copy(skua_element1(things(20), 19), twice_entry, NULL, 0);
@@ -1472,6 +1485,7 @@ static const struct {
     {"done-too-long", done_too_long, NULL},
     {"poke-no-array", poke_no_array, NULL},
     {"poke-deleted-array", poke_deleted_array, NULL},
+    {"local-deleted", local_deleted, NULL},
     {"contribute-twice", contribute_twice, NULL},
     {"contribute-sizes", contribute_sizes, NULL},
     {"contribute-ops", contribute_ops, NULL},

@@ -108,6 +108,7 @@ misuse poke-no-entry 'skua_invoke_copy: thing .3. has no entry 4321; skua_entry_
 misuse poke-wrong-entry 'skua_invoke_copy: other::poke is not an entry of thing .3.'
 misuse poke-no-array 'skua_invoke_copy: 4d00000000 is not a collection that was ever created'
 misuse poke-deleted-array 'skua_invoke_all: a collection of thing that was deleted'
+misuse local-deleted 'skua_group_local: a collection of thing that was deleted'
 misuse contribute-twice 'thing .19. on PE 1 contributes to reduction 10000 of its collection while'
 misuse contribute-sizes 'reduction 0 of thing: .* on PE [01] contributes [12] x double for sum, but what came first, from PE [01], is [12] x'
 misuse contribute-ops 'reduction 0 of thing: .* on PE [01] contributes 1 x double for (sum|max), but what came first, from PE [01], is 1 x'

@@ -46,10 +46,10 @@ SKUA_API skua_collection skua_group_create(skua_class of, const void *data, size
 SKUA_API skua_collection skua_process_group_create(skua_class of, const void *data, size_t bytes);
 
 /** Returns the member of a group that is on the calling PE, or that of a process group in its
- *  process: skua_object_local() for a group, in a quarter of its instructions. Returns NULL in `begin`
- *  of skua_program() if the group does not exist on the PE yet. A call for a collection of another
- *  kind ends the job with an error. Otherwise the call waits for the creation of the group. The
- *  pointer is valid until the group is destroyed. */
+ *  process: skua_object_local() for a group, in a quarter of its instructions. Returns NULL in
+ *  `begin` of skua_program() if the group does not exist on the PE yet. A call for a collection of
+ *  another kind ends the job with an error. Otherwise the call waits for the creation of the
+ *  group. The pointer is valid until the group is destroyed. */
 SKUA_API void *skua_group_local(skua_collection group);
 
 /* ---- maps --------------------------------------------------------------------- */

@@ -76,7 +76,7 @@ static SKI_COLD void *query_member(struct ski_objects *objects, uint64_t id)
     /* A member of a group is not destroyed alone, so the list of those here has no holes. */
     if (all->live != 1 || all->object[0]->state != SKI_ALIVE)
         return NULL;
-    if (all->state == SKI_EXISTS) { /* else its end has forgotten the member already */
+    if (all->state == SKI_EXISTS) { /* else it is not complete, or has ended */
         objects->local_group  = id;
         objects->local_member = all->object[0] + 1;
     }

@@ -47,7 +47,7 @@ static struct seeds *seeds_of(const struct ski_objects *objects)
 
 /* ---- the deque ------------------------------------------------------------------------ */
 
-static void seed_row_grow(struct seeds *s)
+static void seed_deque_grow(struct seeds *s)
 {
     uint32_t   room  = s->room ? 2 * s->room : 16;
     skua_msg **deque = ski_malloc(room * sizeof(skua_msg *));
@@ -63,7 +63,7 @@ static void seed_row_grow(struct seeds *s)
 static void seed_push(struct seeds *s, skua_msg *seed)
 {
     if (s->count == s->room)
-        seed_row_grow(s);
+        seed_deque_grow(s);
     s->deque[(s->first + s->count++) & (s->room - 1)] = seed;
 }
 

@@ -10,10 +10,10 @@
  * fewer, that PE skips the element when they arrive.  If it has received more, the element misses
  * those in between: the old PE keeps broadcasts from the departure of the element until its arrival
  * is acknowledged, and resends to the element, wherever it is by then, those that the
- * acknowledgement shows to be missing.  Broadcasts that are later still wait for the element until
- * then.  Arrivals of elements that miss nothing are acknowledged together, when the messages that
- * are in the queue have run.  An inserted element is treated as one that migrates from the
- * inserting PE (insertion.h).
+ * acknowledgement shows to be missing.  Later broadcasts wait for the element until then.  Arrivals
+ * of elements that miss nothing are acknowledged together, when the messages that are in the queue
+ * have run.  An inserted element is treated as one that migrates from the inserting PE
+ * (insertion.h).
  *
  * A broadcast with nocopy arguments (nocopy.h) goes from the root to one PE of each host, which may
  * have to fetch them, and from there to the other PEs of the host.  Broadcasts after it come down

@@ -64,8 +64,8 @@ struct ski_pup_gaps {
 bool ski_pup_within(const struct ski_class *of, void *self, struct ski_pup_gaps *gaps);
 
 /** Sets `packed` of @p gaps, at most SKI_PUP_GAPS that another PE has sent, to the bytes of the
- *  fields: those of an object of the class @p of that no gap has.  Returns false if the gaps do not
- *  are within the object in ascending order. */
+ *  fields: those of an object of the class @p of that no gap has.  Returns false if the gaps are
+ * not within the object in ascending order. */
 bool ski_pup_gaps_set(const struct ski_class *of, struct ski_pup_gaps *gaps);
 
 /** Zeroes the gaps of an object that has moved with its memory from PE @p source, and runs the

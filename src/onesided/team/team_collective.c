@@ -282,7 +282,7 @@ static SKI_COLD _Noreturn void collective_bad_vector(const struct collective_cal
                           "a skua_team_blocks is NULL, has no sizes, or does not fit into memory");
 }
 
-/* Returns the blocks of @p vector, to be released by collective_vector_free(). */
+/* Returns the blocks of @p vector; the caller frees `computed`. */
 static struct collective_vector collective_vector(const struct collective_call *c,
                                                   const skua_team_blocks       *vector)
 {

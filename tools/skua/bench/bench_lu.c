@@ -42,15 +42,19 @@ static void bench_lu_run_scalapack(struct results *results, const struct bench_h
 }
 
 /* Measures HPL with all of @p sizes, which commas separate, in one run, since its suite takes
- * seconds to begin.  Its grids have at most as many rows as columns, and more than an eighth. */
+ * seconds to begin.  Its grids have at most as many rows as columns, and more than an eighth, but
+ * for numbers of ranks that have no such grid. */
 static void bench_lu_run_hpl(struct results *results, const struct bench_host *host,
                              const char *sizes, int ranks)
 {
     char              argument[80];
     struct bench_peer peer = {"openmpi", "peer-hpl", "hpl", argument};
+    int               most = 1;
 
     for (int rows = 1; rows * rows <= ranks; rows++)
-        if (ranks % rows == 0 && rows * rows * 8 > ranks) {
+        most = ranks % rows ? most : rows;
+    for (int rows = 1; rows <= most; rows++)
+        if (ranks % rows == 0 && (rows * rows * 8 > ranks || rows == most)) {
             snprintf(argument, sizeof argument, "%s:%s:%d", sizes, LU_BLOCKS, rows);
             bench_run_peer(results, host, &peer, ranks);
         }
