@@ -462,7 +462,8 @@ bool ski_tcp_on_packets(struct ski_tcp_conn *conn)
     return tcp_conn_received(conn, n, sense, "it sent invalid data");
 }
 
-/* Reads the connections with @p pe on which the first part of a packet may have arrived. */
+/* Reads a connection with @p pe that is rail 0, on which the first part of a packet may have
+ * arrived.  That may close any connection with @p pe. */
 static void tcp_conns_read_first_part(struct ski_port *port, int pe)
 {
     struct ski_tcp_conn *conn = *ski_tcp_conn_bucket(port, pe);
@@ -484,7 +485,7 @@ static bool tcp_conn_on_part(struct ski_tcp_conn *conn)
 
     if (in->early) { /* with the first part its place is known, and the rest needs no copy */
         tcp_conns_read_first_part(conn->port, conn->pe);
-        if (conn->on_readable != tcp_conn_on_part)
+        if (conn->on_readable != tcp_conn_on_part) /* the packet was aborted, or `conn' closed */
             return true;
         left = in->bytes - in->got;
     }
