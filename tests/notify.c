@@ -241,8 +241,8 @@ static void test_sync(void)
         skua_sync();
 }
 
-/* Returns the name of a file by which a PE tells that it has left the barrier.  The processes of a
- * job have the same parent. */
+/* Returns the name of a file by which a PE reports that it has left the barrier; the process of PE
+ * 0 tells jobs apart. */
 static const char *left_name(char name[64], int pe)
 {
     snprintf(name, 64, "/tmp/skua-notify.%ld.%d", (long)self()->mine->job, pe);

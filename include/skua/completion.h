@@ -102,7 +102,9 @@ SKUA_API void skua_complete(skua_completion done, const void *data, size_t bytes
  *  resumed at the end of the job. The counter or future must stay valid until the operation
  *  completes. */
 
-/** Waits until counter->value >= @p target. Returns false when the job ends first. */
+/** Waits until counter->value >= @p target. Returns false when the job ends first. In a user thread
+ *  that has sent messages to other hosts, other messages of the PE may run even if the value has
+ *  been reached. */
 SKUA_API bool skua_counter_wait(skua_counter *counter, int64_t target);
 
 /** Waits until @p future is set and returns its result. *bytes is the length of the result;

@@ -124,12 +124,73 @@ static void backlog_test_small(struct ski_pe *self)
        "small ones travel inside cells");
 }
 
+static size_t backlog_test_objects;
+static bool   backlog_test_intact = true;
+
+/* Checks a message to an object that backlog_test_object() has sent. */
+static void backlog_test_on_object(skua_msg *msg)
+{
+    size_t   i = msg->target >> 8, index = i % 25, bytes = i % 41;
+    unsigned flags = i % 2 ? SKI_MSG_OBJECT | SKI_MSG_EXPEDITED : SKI_MSG_OBJECT;
+
+    backlog_test_intact &= msg->bytes == bytes && msg->flags == flags && msg->source == 0 &&
+                           msg->target == (i << 8 | index);
+    for (size_t at = 0; at < index; at++)
+        backlog_test_intact &= msg->index[at] == (unsigned char)(i + at);
+    for (size_t at = 0; at < bytes; at++)
+        backlog_test_intact &= ((unsigned char *)(msg + 1))[at] == (unsigned char)(3 * i + at);
+    backlog_test_objects++;
+    skua_msg_free(msg);
+}
+
+/* Adds message @p i to an object, with indices and data of all lengths, to the backlog of PE 1. */
+static void backlog_test_object(struct ski_pe *self, size_t i)
+{
+    size_t    index = i % 25, bytes = i % 41;
+    skua_msg *msg = skua_msg_alloc(bytes);
+
+    msg->handler = CORE_HANDLER + 2;
+    msg->source  = self->pe;
+    msg->flags   = (uint8_t)(i % 2 ? SKI_MSG_OBJECT | SKI_MSG_EXPEDITED : SKI_MSG_OBJECT);
+    msg->target  = i << 8 | index;
+    for (size_t at = 0; at < index; at++)
+        msg->index[at] = (unsigned char)(i + at);
+    for (size_t at = 0; at < bytes; at++)
+        ((unsigned char *)(msg + 1))[at] = (unsigned char)(3 * i + at);
+    ski_send_backlog_add(self, 1, msg);
+}
+
+/* A message to an object that waited is the same, whether it fits into a cell or not. */
+static void backlog_test_to_objects(struct ski_pe *self)
+{
+    uint64_t inlined = self->stats.sent_inline, pointers = self->stats.sent_pointer;
+    bool     waited = false;
+
+    core_handler[CORE_HANDLER + 2] = backlog_test_on_object;
+    for (size_t i = 0; i < 25 * 41; i++) {
+        backlog_test_object(self, i);
+        waited |= backlog_test_waiting(self) > 0;
+        if (i % 64 < 63)
+            continue;
+        for (int turn = 0; backlog_test_objects <= i && turn < 100; turn++) {
+            backlog_test_run(1, 8);
+            ski_send_backlog_flush(self);
+        }
+    }
+    backlog_test_run(1, 8);
+    OK(waited && backlog_test_intact && backlog_test_objects == 25 * 41,
+       "messages to objects that waited arrive as they were");
+    OK(self->stats.sent_inline > inlined && self->stats.sent_pointer > pointers,
+       "in cells, or by address");
+}
+
 int main(void)
 {
     core_handler[CORE_HANDLER] = backlog_test_on_number;
     core_pes_begin(8);
     OK(backlog_test_random(core_pe[0]), "messages to full inboxes arrive once and in order");
     backlog_test_small(core_pe_as(0));
+    backlog_test_to_objects(core_pe_as(0));
     backlog_test_separate(core_pe_as(0));
     core_pes_end();
     return tap_end();

@@ -253,10 +253,12 @@ static bool net_flush(struct ski_net_port *net, struct ski_net_peer *peer)
     return true;
 }
 
+/* Sends all backlogs; what is left of them waits for room. */
 static void net_flush_all(struct ski_net_port *net)
 {
     struct ski_net_peer **at = &net->waiting;
 
+    net->from_thread = net->urgent = false;
     while (*at) {
         struct ski_net_peer *peer = *at;
         if (net_flush(net, peer)) {
@@ -691,7 +693,6 @@ static bool net_pass(struct ski_pe *self, bool idle)
     if (SKI_UNLIKELY(net->waiting && net_pass_flushes(net))) {
         net_flush_all(net);
         net->waiting_since = ski_ticks(); /* what is left waits for room */
-        net->from_thread = net->urgent = false;
     }
     return net->waiting || net->acks.calls;
 }

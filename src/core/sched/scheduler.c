@@ -331,13 +331,28 @@ static inline bool sched_is_pressed(struct ski_pe *self)
     return self->loop.pressed;
 }
 
+/* Reads the marks of several rings, once for ARRIVALS messages.  Whether such a ring fills matters
+ * only where the queue is long: otherwise each drain moves the quota of a ring. */
+static void sched_read_marks(struct ski_pe *self)
+{
+    if (self->queue.popped - self->loop.marked < ARRIVALS)
+        return;
+    self->loop.marked = self->queue.popped;
+    if (ski_reader_take_urgent_sc(&self->reader))
+        self->queue.special = self->queue.pushed;
+}
+
 /* Returns how many cells are to be moved into the queue.  Several rings have quotas. */
 static inline unsigned sched_arrivals(struct ski_pe *self)
 {
     if (ski_backpressure_receiver(self))
         return 0;
-    if (self->reader.rings || !self->loop.brief)
+    if (!self->loop.brief)
         return ARRIVALS;
+    if (self->reader.rings) {
+        sched_read_marks(self);
+        return ARRIVALS;
+    }
     return sched_has_urgent(&self->queue) || sched_is_pressed(self) ? ARRIVALS : HELD_MESSAGES;
 }
 

@@ -4,6 +4,7 @@
 
 #include <skua/message.h>
 #include <skua/scheduler.h>
+#include <stdlib.h>
 
 #include "core/message/inbox_send.h"
 #include "tests/core_pe.h"
@@ -242,6 +243,23 @@ static void sched_test_mark(struct ski_pe *self)
     OK(!ski_reader_is_urgent_sc(&self->reader), "the mark of the ring is cleared");
 }
 
+/* An inbox of several rings is drained by quotas, of four cells for each sender: the marks of its
+ * rings are read as often as that of one. */
+static void sched_test_mark_of_rings(struct ski_pe *self)
+{
+    uint64_t quick = self->loop.quick;
+    size_t   ran;
+
+    self->loop.quick = UINT64_C(1) << 40; /* every message is quick */
+    sched_test_send_numbers(200);
+    skua_poll(8);
+    sched_test_send_urgent(0);
+    ran = sched_test_run_urgent();
+    OK(self->reader.rings && ran <= 32 + 8 + 200 / 4 && sched_test_count == 200 - 8 + 1,
+       "an urgent message in an inbox of several rings waits for %zu messages", ran);
+    self->loop.quick = quick;
+}
+
 /* A PE polls its inbox after each message, or after each eighth one if they are quick: 100 messages
  * and an expedited one are in the queue after the third drain, of 32 cells each and one that ran.
  */
@@ -347,5 +365,11 @@ int main(void)
     core_pes_begin(512);
     sched_test_hold(core_pe_as(0));
     core_pes_end();
+    CHECK(setenv("SKUA_INBOX_RINGS", "2", 1) == 0);
+    core_pes_begin(512);
+    sched_test_mark_of_rings(core_pe_as(0));
+    core_pes_end();
+    CHECK(unsetenv("SKUA_INBOX_RINGS") == 0); /* other tests may follow in this process */
+    CHECK(ski_config_load() == SKUA_OK);
     return tap_end();
 }

@@ -183,11 +183,12 @@ static bool team_lends_cma(const struct ski_team *team, const struct ski_team_ki
 }
 
 /* Returns whether @p call is a scan of two members that is so large that the copies of the first
- * one, which waits for nothing, take less time than system calls of the second one. */
+ * one, which waits for nothing, take less time than system calls of the second one, and not larger
+ * than what a member may copy into the arena. */
 static bool team_scan_copies(const struct ski_team_call *call)
 {
     return call->kind.collective == SKI_COLLECTIVE_SCAN && call->team->size == 2 &&
-           call->passed >= TEAM_SCAN_COPIED;
+           call->passed >= TEAM_SCAN_COPIED && call->passed < team_lend_bounded(call->team);
 }
 
 /* Returns whether the memory of a SEND to @p pe is lent rather than copied. */
