@@ -31,7 +31,7 @@ if(CMAKE_BUILD_TYPE STREQUAL "Checked")
   list(FILTER targets INCLUDE REGEX "^fuzz_")
   list(APPEND unused ${targets} packet_fuzz test_broadcasts test_buffer_gone test_drivers test_large
     test_message_graph test_shmem_cxx test_shmem_misuse test_shmem_profile test_shmem_profile_static
-    test_shmem_static test_sync_points test_team_copies test_topology)
+    test_shmem_static test_sync_points test_topology)
 endif()
 
 foreach(target ${unused})
