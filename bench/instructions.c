@@ -130,6 +130,7 @@ static void on_many(skua_msg *msg)
 static void start_many(void)
 {
     long              senders = skua_pes() - 1, pe = skua_pe();
+    long              messages = left; /* PE 0 may receive the first ones in skua_sync() */
     skua_region       region;
     uint64_t          old;
     volatile int64_t *done;
@@ -139,7 +140,7 @@ static void start_many(void)
     done  = skua_region_local(region);
     *done = 0;
     skua_sync();
-    for (long i = pe - 1; pe > 0 && i < left; i += senders)
+    for (long i = pe - 1; pe > 0 && i < messages; i += senders)
         skua_send_copy(0, many_handler, &i, sizeof i);
     if (pe > 0)
         skua_fetch_add64(skua_at(region, 0, 0), 1, &old);

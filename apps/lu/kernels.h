@@ -13,8 +13,8 @@
 
 #include <stdint.h>
 
-#define KERNEL_STRIP 8  /* numbers in a row of a strip */
-#define KERNEL_MOST  64 /* columns of a product that `update` computes fast */
+#define KERNEL_STRIP       8  /* numbers in a row of a strip */
+#define KERNEL_COLUMNS_MAX 64 /* columns of a product that `update` computes fast */
 
 /** A set of kernels. */
 struct lu_kernels {

@@ -66,7 +66,7 @@ static void panel_update(struct panel *p)
     dense_solve_lower(from, to, p->top + panel_at(p, end - from, end - from), p->width, upper,
                       p->width);
     if (rows > 0)
-        (from <= KERNEL_MOST && p->kernels->update ? p->kernels->update : dense_update)(
+        (from <= KERNEL_COLUMNS_MAX && p->kernels->update ? p->kernels->update : dense_update)(
             rows, to, from, panel_own(p, p->active, end - from), p->pitch, upper, p->width,
             panel_own(p, p->active, end), p->pitch);
 }

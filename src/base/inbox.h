@@ -46,11 +46,11 @@
  * of the previous cell has arrived from the consumer's core, for every message.  A producer that
  * sends several in a row fetches the lines of cells ahead of their use (SKI_INBOX_AHEAD).
  *
- * Urgent cells.  A consumer that has enough to do leaves its inbox alone for a while.  A producer
- * of a cell that is not to wait for that sets `urgent` of its ring, which the consumer reads now
- * and then: the line of the head is in its cache, as producers read it once per quarter of a ring.
- * It is a hint: a producer that finds it set leaves it, though the consumer may be about to clear
- * it for an earlier cell; the consumer then empties the ring in any case.
+ * Urgent cells.  A consumer that has queued messages does not poll its inbox for a while.  A
+ * producer of a cell that must not wait sets `urgent` of its ring, which the consumer reads from
+ * time to time: the line of the head is in its cache, as producers read it once per quarter of a
+ * ring. It is a hint: a producer that finds it set leaves it, though the consumer may be about to
+ * clear it for an earlier cell; the consumer then empties the ring in any case.
  *
  * Ordering.
  *   cell contents   stamp release (publish) -> stamp acquire (peek)
@@ -91,7 +91,7 @@ _Static_assert(sizeof(struct ski_cell) == SKI_CACHE_LINE, "a cell is one cache l
 struct ski_inbox {
     _Alignas(SKI_CACHE_LINE) _Atomic uint64_t tail; /* next ticket * 2 + SKI_INBOX_ASLEEP */
     _Alignas(SKI_CACHE_LINE) _Atomic uint64_t head; /* cells consumed, as last published  */
-    _Atomic uint32_t urgent;                        /* 1: a cell is not to wait           */
+    _Atomic uint32_t urgent;                        /* 1: a cell must not wait            */
     _Alignas(SKI_CACHE_LINE) struct ski_cell cell[];
 };
 
@@ -168,7 +168,7 @@ static inline bool ski_inbox_publish_mp(struct ski_cell *cell, uint64_t tail)
     return SKI_UNLIKELY(tail & SKI_INBOX_ASLEEP);
 }
 
-/** Tells the consumer that a cell which was published is not to wait. */
+/** Marks the ring for the consumer: a cell that was published must not wait. */
 static inline void ski_inbox_set_urgent_mp(struct ski_inbox *inbox)
 {
     /* The release pairs with the acquire in ski_reader_take_urgent_sc(), after which the consumer
@@ -294,7 +294,7 @@ static inline void ski_reader_tell_sc(struct ski_reader *reader)
     atomic_store_explicit(&reader->inbox->head, reader->stamp - 1, memory_order_release);
 }
 
-/** Returns whether a producer of the ring has published a cell that is not to wait. */
+/** Returns whether a producer of the ring has published a cell that must not wait. */
 static inline bool ski_reader_is_urgent_sc(const struct ski_reader *reader)
 {
     return atomic_load_explicit(&reader->inbox->urgent, memory_order_relaxed);

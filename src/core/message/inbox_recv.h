@@ -17,7 +17,7 @@ struct ski_pe;
  *  poll has found.  Returns whether a doorbell is next. */
 bool ski_inbox_drain(struct ski_pe *self, unsigned limit);
 
-/** Returns whether the inbox is not to be left alone: half of the cells that senders use, of the
+/** Returns whether the inbox must be drained now: half of the cells that senders use, of the
  *  inbox or of a ring of it, are filled, or a message with a priority has arrived. */
 bool ski_inbox_is_pressing(const struct ski_pe *self);
 

@@ -31,11 +31,10 @@ extern struct ski_net_process ski_net_here;
 /** The port of a PE as its progress source (net_send.c). */
 extern const struct ski_progress_source ski_net_source;
 
-#define SKI_NET_BURST_NS                                                                           \
-    UINT64_C(2000) /* a packet that follows another within this time waits ...      */
-#define SKI_NET_HOLD_NS                                                                            \
-    UINT64_C(10000) /* ... for up to this time to be coalesced with others          */
-#define SKI_NET_PATIENCE_NS                                                                        \
-    UINT64_C(100000) /* ... or up to this, if its sender allows a delay         */
+/* A packet that follows another within SKI_NET_BURST_NS waits for up to SKI_NET_HOLD_NS to be
+ * coalesced with others, or for up to SKI_NET_PATIENCE_NS if its sender allows a delay. */
+#define SKI_NET_BURST_NS    UINT64_C(2000)
+#define SKI_NET_HOLD_NS     UINT64_C(10000)
+#define SKI_NET_PATIENCE_NS UINT64_C(100000)
 
 #endif

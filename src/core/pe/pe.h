@@ -63,7 +63,7 @@ struct ski_loop {
     uint64_t looked;    /* queue.popped when `pressed' was last found out         */
     uint64_t looked_at; /* `since' at that moment                                 */
     uint64_t marked;    /* queue.popped when the marks of several rings were read */
-    bool     pressed;   /* the inbox is not to be left alone                      */
+    bool     pressed;   /* the inbox must be drained now                          */
     bool     brief;     /* messages were quick when `hold' was last decided       */
     bool     stop;      /* skua_stop() was called                                 */
 };

@@ -29,12 +29,11 @@
 
 struct ski_pe;
 
-#define SKI_PROGRESS_MESSAGES 16 /* messages run between two reads of the clock */
-#define SKI_PROGRESS_PASSES                                                                        \
-    8 /* empty passes between two reads of the clock                                 */
-#define SKI_PROGRESS_EAGER  128  /* fruitless polls that a PE makes in empty passes ...   */
-#define SKI_PROGRESS_SILENT 1024 /* ... and that lengthen the interval, to ten times    */
-#define SKI_PROGRESS_NS     4000 /* between two polls while messages flow               */
+#define SKI_PROGRESS_MESSAGES 16   /* messages run between two reads of the clock */
+#define SKI_PROGRESS_PASSES   8    /* empty passes between two reads of the clock */
+#define SKI_PROGRESS_EAGER    128  /* fruitless polls that a PE makes in empty passes ...   */
+#define SKI_PROGRESS_SILENT   1024 /* ... and that lengthen the interval, to ten times    */
+#define SKI_PROGRESS_NS       4000 /* between two polls while messages flow               */
 
 /* The functions of a progress source that the scheduler calls. */
 struct ski_progress_source {

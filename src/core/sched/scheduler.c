@@ -314,10 +314,17 @@ static inline bool sched_has_urgent(const struct ski_queue *queue)
     return queue->special && queue->pushed - queue->special < HELD_SPECIAL;
 }
 
-/* Returns whether the inbox is not to be left alone for longer.  To find that out may take a line
- * of the inbox from a sender that is about to fill it, so it is done once for ARRIVALS messages, or
- * after the time of HELD_MESSAGES: a sender needs longer to fill the second half of a ring.  An
- * urgent message that is marked counts as if it were in the queue. */
+/* Clears the marks of urgent messages in the inbox.  A message that was marked counts as if it were
+ * in the queue. */
+static inline void sched_take_marks(struct ski_pe *self)
+{
+    if (ski_reader_take_urgent_sc(&self->reader))
+        self->queue.special = self->queue.pushed;
+}
+
+/* Returns whether the inbox must be drained now.  Reading that may take a line of the inbox from a
+ * sender that is about to fill it, so it is done once for ARRIVALS messages, or after the time of
+ * HELD_MESSAGES: a sender needs longer to fill the second half of a ring. */
 static inline bool sched_is_pressed(struct ski_pe *self)
 {
     if (self->queue.popped - self->loop.looked < ARRIVALS &&
@@ -326,8 +333,8 @@ static inline bool sched_is_pressed(struct ski_pe *self)
     self->loop.looked    = self->queue.popped;
     self->loop.looked_at = self->loop.since;
     self->loop.pressed   = ski_inbox_is_pressing(self);
-    if (SKI_UNLIKELY(self->loop.pressed) && ski_reader_take_urgent_sc(&self->reader))
-        self->queue.special = self->queue.pushed;
+    if (SKI_UNLIKELY(self->loop.pressed))
+        sched_take_marks(self);
     return self->loop.pressed;
 }
 
@@ -338,11 +345,10 @@ static void sched_read_marks(struct ski_pe *self)
     if (self->queue.popped - self->loop.marked < ARRIVALS)
         return;
     self->loop.marked = self->queue.popped;
-    if (ski_reader_take_urgent_sc(&self->reader))
-        self->queue.special = self->queue.pushed;
+    sched_take_marks(self);
 }
 
-/* Returns how many cells are to be moved into the queue.  Several rings have quotas. */
+/* Returns how many cells a drain moves into the queue.  Several rings have quotas. */
 static inline unsigned sched_arrivals(struct ski_pe *self)
 {
     if (ski_backpressure_receiver(self))
