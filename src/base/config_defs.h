@@ -42,6 +42,7 @@ CONFIG(idle_patience,        micros,    "5000",       "Time that a PE polls and 
 CONFIG(idle_report,          seconds,   "5",          "Idle time after which PE 0 checks whether all PEs are idle and nothing is in flight, so that the job can never continue; it then reports what waits where. 0 disables the check.")
 CONFIG(idle_spin,            micros,    "50",         "Time that an idle PE polls at full speed before it yields its core between polls.")
 CONFIG(idle_yield,           micros,    "50",         "Time that an idle PE then polls and yields its core before it sleeps.")
+CONFIG(io_cpus,              cpus,      "auto",       "CPUs of I/O threads of the tcp driver, one for each PE, which send and receive a half of large packets; auto is those without a PE, if skuarun starts the job and at least as many CPUs are idle as it starts PEs on the host; none: there are no such threads.")
 CONFIG(inbox_cells,          power,     "512",        "Cells in a ring of arriving messages; a power of two.")
 CONFIG(inbox_rings,          autocount, "auto",       "Rings of arriving messages of each PE, up to 8, among which its senders within the host are divided; auto is 1 if the host has up to 7 PEs, else 4.")
 CONFIG(launcher,             text,      "auto",       "How skuarun starts its agents on other hosts: ssh, srun, or a command in which %h is the host; auto is srun inside a Slurm job, else ssh.")

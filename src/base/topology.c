@@ -80,9 +80,7 @@ skua_status ski_topology_load(struct ski_topology *topology)
     return SKUA_OK;
 }
 
-/* Parses the first CPU_SETSIZE numbers of a list such as "0,2,4-7".  Returns their number, or -1 if
- * it is not a list. */
-static int topology_parse_list(const char *text, int cpu[CPU_SETSIZE])
+int ski_topology_parse_list(const char *text, int *cpu, int most)
 {
     int n = 0;
 
@@ -100,7 +98,7 @@ static int topology_parse_list(const char *text, int cpu[CPU_SETSIZE])
         }
         if (to < from || to >= CPU_SETSIZE)
             return -1;
-        for (; from <= to && n < CPU_SETSIZE; from++)
+        for (; from <= to && n < most; from++)
             cpu[n++] = (int)from;
         if (*end == '\0')
             return n;
@@ -114,13 +112,13 @@ bool ski_topology_is_list(const char *text)
 {
     int cpu[CPU_SETSIZE];
 
-    return topology_parse_list(text, cpu) > 0;
+    return ski_topology_parse_list(text, cpu, CPU_SETSIZE) > 0;
 }
 
 static skua_status topology_assign_list(const char *list, int pes, int *cpu)
 {
     int given[CPU_SETSIZE];
-    int n = topology_parse_list(list, given);
+    int n = ski_topology_parse_list(list, given, CPU_SETSIZE);
 
     if (n <= 0) {
         ski_log(SKI_LOG_ERROR, "SKUA_PIN=%s: expected auto, none or a list of CPUs such as 0,2,4-7",
@@ -236,6 +234,26 @@ bool ski_topology_cpus_shared(const int *cpu, int all, int first, int count)
             if (cpu[i] == cpu[own] && cpu[i] != SKI_CPU_ANY)
                 return true;
     return false;
+}
+
+int ski_topology_idle_cpus(const int *cpu, int pes, int *idle, int most)
+{
+    cpu_set_t set;
+    int       unbound = 0, n = 0;
+
+    if (sched_getaffinity(0, sizeof set, &set) != 0)
+        return 0;
+    for (int i = 0; i < pes; i++)
+        if (cpu[i] == SKI_CPU_ANY)
+            unbound++;
+        else
+            CPU_CLR((size_t)cpu[i], &set);
+    if (CPU_COUNT(&set) < pes + unbound)
+        return 0;
+    for (int i = 0; i < CPU_SETSIZE && n < most; i++)
+        if (CPU_ISSET((size_t)i, &set))
+            idle[n++] = i;
+    return n;
 }
 
 /* Returns whether hwloc describes another machine than this one. */

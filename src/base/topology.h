@@ -48,6 +48,10 @@ void ski_topology_free(struct ski_topology *topology);
 /** Prints packages, caches and cores as an indented list. */
 void ski_topology_print(FILE *to);
 
+/** Parses the first @p most numbers of a list of CPUs such as "0,2,4-7".  Returns their number, or
+ *  -1 if it is not a list. */
+int ski_topology_parse_list(const char *text, int *cpu, int most);
+
 /** Returns whether @p text is a list of CPUs such as "0,2,4-7". */
 bool ski_topology_is_list(const char *text);
 
@@ -59,6 +63,11 @@ skua_status ski_topology_assign(const char *policy, int pes, int group, int *cpu
 /** Returns whether one of the @p count CPUs from @p cpu[first] on is also among the others of the
  *  @p all CPUs at @p cpu.  SKI_CPU_ANY is not. */
 bool ski_topology_cpus_shared(const int *cpu, int all, int first, int count);
+
+/** Lists CPUs of the affinity mask for other threads than those of @p pes PEs, which are bound to @p
+ *  cpu: those without a PE, or all if the PEs are not bound; @p most at most.  Returns their number;
+ *  0 if fewer CPUs are idle than there are PEs. */
+int ski_topology_idle_cpus(const int *cpu, int pes, int *idle, int most);
 
 /** Finds the NUMA node of each of @p count CPUs; -1 if it is not known. */
 skua_status ski_topology_numa_of(const int *cpu, int count, int *numa);

@@ -45,7 +45,7 @@
 #include "base/security.h"
 #include "transport/crypto.h"
 
-#define SKI_DRIVER_VERSION   10
+#define SKI_DRIVER_VERSION   11
 #define SKI_DRIVER_SYMBOL    "ski_driver"
 #define SKI_PACKET_MIN       32   /* bytes of a packet, at least                              */
 #define SKI_PORT_ADDRESS_MAX 2048 /* bytes of the address of a port, at most                  */
@@ -68,6 +68,8 @@ struct ski_net {
     double      peer_timeout; /* seconds without an answer after which a peer is lost         */
     bool        share;        /* the ports of a process share its connections, if they can    */
     unsigned    rails;        /* connections that carry a large packet together; 0: auto      */
+    const int  *io_cpu;       /* CPUs that no PE uses, for threads of the driver ...          */
+    int         io_cpus;      /* ... and their number; 0: it starts none for large packets     */
     int         progress_pe;  /* the PE of a thread that is always in progress() or asleep, and
                                  may send what waits at other ports; 0: there is none         */
 

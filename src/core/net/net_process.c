@@ -11,6 +11,7 @@
 
 #include "base/config.h"
 #include "base/memory.h"
+#include "base/topology.h"
 #include "core/net/address_exchange.h"
 #include "core/net/net.h"
 #include "core/pe/handler.h"
@@ -20,6 +21,7 @@
 #define NAP_NS          UINT64_C(200000)     /* sleep at most, if the driver cannot wake the PE   */
 #define FLIGHT_NS       UINT64_C(1000000)    /* ... while it holds packets of this PE             */
 #define LOOK_NS         UINT64_C(1000000000) /* ... to notice that a peer is lost                 */
+#define IO_CPUS_MAX     64                   /* CPUs of I/O threads, at most                      */
 #define SHARE_PROCESSES 32                   /* processes from which on PEs share connections     */
 
 struct ski_net_process ski_net_here;
@@ -110,7 +112,9 @@ static bool net_shares(const struct ski_job *job)
 /* Writes the description of the job for the driver. */
 static void net_describe_job(const struct ski_boot *boot)
 {
-    const struct ski_job *job = boot->job;
+    static int            io_cpu[IO_CPUS_MAX];
+    const struct ski_job *job     = boot->job;
+    int                   io_cpus = ski_topology_parse_list(ski_config.io_cpus, io_cpu, IO_CPUS_MAX);
 
     ski_net_here.net = (struct ski_net){
         .process      = boot->process,
@@ -122,6 +126,8 @@ static void net_describe_job(const struct ski_boot *boot)
         .peer_timeout = ski_config.peer_timeout,
         .share        = net_shares(job),
         .rails        = (unsigned)ski_config.rails,
+        .io_cpu       = io_cpu,
+        .io_cpus      = io_cpus > 0 ? io_cpus : 0,
         .progress_pe  = ski_config.progress_thread ? ski_job_progress_pe(job, boot->process) : 0,
         .log          = ski_log_write,
         .security     = (enum ski_security)ski_config.security,

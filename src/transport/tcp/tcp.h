@@ -14,7 +14,8 @@
  *   tcp_send.c       sending, and the queues of packets that wait
  *   tcp_assist.c     the progress thread sends from the queues of PEs that compute
  *   tcp_rail.c       several connections with a peer for large packets
- *   tcp_multipart.c     receiving such a packet
+ *   tcp_multipart.c  receiving such a packet
+ *   tcp_io_thread.c  a thread that sends or receives on one of them beside the PE
  *   tcp_framing.c    packets in a stream of bytes
  *   tcp_record.c     authenticated and encrypted records, for security=auth and encrypt
  *   tcp_hub.c        a port that the PEs of a process share, for shared_connections (tcp_hub.h)
@@ -56,6 +57,7 @@
 
 #include "transport/driver.h"
 #include "transport/sockaddrs.h"
+#include "transport/tcp/tcp_io_thread.h"
 #include "transport/tcp/tcp_record.h"
 #include "transport/tcp/tcp_multipart.h"
 
@@ -116,6 +118,7 @@ struct ski_tcp_conn {
     size_t           end_bytes;      /* bytes of it that were sent                             */
     int              pe;             /* the PE of the other side; -1: not authenticated yet    */
     unsigned         rail;           /* its number; 0: the connection of all but large packets */
+    unsigned         early_polls;    /* events of a rail since it was read                     */
     struct ski_port *port;
     bool (*on_readable)(struct ski_tcp_conn *conn); /* handles an event; depends on the state  */
     struct ski_framing    in;
@@ -218,6 +221,8 @@ struct ski_port {
     double                checked_at;          /* when connections were last checked         */
     char                 *scratch;             /* SKI_TCP_SCRATCH bytes                      */
     struct ski_multiparts multiparts;          /* packets that arrive in parts               */
+    struct ski_io_thread *io;                  /* NULL: none was needed, or there is none    */
+    bool                  io_refused;          /* it could not be started                    */
 
     /* What the progress thread sends (tcp_assist.c). */
     bool             assisted;     /* it sends for this port                                 */
@@ -318,11 +323,8 @@ void ski_tcp_unwatch_paused(struct ski_port *port);
 /** Lets a connection receive as it must after a part of a packet has begun or ended. */
 void ski_tcp_multipart_changed(struct ski_framing *in);
 
-/** Handles an event of an open connection without records. */
-bool ski_tcp_on_packets(struct ski_tcp_conn *conn);
-
-/** Handles an event of an open connection with records. */
-bool ski_tcp_on_records(struct ski_tcp_conn *conn);
+/** Lets an open connection receive packets. */
+void ski_tcp_conn_receive(struct ski_tcp_conn *conn);
 
 /* ---- connections that are not open yet (tcp_handshake.c) ---------------------------- */
 
@@ -422,6 +424,10 @@ unsigned ski_tcp_sendq_complete_sent(struct ski_port *port);
 /** Sends from the queue of a peer with an open connection.  Returns whether anything was sent. */
 bool ski_tcp_sendq_flush_peer(struct ski_peer *peer);
 
+/** Sends from the queues of two rails of a peer with open connections, at the same time if the port
+ *  has an I/O thread.  Returns whether anything was sent. */
+bool ski_tcp_sendq_flush_two(struct ski_peer *rail, struct ski_peer *other);
+
 /** Makes epoll report when packets that wait can be sent. */
 void ski_tcp_want_writable_all(struct ski_port *port);
 
@@ -463,6 +469,9 @@ bool ski_tcp_assist_all(struct ski_port *port);
 /** Sends a packet in parts on the rails of a peer.  Returns what send() of driver.h does, or
  *  SKUA_ERR_UNSUPPORTED: the packet must be sent like any other. */
 skua_status ski_tcp_send_divided(struct ski_peer *peer, const struct ski_tcp_send_req *whole);
+
+/** Returns the I/O thread of a port, started for the first large packet; NULL: there is none. */
+struct ski_io_thread *ski_tcp_io(struct ski_port *port);
 
 /** Counts a part of a packet that was sent completely.  Returns true if that was the last one:
  *  @p divided is freed, and *@p whole is the packet. */

@@ -24,6 +24,7 @@
 #define TCP_FOLLOW_BYTES ((size_t)4 << 10) /* bytes received after a large packet, at most */
 #define TCP_COLD_MIN                                                                               \
     ((size_t)2 << 20) /* bytes of a packet whose memory is likely not in the cache */
+#define TCP_EARLY_POLLS 64 /* events of a rail without a packet until it is read */
 #define TCP_DIRECT_RECV_MAX                                                                        \
     ((size_t)512 << 10) /* bytes received before other connections have their turn */
 
@@ -316,6 +317,8 @@ static void tcp_conn_end(struct ski_tcp_conn *conn, const char *reason)
     }
 }
 
+static bool tcp_conn_on_part(struct ski_tcp_conn *conn);
+
 /* ---- receiving ----------------------------------------------------------------------- */
 
 /* Returns how many bytes are received straight to their target. Where copies of the kernel are slow
@@ -452,7 +455,7 @@ static __attribute__((noinline)) ssize_t tcp_conn_recv_rest(struct ski_tcp_conn 
     return more;
 }
 
-bool ski_tcp_on_packets(struct ski_tcp_conn *conn)
+static bool tcp_conn_on_packets(struct ski_tcp_conn *conn)
 {
     bool    sense = true, led = ski_framing_lead(&conn->in) > 0;
     ssize_t n = tcp_conn_recv(conn, &sense);
@@ -462,35 +465,113 @@ bool ski_tcp_on_packets(struct ski_tcp_conn *conn)
     return tcp_conn_received(conn, n, sense, "it sent invalid data");
 }
 
-/* Receives a part of a packet, and nothing behind it: the runtime says where the next packet
- * belongs when this one is complete. */
-static bool tcp_conn_on_part(struct ski_tcp_conn *conn)
+/* Returns the connection of rail 0 beside another rail, if packets arrive on it; or NULL. */
+static struct ski_tcp_conn *tcp_conn_main_of(const struct ski_tcp_conn *rail)
 {
-    struct ski_framing *in   = &conn->in;
-    size_t              left = in->bytes - in->got, direct;
-    void               *to   = NULL;
-    ssize_t             n;
+    struct ski_tcp_conn *conn = *ski_tcp_conn_bucket(rail->port, rail->pe);
 
-    ski_framing_check_target(in);
-    direct = tcp_conn_direct_bytes(conn, &to);
-    if (direct > 0) {
-        n = recv(conn->source.fd, to, direct < TCP_DIRECT_RECV_MAX ? direct : TCP_DIRECT_RECV_MAX,
-                 0);
-        if (n > 0)
-            ski_framing_received(in, (size_t)n);
-    } else {
-        n = recv(conn->source.fd, conn->port->scratch,
-                 left < SKI_TCP_SCRATCH ? left : SKI_TCP_SCRATCH, 0);
-        if (n > 0)
-            ski_framing_feed(in, conn->port->scratch, (size_t)n);
+    while (conn && (conn->pe != rail->pe || conn->rail > 0 || conn->state != SKI_TCP_OPEN))
+        conn = conn->next_in_bucket;
+    return conn;
+}
+
+/* Receives on a rail when a packet has begun whose parts may arrive there, since they are received
+ * in place then.  The packet begins on rail 0, which is therefore looked at first.  A rail that stays
+ * readable nonetheless is read as well, so its end is noticed. */
+static bool tcp_conn_on_rail(struct ski_tcp_conn *conn)
+{
+    const struct ski_multiparts *parts = &conn->port->multiparts;
+    struct ski_tcp_conn         *main;
+    bool                         any = false;
+
+    if (!ski_multiparts_expect(parts, conn->pe) && ++conn->early_polls < TCP_EARLY_POLLS) {
+        main = tcp_conn_main_of(conn);
+        any  = main && ski_tcp_on_readable(main);
+        if (conn->on_readable != tcp_conn_on_rail || !ski_multiparts_expect(parts, conn->pe))
+            return any;
     }
-    return tcp_conn_received(conn, n, !in->invalid, "it sent invalid data");
+    conn->early_polls = 0;
+    return tcp_conn_on_packets(conn) || any;
 }
 
 /* Returns the connection of a stream. */
 static struct ski_tcp_conn *tcp_conn_of(struct ski_framing *in)
 {
     return (struct ski_tcp_conn *)(void *)((char *)in - offsetof(struct ski_tcp_conn, in));
+}
+
+/* Returns how many bytes of a part are received straight to *@p to by the next call; 0: none. */
+static size_t tcp_part_target(struct ski_tcp_conn *conn, void **to)
+{
+    size_t direct;
+
+    ski_framing_check_target(&conn->in);
+    direct = tcp_conn_direct_bytes(conn, to);
+    return direct < TCP_DIRECT_RECV_MAX ? direct : TCP_DIRECT_RECV_MAX;
+}
+
+/* Receives bytes of a part, @p direct of them at @p to unless that is 0.  Returns what recv() does.
+ */
+static ssize_t tcp_part_recv(struct ski_tcp_conn *conn, void *to, size_t direct)
+{
+    size_t left = conn->in.bytes - conn->in.got;
+
+    if (direct > 0)
+        return recv(conn->source.fd, to, direct, 0);
+    return recv(conn->source.fd, conn->port->scratch,
+                left < SKI_TCP_SCRATCH ? left : SKI_TCP_SCRATCH, 0);
+}
+
+/* Lets parts of the packet begin on other rails, whose heads may have arrived.  Returns whether @p
+ * conn still receives a part: one that is broken ends all. */
+static bool tcp_part_begin_others(struct ski_tcp_conn *conn)
+{
+    struct ski_tcp_conn *other = *ski_tcp_conn_bucket(conn->port, conn->pe);
+
+    for (; other && conn->on_readable == tcp_conn_on_part; other = other->next_in_bucket)
+        if (other->pe == conn->pe && other->on_readable == tcp_conn_on_rail)
+            ski_tcp_on_readable(other);
+    return conn->on_readable == tcp_conn_on_part;
+}
+
+/* Returns another connection that receives a part of the same packet at its place, and how many
+ * bytes at *@p to by the next call; or NULL. */
+static struct ski_tcp_conn *tcp_part_beside(struct ski_tcp_conn *conn, void **to, size_t *bytes)
+{
+    for (struct ski_framing *in = conn->in.packet->streams; in; in = in->next_of_packet)
+        if (in != &conn->in && !in->early && (*bytes = tcp_part_target(tcp_conn_of(in), to)) > 0)
+            return tcp_conn_of(in);
+    return NULL;
+}
+
+/* Receives parts of a packet, and nothing behind them: the runtime says where the next packet
+ * belongs when this one is complete.  The I/O thread receives another part than the PE.  An error of
+ * its call is found again when that connection is read. */
+static bool tcp_conn_on_part(struct ski_tcp_conn *conn)
+{
+    struct ski_framing   *in    = &conn->in;
+    struct ski_io_thread *io    = ski_tcp_io(conn->port);
+    struct ski_tcp_conn  *other = NULL;
+    void                 *to = NULL, *other_to;
+    size_t                direct, other_bytes;
+    ssize_t               n, m = 0;
+    int                   error;
+
+    if (io && in->packet->unclaimed > 0 && !tcp_part_begin_others(conn))
+        return true;
+    direct = tcp_part_target(conn, &to);
+    if (io && (other = tcp_part_beside(conn, &other_to, &other_bytes)))
+        ski_io_begin_recv(io, other->source.fd, other_to, other_bytes);
+    n     = tcp_part_recv(conn, to, direct);
+    error = errno;
+    if (other && (m = ski_io_end(io)) > 0)
+        ski_framing_received(&other->in, (size_t)m);
+    if (n > 0 && direct > 0)
+        ski_framing_received(in, (size_t)n);
+    else if (n > 0)
+        ski_framing_feed(in, conn->port->scratch, (size_t)n);
+    errno = error;
+    return tcp_conn_received(conn, n, !in->invalid, "it sent invalid data") || m > 0;
 }
 
 /* Sets whether epoll reports that a connection is readable. */
@@ -523,9 +604,12 @@ void ski_tcp_multipart_changed(struct ski_framing *in)
         tcp_parts_abort(conn->port, conn->pe); /* then it is no longer paused */
     if (!in->paused)
         tcp_conn_watch(conn, true);
-    conn->on_readable = in->packet   ? tcp_conn_on_part
-                        : in->paused ? tcp_conn_on_nothing
-                                     : ski_tcp_on_packets;
+    if (in->packet)
+        conn->on_readable = tcp_conn_on_part;
+    else if (in->paused)
+        conn->on_readable = tcp_conn_on_nothing;
+    else
+        ski_tcp_conn_receive(conn);
 }
 
 static bool tcp_conn_feed(void *stream, const char *data, size_t bytes)
@@ -534,7 +618,7 @@ static bool tcp_conn_feed(void *stream, const char *data, size_t bytes)
 }
 
 /* Nothing of a record is used before all of it is authenticated. */
-bool ski_tcp_on_records(struct ski_tcp_conn *conn)
+static bool tcp_conn_on_records(struct ski_tcp_conn *conn)
 {
     struct ski_records *r = conn->records;
     ssize_t             n = recv(conn->source.fd, r->came + r->have, SKI_RECORD_ROOM - r->have, 0);
@@ -550,6 +634,13 @@ bool ski_tcp_on_records(struct ski_tcp_conn *conn)
         conn, n, sense,
         "the data is not authentic: bytes were changed, removed, repeated or inserted "
         "on the way");
+}
+
+void ski_tcp_conn_receive(struct ski_tcp_conn *conn)
+{
+    conn->on_readable = conn->records    ? tcp_conn_on_records
+                        : conn->rail > 0 ? tcp_conn_on_rail
+                                         : tcp_conn_on_packets;
 }
 
 /* Checks one connection. */

@@ -149,7 +149,7 @@ static void handshake_open(struct ski_tcp_conn *conn)
     conn->in.calls      = &ski_multipart_calls;
     conn->in.from       = conn->pe;
     conn->state         = SKI_TCP_OPEN;
-    conn->on_readable   = conn->records ? ski_tcp_on_records : ski_tcp_on_packets;
+    ski_tcp_conn_receive(conn);
     if (peer && peer->conn && peer->conn->state != SKI_TCP_OPEN)
         peer->conn = conn;
     if (peer)

@@ -70,6 +70,15 @@ static void multipart_deliver(struct ski_framing *s, struct ski_multipart *packe
     multipart_free(packet);
 }
 
+bool ski_multiparts_expect(const struct ski_multiparts *multiparts, int from)
+{
+    const struct ski_multipart *packet = multiparts->list;
+
+    while (packet && (packet->from != from || packet->unclaimed == 0))
+        packet = packet->next;
+    return packet != NULL;
+}
+
 /* ---- parts ------------------------------------------------------------------------------ */
 
 /* Adds a stream to those that receive a part of a packet. */

@@ -59,6 +59,9 @@ struct ski_multiparts {
 /** The functions that a stream calls. */
 extern const struct ski_multipart_calls ski_multipart_calls;
 
+/** Returns whether a packet of the sender @p from has begun of which a part has not. */
+bool ski_multiparts_expect(const struct ski_multiparts *multiparts, int from);
+
 /** Aborts the packets of the sender @p from that are not complete: none of its streams brings
  *  another part.  A stream that receives a part of one skips the rest of that part. */
 void ski_multiparts_abort(struct ski_multiparts *multiparts, int from);

@@ -86,6 +86,7 @@ static void tcp_listeners_close(struct ski_port *port)
 static void tcp_port_free(struct ski_port *port)
 {
     assert(!port->conns && !port->hot);
+    ski_io_thread_stop(port->io);
     tcp_listeners_close(port);
     ski_tcp_conns_reap(port);
     ski_multiparts_free(&port->multiparts);

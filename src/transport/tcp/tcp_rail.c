@@ -13,6 +13,7 @@
  * peer of rail 0.  The side that first sends a large packet opens a rail, and both use it.
  */
 #include <assert.h>
+#include <errno.h>
 #include <net/if.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -99,11 +100,37 @@ static size_t rail_choose(const struct ski_peer *peer, struct sockaddr_storage *
     struct sockaddr_storage first = {0};
     socklen_t               bytes = sizeof first;
     unsigned                rails = ski_tcp.net->rails;
+    size_t                  others;
 
     if (getpeername(peer->conn->source.fd, (struct sockaddr *)&first, &bytes) != 0)
         return 0;
-    return rails == 0 ? rail_choose_equal(peer, &first, to)
-                      : rail_choose_many(peer, &first, rails - 1, to);
+    if (rails > 0)
+        return rail_choose_many(peer, &first, rails - 1, to);
+    others = rail_choose_equal(peer, &first, to);
+    return others == 0 && ski_tcp_io(peer->port) ? rail_choose_many(peer, &first, 1, to) : others;
+}
+
+/* ---- the I/O thread ------------------------------------------------------------------------- */
+
+struct ski_io_thread *ski_tcp_io(struct ski_port *port)
+{
+    const struct ski_net *net = ski_tcp.net;
+
+    if (port->io && ski_io_is_crowded(port->io)) {
+        ski_io_thread_stop(port->io);
+        port->io         = NULL;
+        port->io_refused = true;
+        net->log(SKI_LOG_INFO, "the I/O thread of PE %d has ended: the PE shares its CPU",
+                 port->pe);
+    }
+    if (port->io || port->io_refused || net->io_cpus == 0)
+        return port->io;
+    port->io         = ski_io_thread_start(net->io_cpu, net->io_cpus);
+    port->io_refused = !port->io;
+    if (port->io_refused)
+        net->log(SKI_LOG_INFO, "PE %d has no I/O thread for large packets: %s", port->pe,
+                 strerror(errno));
+    return port->io;
 }
 
 /* ---- opening -------------------------------------------------------------------------------- */
@@ -309,12 +336,17 @@ bool ski_tcp_part_sent(struct ski_tcp_divided *divided, struct ski_tcp_send_req 
  * runtime of the end of other packets. */
 static void rail_flush(struct ski_tcp_send_req *const *out, unsigned parts)
 {
-    for (unsigned i = 0; i < parts; i++) {
-        struct ski_peer *rail = out[i]->peer;
+    struct ski_peer *rail[SKI_TCP_RAILS_MAX];
+    unsigned         n = 0;
 
-        if (rail->first == out[i] && !rail->conn->wants_writable)
-            ski_tcp_sendq_flush_peer(rail);
-    }
+    for (unsigned i = 0; i < parts; i++)
+        if (out[i]->peer->first == out[i] && !out[i]->peer->conn->wants_writable)
+            rail[n++] = out[i]->peer;
+    for (unsigned i = 0; i < n; i += 2)
+        if (i + 1 < n)
+            ski_tcp_sendq_flush_two(rail[i], rail[i + 1]);
+        else
+            ski_tcp_sendq_flush_peer(rail[i]);
 }
 
 skua_status ski_tcp_send_divided(struct ski_peer *peer, const struct ski_tcp_send_req *whole)

@@ -25,7 +25,7 @@
     ((size_t)4 << 20)     /* ... or bytes in memory of the runtime from which on it is full:       \
                              senders then wait (back-pressure) */
 #define TCP_STALLS_MAX 64 /* flushes that send nothing before epoll is used */
-#define TCP_IOV_MAX    48 /* parts in one call, at most */
+#define TCP_IOV_MAX    SKI_IO_PARTS_MAX
 #define TCP_WRITE_MAX                                                                              \
     ((size_t)512 << 10) /* bytes written in one call: with more the flow is uneven */
 #define TCP_WRITE_REST                                                                             \
@@ -334,6 +334,75 @@ bool ski_tcp_sendq_flush_peer(struct ski_peer *peer)
     return any;
 }
 
+/* Returns whether all that waits for a peer may be written to its connection now. */
+static bool tcp_sendq_is_ready(const struct ski_peer *peer)
+{
+    return peer->first && tcp_peer_is_open(peer) && !peer->conn->wants_writable &&
+           !peer->unsettled && !peer->conn->records;
+}
+
+/* Writes the beginnings of two queues at the same time.  Returns whether the kernel accepted all of
+ * both.  Nothing is told to the runtime while the I/O thread writes. */
+static bool tcp_sendq_write_two(struct ski_peer *rail, struct ski_peer *other, bool *any)
+{
+    struct ski_io_thread      *io = rail->port->io;
+    const struct ski_tcp_conn *of = other->conn;
+    struct iovec               part[TCP_IOV_MAX];
+    size_t                     room[2], most[2], parts, n;
+    ssize_t                    m;
+
+    most[1] = room[1] = tcp_write_bytes(other->waiting_bytes - other->first->sent);
+    parts             = tcp_sendq_iov(other, other->first, part, &room[1]);
+    ski_io_begin_send(io, of->source.fd, part, parts);
+    most[0] = room[0] = tcp_write_bytes(rail->waiting_bytes - rail->first->sent);
+    parts             = tcp_sendq_iov(rail, rail->first, part, &room[0]);
+    n                 = ski_tcp_write(rail->conn, part, parts);
+    m                 = ski_io_end(io);
+    m                 = m > 0 ? m : 0;
+    *any |= n > 0 || m > 0;
+    tcp_sendq_advance(rail, n);
+    if (other->conn == of) /* the peer is not lost */
+        tcp_sendq_advance(other, (size_t)m);
+    return n == most[0] - room[0] && (size_t)m == most[1] - room[1];
+}
+
+bool ski_tcp_sendq_flush_two(struct ski_peer *rail, struct ski_peer *other)
+{
+    bool any = false, first, second;
+
+    if (ski_tcp_io(rail->port))
+        while (tcp_sendq_is_ready(rail) && tcp_sendq_is_ready(other) &&
+               tcp_sendq_write_two(rail, other, &any))
+            continue;
+    first  = rail->first && tcp_peer_is_open(rail) && ski_tcp_sendq_flush_peer(rail);
+    second = other->first && tcp_peer_is_open(other) && ski_tcp_sendq_flush_peer(other);
+    return any || first || second;
+}
+
+/* Returns another rail of a peer that is ready as this one is, for the I/O thread; or NULL. */
+static struct ski_peer *tcp_sendq_beside(struct ski_peer *peer)
+{
+    struct ski_peer *main = peer->main ? peer->main : peer;
+
+    if (!peer->port->io || !tcp_sendq_is_ready(peer))
+        return NULL;
+    for (unsigned i = 0; i < SKI_TCP_RAILS_MAX; i++) {
+        struct ski_peer *rail = i == 0 ? main : main->rail[i];
+
+        if (rail && rail != peer && tcp_sendq_is_ready(rail))
+            return rail;
+    }
+    return NULL;
+}
+
+/* Sends from the queue of a peer, and from that of another rail of it. */
+static bool tcp_sendq_flush_rails(struct ski_peer *peer)
+{
+    struct ski_peer *other = tcp_sendq_beside(peer);
+
+    return other ? ski_tcp_sendq_flush_two(peer, other) : ski_tcp_sendq_flush_peer(peer);
+}
+
 bool ski_tcp_sendq_flush(struct ski_port *port)
 {
     struct ski_peer **at  = &port->waiting;
@@ -343,7 +412,7 @@ bool ski_tcp_sendq_flush(struct ski_port *port)
         struct ski_peer *peer = *at;
 
         if (peer->first && tcp_peer_is_open(peer) && !peer->conn->wants_writable)
-            any |= ski_tcp_sendq_flush_peer(peer);
+            any |= tcp_sendq_flush_rails(peer);
         if (peer->first && !peer->conn)
             ski_tcp_peer_lost(peer, "it has closed its port");
         if (peer->first && tcp_peer_is_open(peer)) {

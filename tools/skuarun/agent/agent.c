@@ -23,6 +23,7 @@
 #define CHECK_MS     1000               /* between two checks of the state of the job */
 #define FRAME_BYTES  ((size_t)1 << 20)  /* of output in a frame, which ends with a line if it can */
 #define WINDOW_BYTES ((int64_t)1 << 18) /* of unacknowledged output; then pipes are not read */
+#define AGENT_IO_CPUS 64                /* CPUs of I/O threads, at most */
 
 struct agent {
     struct frame_conn     conn;
@@ -114,20 +115,35 @@ static void agent_set_environment(const struct job_spec *spec)
     }
 }
 
-/* Chooses the CPUs of our PEs, unless the launcher did: places all PEs of the job on this host and
- * takes our share. */
+/* Selects the CPUs of I/O threads beside @p pes PEs of this host, unless the user did. */
+static void agent_choose_io_cpus(const int *cpu, int pes)
+{
+    int  idle[AGENT_IO_CPUS], n;
+    char list[AGENT_IO_CPUS * 8] = "none";
+
+    if (strcmp(ski_config.io_cpus, "auto") != 0)
+        return;
+    n = ski_topology_idle_cpus(cpu, pes, idle, AGENT_IO_CPUS);
+    for (int i = 0, at = 0; i < n; i++)
+        at += snprintf(list + at, sizeof list - (size_t)at, i == 0 ? "%d" : ",%d", idle[i]);
+    setenv("SKUA_IO_CPUS", list, 1);
+}
+
+/* Keeps the CPUs of our PEs, after the CPUs of all PEs of the job on this host were chosen, unless
+ * the launcher did. */
 static skua_status agent_choose_cpus(struct job_spec *spec)
 {
-    struct job_spec_head *h   = &spec->head;
-    int                   own = job_spec_pes(spec, h->agent);
-    skua_status           status;
+    struct job_spec_head *h      = &spec->head;
+    int                   own    = job_spec_pes(spec, h->agent);
+    skua_status           status = SKUA_OK;
 
-    if (spec->cpu)
-        return SKUA_OK;
-    spec->cpu = ski_calloc((size_t)h->host_pes, sizeof *spec->cpu);
-    status    = ski_topology_assign(ski_config.pin, h->host_pes, h->pes_per_process, spec->cpu);
+    if (!spec->cpu) {
+        spec->cpu = ski_calloc((size_t)h->host_pes, sizeof *spec->cpu);
+        status    = ski_topology_assign(ski_config.pin, h->host_pes, h->pes_per_process, spec->cpu);
+    }
     if (status != SKUA_OK)
         return status;
+    agent_choose_io_cpus(spec->cpu, h->host_pes);
     h->cpus_shared = ski_topology_cpus_shared(spec->cpu, h->host_pes, h->host_first_pe, own);
     memmove(spec->cpu, spec->cpu + h->host_first_pe, (size_t)own * sizeof *spec->cpu);
     return SKUA_OK;

@@ -169,9 +169,8 @@ static struct proc_map_share *proc_map_shares(const struct job_spec     *spec,
 }
 
 /* Processes of this host that share no memory have an agent each.  The CPUs of all their PEs are
- * chosen once, for the first agent; the others get theirs from *@p cpu. */
-static bool proc_map_choose_cpus(struct job_spec *spec, const struct remote_agent *agent, int pes,
-                                 int **cpu)
+ * chosen once, for the first agent; *@p cpu has them for the others. */
+static bool proc_map_choose_cpus(struct job_spec *spec, const struct remote_agent *agent, int **cpu)
 {
     struct job_spec_head *h = &spec->head;
 
@@ -182,9 +181,8 @@ static bool proc_map_choose_cpus(struct job_spec *spec, const struct remote_agen
         if (ski_topology_assign(ski_config.pin, h->host_pes, h->pes_per_process, *cpu) != SKUA_OK)
             return false;
     }
-    h->cpus        = pes;
-    h->cpus_shared = ski_topology_cpus_shared(*cpu, h->host_pes, h->host_first_pe, pes);
-    spec->cpu      = *cpu + h->host_first_pe;
+    h->cpus   = h->host_pes;
+    spec->cpu = *cpu;
     return true;
 }
 
@@ -207,7 +205,7 @@ static bool proc_map_send_one(struct job_spec *spec, struct remote_agent *agent,
     spec->cpu                = NULL;
     spec->head.host_pes      = share->all;
     spec->head.host_first_pe = share->first;
-    ok                       = proc_map_choose_cpus(spec, agent, share->pes, cpu);
+    ok                       = proc_map_choose_cpus(spec, agent, cpu);
     if (ok) {
         job_spec_encode(spec, &to);
         frame_conn_send(&agent->conn, FRAME_SPEC, to.text, to.end, NULL, 0);

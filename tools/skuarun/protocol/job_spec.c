@@ -111,7 +111,7 @@ static bool job_spec_agents_valid(const struct job_spec *spec)
         if (spec->agent_of[i] < 0 || spec->agent_of[i] >= h->agents)
             return false;
     pes = job_spec_pes(spec, h->agent);
-    return pes > 0 && (h->cpus == 0 || h->cpus == pes) &&
+    return pes > 0 && (h->cpus == 0 || h->cpus == h->host_pes) &&
            (int64_t)h->host_first_pe + pes <= h->host_pes;
 }
 

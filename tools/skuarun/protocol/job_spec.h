@@ -25,12 +25,12 @@ struct job_spec_head {
     int32_t epoch;                   /* from 1 on; 0: the job was not started with --survive */
     int32_t host_first_pe, host_pes; /* PEs of the job that share the CPUs of the agent:
                                         its own first one among them, and their number */
-    int32_t  cpus;                   /* CPUs that follow: one for each PE of the agent, or 0 */
+    int32_t  cpus;                   /* CPUs that follow: of each PE of the host, or 0         */
     int32_t  agents;                 /* of the job; the agent of each process follows */
     int32_t  reads;                  /* processes whose images the agent's PEs read */
     int32_t  setting_count, argument_count;
     uint8_t  one_host, label, verbose, terminal;
-    uint8_t  cpus_shared; /* with cpus: PEs of other agents are bound to them, too */
+    uint8_t  cpus_shared; /* PEs of other agents are bound to CPUs of ours, too; set by the agent */
     uint64_t secret[2];
     uint64_t generation; /* of images that the epoch restores; 0: none */
 };
