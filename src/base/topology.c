@@ -22,7 +22,8 @@
 #include "base/log.h"
 #include "base/memory.h"
 
-#define TIME_SLICE_NS 100000 /* the shortest that Linux grants */
+#define TIME_SLICE_NS   100000 /* the shortest that Linux grants */
+#define IDLE_CPUS_OF_PE 2      /* idle CPUs for each PE: two may be threads of one core */
 
 void ski_topology_free(struct ski_topology *topology)
 {
@@ -248,7 +249,7 @@ int ski_topology_idle_cpus(const int *cpu, int pes, int *idle, int most)
             unbound++;
         else
             CPU_CLR((size_t)cpu[i], &set);
-    if (CPU_COUNT(&set) < pes + unbound)
+    if (CPU_COUNT(&set) < IDLE_CPUS_OF_PE * pes + unbound)
         return 0;
     for (int i = 0; i < CPU_SETSIZE && n < most; i++)
         if (CPU_ISSET((size_t)i, &set))

@@ -64,9 +64,9 @@ skua_status ski_topology_assign(const char *policy, int pes, int group, int *cpu
  *  @p all CPUs at @p cpu.  SKI_CPU_ANY is not. */
 bool ski_topology_cpus_shared(const int *cpu, int all, int first, int count);
 
-/** Lists CPUs of the affinity mask for other threads than those of @p pes PEs, which are bound to @p
- *  cpu: those without a PE, or all if the PEs are not bound; @p most at most.  Returns their number;
- *  0 if fewer CPUs are idle than there are PEs. */
+/** Lists CPUs of the affinity mask for other threads than those of @p pes PEs, which are bound to
+ * @p cpu: those without a PE, or all if the PEs are not bound; @p most at most.  Returns their
+ * number; 0 if fewer than two CPUs are idle for each PE. */
 int ski_topology_idle_cpus(const int *cpu, int pes, int *idle, int most);
 
 /** Finds the NUMA node of each of @p count CPUs; -1 if it is not known. */

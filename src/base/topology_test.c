@@ -174,6 +174,28 @@ static void test_topology_mask(void)
     sched_setaffinity(0, sizeof before, &before);
 }
 
+/* Threads other than those of PEs get CPUs if two are idle for each PE. */
+static void test_topology_idle(void)
+{
+    cpu_set_t before;
+    int       cpu[CPU_SETSIZE], idle[CPU_SETSIZE], n = 0;
+
+    sched_getaffinity(0, sizeof before, &before);
+    for (int i = 0; i < CPU_SETSIZE; i++)
+        if (CPU_ISSET((size_t)i, &before))
+            cpu[n++] = i;
+    OK(ski_topology_idle_cpus(cpu, n, idle, CPU_SETSIZE) == 0, "no CPU is idle if all have a PE");
+    OK(ski_topology_idle_cpus(cpu, 1, idle, CPU_SETSIZE) == (n >= 3 ? n - 1 : 0) &&
+           (n < 3 || idle[0] == cpu[1]),
+       "those without a PE are idle, unless they are few");
+    cpu[0] = SKI_CPU_ANY;
+    OK(ski_topology_idle_cpus(cpu, 1, idle, 1) == (n >= 3),
+       "a PE that is not bound uses one of them");
+    OK(ski_topology_parse_list("3,5-7", cpu, 3) == 3 && cpu[0] == 3 && cpu[2] == 6 &&
+           ski_topology_parse_list("none", cpu, 3) < 0,
+       "the first CPUs of a list");
+}
+
 static void test_topology_numa(void)
 {
     const int cpu[] = {0, 8, 31, 77};
@@ -196,6 +218,7 @@ int main(void)
     test_topology_placement();
     test_topology_maps();
     test_topology_mask();
+    test_topology_idle();
     test_topology_numa();
 #endif
     return tap_end();

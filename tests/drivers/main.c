@@ -16,6 +16,7 @@
 #include <string.h>
 
 #include "base/config.h"
+#include "base/topology.h"
 #include "tests/tap.h"
 #include "transport/secret.h"
 #include "transport/select.h"
@@ -128,6 +129,8 @@ static void test_all(void)
 
 int main(int argc, char **argv)
 {
+    int io_cpu;
+
     if (argc < 2 || ski_config_load() != SKUA_OK)
         return 2;
     parts           = argv + 2;
@@ -137,6 +140,8 @@ int main(int argc, char **argv)
     net.security    = (enum ski_security)ski_config.security;
     net.share       = ski_config.shared_connections > 0;
     net.rails       = (unsigned)ski_config.rails;
+    net.io_cpu      = &io_cpu;
+    net.io_cpus     = ski_topology_parse_list(ski_config.io_cpus, &io_cpu, 1) == 1;
     net.progress_pe = ski_config.progress_thread; /* PE 1, or none */
     if (net.share)
         net.ports = HUB_PORTS;

@@ -113,8 +113,8 @@ static bool net_shares(const struct ski_job *job)
 static void net_describe_job(const struct ski_boot *boot)
 {
     static int            io_cpu[IO_CPUS_MAX];
-    const struct ski_job *job     = boot->job;
-    int                   io_cpus = ski_topology_parse_list(ski_config.io_cpus, io_cpu, IO_CPUS_MAX);
+    const struct ski_job *job = boot->job;
+    int io_cpus               = ski_topology_parse_list(ski_config.io_cpus, io_cpu, IO_CPUS_MAX);
 
     ski_net_here.net = (struct ski_net){
         .process      = boot->process,

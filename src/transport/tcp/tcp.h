@@ -153,6 +153,7 @@ struct ski_tcp_send_req {
 
 #define SKI_TCP_RAILS_MAX  8                   /* rails of a peer, at most                  */
 #define SKI_TCP_RAIL_BYTES ((size_t)128 << 10) /* bytes from which on a packet uses them    */
+#define SKI_TCP_IO_BYTES   ((size_t)512 << 10) /* ... or one on the same network             */
 
 /* A port that this port sends to. */
 struct ski_peer {
@@ -179,7 +180,8 @@ struct ski_peer {
     struct ski_peer *main;   /* the peer that this is a rail of; NULL: it is none */
     struct ski_peer *rail[SKI_TCP_RAILS_MAX]; /* by number, from 1 on; or NULL     */
     bool             rails_opened;
-    uint64_t         multiparts; /* packets that were divided so far                  */
+    size_t           divide_from; /* bytes from which on a packet is divided            */
+    uint64_t         multiparts;  /* packets that were divided so far                  */
 };
 
 #define SKI_TCP_SCRATCH    ((size_t)128 << 10) /* bytes that one call receives into `scratch` */

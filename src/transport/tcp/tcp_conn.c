@@ -23,7 +23,7 @@
 
 #define TCP_FOLLOW_BYTES ((size_t)4 << 10) /* bytes received after a large packet, at most */
 #define TCP_COLD_MIN                                                                               \
-    ((size_t)2 << 20) /* bytes of a packet whose memory is likely not in the cache */
+    ((size_t)2 << 20)      /* bytes of a packet whose memory is likely not in the cache */
 #define TCP_EARLY_POLLS 64 /* events of a rail without a packet until it is read */
 #define TCP_DIRECT_RECV_MAX                                                                        \
     ((size_t)512 << 10) /* bytes received before other connections have their turn */
@@ -476,8 +476,8 @@ static struct ski_tcp_conn *tcp_conn_main_of(const struct ski_tcp_conn *rail)
 }
 
 /* Receives on a rail when a packet has begun whose parts may arrive there, since they are received
- * in place then.  The packet begins on rail 0, which is therefore looked at first.  A rail that stays
- * readable nonetheless is read as well, so its end is noticed. */
+ * in place then.  The packet begins on rail 0, which is therefore looked at first.  A rail that
+ * stays readable nonetheless is read as well, so its end is noticed. */
 static bool tcp_conn_on_rail(struct ski_tcp_conn *conn)
 {
     const struct ski_multiparts *parts = &conn->port->multiparts;
@@ -545,14 +545,14 @@ static struct ski_tcp_conn *tcp_part_beside(struct ski_tcp_conn *conn, void **to
 }
 
 /* Receives parts of a packet, and nothing behind them: the runtime says where the next packet
- * belongs when this one is complete.  The I/O thread receives another part than the PE.  An error of
- * its call is found again when that connection is read. */
+ * belongs when this one is complete.  The I/O thread receives another part than the PE.  An error
+ * of its call is found again when that connection is read. */
 static bool tcp_conn_on_part(struct ski_tcp_conn *conn)
 {
     struct ski_framing   *in    = &conn->in;
     struct ski_io_thread *io    = ski_tcp_io(conn->port);
     struct ski_tcp_conn  *other = NULL;
-    void                 *to = NULL, *other_to;
+    void                 *to    = NULL, *other_to;
     size_t                direct, other_bytes;
     ssize_t               n, m = 0;
     int                   error;

@@ -6,12 +6,12 @@
  *      IDLE -- the thread --> ASLEEP -- begin, which wakes it --> CALL
  *                        CALL -- end, which withdraws it --> IDLE
  *
- * The PE writes the call before the release of CALL, which the thread acquires; the thread writes the
- * result before the release of ENDED, which the PE acquires.  Only the thread leaves RUNS, and only
- * the PE leaves IDLE (but for ASLEEP) and ENDED, so each of them has the call alone.
+ * The PE writes the call before the release of CALL, which the thread acquires; the thread writes
+ * the result before the release of ENDED, which the PE acquires.  Only the thread leaves RUNS, and
+ * only the PE leaves IDLE (but for ASLEEP) and ENDED, so each of them has the call alone.
  *
- * No call is missed: the thread falls asleep by a change of IDLE to ASLEEP, which fails if a call has
- * begun, and a PE that finds ASLEEP wakes it.
+ * No call is missed: the thread falls asleep by a change of IDLE to ASLEEP, which fails if a call
+ * has begun, and a PE that finds ASLEEP wakes it.
  */
 #include "transport/tcp/tcp_io_thread.h"
 

@@ -2,16 +2,16 @@
 /*
  * tcp_io_thread.h - a thread that makes one system call at a time, beside one of the PE.
  *
- * The kernel copies what a PE sends or receives on the CPU of the caller, which bounds the bandwidth
- * of a connection.  Where CPUs are idle, a port has an *I/O thread* on one of them: while the PE
- * sends or receives on one rail of a peer, its I/O thread does on another (tcp_rail.c).  A call
- * begins and ends within one call of the driver, so memory, queues and connections belong to the PE
- * as ever, and the I/O thread sees none of them but the bytes of its call.
+ * The kernel copies what a PE sends or receives on the CPU of the caller, which bounds the
+ * bandwidth of a connection.  Where CPUs are idle, a port has an *I/O thread* on one of them: while
+ * the PE sends or receives on one rail of a peer, its I/O thread does on another (tcp_rail.c).  A
+ * call begins and ends within one call of the driver, so memory, queues and connections belong to
+ * the PE as ever, and the I/O thread sees none of them but the bytes of its call.
  *
- * No call blocks.  The thread polls for the next one for a while and then sleeps.  A call that it has
- * not begun when the PE needs the result, because it was asleep or has no CPU, is withdrawn: the PE
- * continues without it.  Where threads outnumber the CPUs after all, the PE loses its CPU often; then
- * the thread does more harm than good, and ski_io_is_crowded() says so.
+ * No call blocks.  The thread polls for the next one for a while and then sleeps.  A call that it
+ * has not begun when the PE needs the result, because it was asleep or has no CPU, is withdrawn:
+ * the PE continues without it.  Where threads outnumber the CPUs after all, the PE loses its CPU
+ * often; then the thread does more harm than good, and ski_io_is_crowded() says so.
  */
 #ifndef SKI_TCP_IO_THREAD_H
 #define SKI_TCP_IO_THREAD_H
@@ -40,8 +40,8 @@ void ski_io_begin_recv(struct ski_io_thread *io, int fd, void *to, size_t bytes)
 /** Returns whether the PE shares its CPU, so that the thread is better stopped. */
 bool ski_io_is_crowded(const struct ski_io_thread *io);
 
-/** Ends the call that was begun.  Returns what it returned, with errno set as it did; -1 with EAGAIN
- *  if it was withdrawn. */
+/** Ends the call that was begun.  Returns what it returned, with errno set as it did; -1 with
+ * EAGAIN if it was withdrawn. */
 ssize_t ski_io_end(struct ski_io_thread *io);
 
 #endif

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * tcp_rail.c - rails: more connections with a peer, mostly on other networks, which carry large
- * packets together (docs/decisions/0082-rails.md).
+ * packets together (docs/decisions/0082-rails.md).  Where CPUs are idle, a second one on the same
+ * network gains, too: the I/O thread uses one while the PE uses the other (tcp_io_thread.h).
  *
  * Rail 0 is the connection of all packets.  The first large packet to a peer opens the others; they
  * are used when they are open, and one that cannot be opened is left out.  A large packet is
@@ -94,8 +95,9 @@ static size_t rail_choose_many(const struct ski_peer *peer, const struct sockadd
     return count;
 }
 
-/* Selects the addresses of the other rails of a peer.  Returns their number. */
-static size_t rail_choose(const struct ski_peer *peer, struct sockaddr_storage *to)
+/* Selects the addresses of the other rails of a peer: those that the setting says, or one more on
+ * the network of rail 0 for the I/O thread.  Returns their number. */
+static size_t rail_choose(struct ski_peer *peer, struct sockaddr_storage *to)
 {
     struct sockaddr_storage first = {0};
     socklen_t               bytes = sizeof first;
@@ -107,7 +109,10 @@ static size_t rail_choose(const struct ski_peer *peer, struct sockaddr_storage *
     if (rails > 0)
         return rail_choose_many(peer, &first, rails - 1, to);
     others = rail_choose_equal(peer, &first, to);
-    return others == 0 && ski_tcp_io(peer->port) ? rail_choose_many(peer, &first, 1, to) : others;
+    if (others > 0 || !ski_tcp_io(peer->port))
+        return others;
+    peer->divide_from = SKI_TCP_IO_BYTES;
+    return rail_choose_many(peer, &first, 1, to);
 }
 
 /* ---- the I/O thread ------------------------------------------------------------------------- */
@@ -361,6 +366,8 @@ skua_status ski_tcp_send_divided(struct ski_peer *peer, const struct ski_tcp_sen
         return SKUA_ERR_UNSUPPORTED;
     if (!peer->rails_opened)
         rail_open_all(peer);
+    if (whole->bytes[0] + whole->bytes[1] < peer->divide_from)
+        return SKUA_ERR_UNSUPPORTED;
     n = rail_list_open(peer, rail);
     if (n < 2)
         return n == 0 ? SKUA_ERR_AGAIN : SKUA_ERR_UNSUPPORTED;

@@ -20,10 +20,10 @@
 #include "agent/kvs_proxy.h"
 #include "protocol/job_spec.h"
 
-#define CHECK_MS     1000               /* between two checks of the state of the job */
-#define FRAME_BYTES  ((size_t)1 << 20)  /* of output in a frame, which ends with a line if it can */
-#define WINDOW_BYTES ((int64_t)1 << 18) /* of unacknowledged output; then pipes are not read */
-#define AGENT_IO_CPUS 64                /* CPUs of I/O threads, at most */
+#define CHECK_MS      1000              /* between two checks of the state of the job */
+#define FRAME_BYTES   ((size_t)1 << 20) /* of output in a frame, which ends with a line if it can */
+#define WINDOW_BYTES  ((int64_t)1 << 18) /* of unacknowledged output; then pipes are not read */
+#define AGENT_IO_CPUS 64                 /* CPUs of I/O threads, at most */
 
 struct agent {
     struct frame_conn     conn;

@@ -1,0 +1,122 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * tcp_io_thread_test.c - an I/O thread: all bytes arrive in their order whoever sends and receives
+ * them, calls that it has not begun are withdrawn without a trace, and errors are those of the
+ * call.
+ */
+#include "transport/tcp/tcp_io_thread.h"
+
+#include <errno.h>
+#include <sched.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "tests/tap.h"
+
+#define STREAM ((size_t)4 << 20)
+#define PIECE  ((size_t)64 << 10)
+
+static char          sent[STREAM], received[STREAM];
+static uint64_t      random_state;
+static const int     cpu = 0;
+static unsigned long withdrawn, calls;
+
+static size_t io_test_draw(size_t most)
+{
+    return 1 + tap_random(&random_state) % most;
+}
+
+/* Ends a call.  Returns the bytes that it moved. */
+static size_t io_test_end(struct ski_io_thread *io)
+{
+    ssize_t n = ski_io_end(io);
+
+    calls++;
+    if (n < 0 && errno != EAGAIN)
+        OK(false, "a call fails: %s", strerror(errno));
+    withdrawn += n < 0;
+    return n > 0 ? (size_t)n : 0;
+}
+
+static size_t io_test_least(size_t a, size_t b)
+{
+    return a < b ? a : b;
+}
+
+/* Sends two parts by the thread, or one directly.  Returns the bytes sent. */
+static size_t io_test_send(struct ski_io_thread *io, int fd, const char *from, size_t left)
+{
+    size_t       first   = io_test_least(left, io_test_draw(PIECE)), n;
+    struct iovec part[2] = {{(void *)(uintptr_t)from, first / 2},
+                            {(void *)(uintptr_t)(from + first / 2), first - first / 2}};
+
+    if (tap_random(&random_state) % 4 == 0) {
+        ssize_t direct = send(fd, from, first, MSG_DONTWAIT);
+
+        return direct > 0 ? (size_t)direct : 0;
+    }
+    ski_io_begin_send(io, fd, part, 2);
+    for (n = io_test_draw(3000); n > 0 && tap_random(&random_state) % 2; n--)
+        sched_yield();
+    return io_test_end(io);
+}
+
+static size_t io_test_receive(struct ski_io_thread *io, int fd, char *to, size_t left)
+{
+    ski_io_begin_recv(io, fd, to, io_test_least(left, io_test_draw(PIECE)));
+    if (tap_random(&random_state) % 2)
+        sched_yield();
+    return io_test_end(io);
+}
+
+static void test_io_stream(void)
+{
+    struct ski_io_thread *io[2] = {ski_io_thread_start(&cpu, 1), ski_io_thread_start(&cpu, 1)};
+    size_t                out = 0, in = 0;
+    int                   fd[2];
+
+    if (!io[0] || !io[1] || socketpair(AF_UNIX, SOCK_STREAM, 0, fd) != 0) {
+        OK(false, "an I/O thread is started: %s", strerror(errno));
+        return;
+    }
+    for (size_t i = 0; i < STREAM; i++)
+        sent[i] = (char)(i * 2654435761u >> 13);
+    while (in < STREAM) {
+        if (out < STREAM)
+            out += io_test_send(io[0], fd[0], sent + out, STREAM - out);
+        in += io_test_receive(io[1], fd[1], received + in, STREAM - in);
+    }
+    OK(out == STREAM && memcmp(sent, received, STREAM) == 0, "all bytes arrive in their order");
+    printf("# %lu calls, %lu without bytes\n", calls, withdrawn);
+    close(fd[0]);
+    ski_io_begin_recv(io[1], fd[1], received, 1);
+    while (ski_io_end(io[1]) < 0 && errno == EAGAIN)
+        ski_io_begin_recv(io[1], fd[1], received, 1);
+    OK(true, "the end of the stream is reported");
+    close(fd[1]);
+    for (int i = 0; i < 2; i++)
+        ski_io_thread_stop(io[i]);
+}
+
+static void test_io_errors(void)
+{
+    struct ski_io_thread *io   = ski_io_thread_start(&cpu, 1);
+    const int             none = 1023;
+
+    do
+        ski_io_begin_recv(io, -1, received, 1);
+    while (ski_io_end(io) < 0 && errno == EAGAIN);
+    OK(errno == EBADF, "the error of a call is reported");
+    ski_io_thread_stop(io);
+    ski_io_thread_stop(NULL);
+    OK(!ski_io_thread_start(&none, 1) && errno == EINVAL, "a CPU that does not exist is refused");
+}
+
+int main(void)
+{
+    random_state = tap_seed();
+    test_io_stream();
+    test_io_errors();
+    return tap_end();
+}
