@@ -10,6 +10,7 @@
  *
  * usage: test_ahead [WINDOW [TIMES]]     bytes, the setting collective_window; calls
  */
+#include <sched.h>
 #include <skua/skua.h>
 #include <stdatomic.h>
 #include <string.h>
@@ -140,24 +141,42 @@ static void test_start(void)
     sync_all();
 }
 
-/* Within a host the part of a PE is done when its call returns: the root has the result while the
- * last PE only polls its memory. */
-static void test_alone(void)
+/* Waits, without a call of the runtime. */
+static void poll_flag(_Atomic int64_t *flag, int64_t value)
 {
-    skua_region      flags;
-    _Atomic int64_t *flag;
-    int64_t          one = 1;
+    while (atomic_load(flag) != value)
+        sched_yield();
+}
 
-    CHECK(skua_region_create(sizeof *flag, &flags) == SKUA_OK);
-    flag = skua_gaddr_local(skua_at(flags, skua_pe(), 0));
+/* Within a host the part of a PE is done when its call returns: the root has the result while @p
+ * alone, which has called before all others, only polls its memory. */
+static void test_alone(skua_region flags, int alone)
+{
+    _Atomic int64_t *flag   = skua_gaddr_local(skua_at(flags, skua_pe(), 0));
+    int64_t          called = 1, over = 2;
+
     atomic_store(flag, 0);
     sync_all();
+    if (skua_pe() != alone)
+        poll_flag(flag, called);
     reduce_to_first(0);
+    for (int pe = 0; skua_pe() == alone && pe < skua_pes(); pe++)
+        if (pe != alone)
+            skua_put(skua_at(flags, pe, 0), &called, sizeof called);
     if (skua_pe() == 0)
-        skua_put(skua_at(flags, last(), 0), &one, sizeof one);
-    while (skua_pe() == last() && atomic_load(flag) == 0)
-        ;
+        skua_put(skua_at(flags, alone, 0), &over, sizeof over);
+    if (skua_pe() == alone)
+        poll_flag(flag, over);
     sync_all();
+}
+
+static void test_each_alone(void)
+{
+    skua_region flags;
+
+    CHECK(skua_region_create(sizeof(int64_t), &flags) == SKUA_OK);
+    for (int pe = 1; pe < skua_pes(); pe++)
+        test_alone(flags, pe);
 }
 
 /* ---- a handler that waits, above start() that waits ---- */
@@ -279,7 +298,7 @@ static void start(int argc, char **argv)
     test_start();
     test_buried();
     if (tap_all_near())
-        test_alone();
+        test_each_alone();
     test_handler();
     test_broadcast();
     skua_send_copy(0, done_handler, NULL, 0);

@@ -33,6 +33,7 @@ struct block {
     int      phase, passed; /* sync points of the phase that it has passed */
     int      called;        /* sync points of the phase that it has reached */
     int      waiting, inserted;
+    int      dying; /* its message `die` is in flight */
 };
 
 struct birth {
@@ -157,11 +158,15 @@ static void maybe_insert(struct block *b)
                       (int)(tap_random(&b->random) % (unsigned)skua_pes()), &birth, sizeof birth);
 }
 
-/* Reaches the next sync point; or ends the phase. */
+/* Reaches the next sync point; or ends the phase. The message `die` of an element that migrates may
+ * arrive after the next `resume`: until then the element does nothing, neither ends nor sends
+ * another one, and neither the sync point nor the reduction waits for it after its death. */
 static void block_run(struct block *b)
 {
     int to = (int)(tap_random(&b->random) % ELEMENTS), total, die;
 
+    if (b->dying)
+        return;
     if (b->passed == points) {
         die = b->inserted;
         skua_contribute(b, SKUA_SUM, SKUA_INT32, &(int32_t){1}, 1, skua_done_send(0, end_handler));
@@ -180,8 +185,10 @@ static void block_run(struct block *b)
         skua_object_destroy(b); /* before it has reached the sync point */
         return;
     }
-    if (b->inserted && tap_random(&b->random) % 4 == 0)
+    if (b->inserted && tap_random(&b->random) % 4 == 0) {
+        b->dying = 1;
         skua_invoke_copy(skua_ref_of(b), die_entry, NULL, 0); /* while it waits */
+    }
     b->called++;
     b->waiting = 1;
     skua_at_sync(b);
@@ -225,6 +232,7 @@ static void on_greet(void *self, const void *data, size_t bytes)
 static void on_die(void *self, const void *data, size_t bytes)
 {
     (void)data, (void)bytes;
+    CHECK(((struct block *)self)->dying);
     skua_object_destroy(self);
 }
 

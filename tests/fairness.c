@@ -16,7 +16,11 @@
  *
  * and its own steps before the last arrival are at most twice the messages of all.
  *
- * usage: fairness, with an inbox that holds all messages
+ * With a smaller inbox (SKUA_INBOX_CELLS) only the arrival is tested: senders wait for room, and
+ * room goes to the sender that has a CPU when PE 0 makes it, so shares and steps depend on the
+ * speed of PEs.
+ *
+ * usage: fairness, with SKUA_INBOX_CELLS for twice as many messages as all PEs send
  */
 #include <sched.h>
 #include <skua/skua.h>
@@ -44,6 +48,14 @@ static struct {
 static int senders(void)
 {
     return skua_pes() - 1;
+}
+
+/* Returns whether the inbox, half of which senders may fill, holds all messages of a case. */
+static bool holds_all(void)
+{
+    const char *cells = getenv("SKUA_INBOX_CELLS");
+
+    return cells && atol(cells) >= 2L * senders() * EACH;
 }
 
 static skua_gaddr pace_word(void)
@@ -106,7 +118,7 @@ static void check_shares(void)
         most  = at.arrived[pe] > most ? at.arrived[pe] : most;
     }
     if (most > (skua_pes() < RINGS_PES && !getenv("SKUA_INBOX_RINGS") ? 2 : 6) * CHUNK)
-        CHECK(most <= 2 * least);
+        CHECK(most <= 2 * least || !holds_all());
 }
 
 static void on_item(skua_msg *msg)
@@ -126,7 +138,7 @@ static bool all_arrived(void *arg)
 /* Counts a step of PE 0's own work. */
 static void count_step(void)
 {
-    CHECK(++at.steps <= 2 * (at.all + CHAINS));
+    CHECK(++at.steps <= 2 * (at.all + CHAINS) || !holds_all());
 }
 
 static void on_self_step(skua_msg *msg)

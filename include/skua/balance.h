@@ -13,7 +13,8 @@
  *   for example every hundred steps. When the last one has called it, elements move; then the entry
  *   `resume` of each is invoked, on the PE where it is now. Elements that are inserted before that
  *   have to call it as well, elements that are destroyed need not, and all may migrate meanwhile. A
- *   waiting element receives messages as usual.
+ *   waiting element receives messages as usual. A sync point does not wait for messages: one that
+ *   was sent to an element before it may arrive after `resume`.
  * - Asynchronously: elements of the other classes move at the end of an entry, while others run,
  *   every SKUA_BALANCE_PERIOD seconds or when skua_balance_now() is called.
  *

@@ -17,6 +17,7 @@
 #include "objects/location/thread_migration.h"
 #include "objects/measure/measure.h"
 #include "objects/model/pup.h"
+#include "strategy/problem.h"
 
 /* The question of the root. */
 struct gather_question {
@@ -168,14 +169,18 @@ static double gather_load(const struct ski_balance *balance, const struct ski_ob
     if (params->load) {
         double told = params->load(object + 1);
 
+        if (told > SKI_PROBLEM_MAX && told <= DBL_MAX)
+            return SKI_PROBLEM_MAX; /* the largest that strategies accept */
         return told > 0 && told <= DBL_MAX ? told : 0;
     }
     return (double)ski_ticks_to_ns(ski_element_load(object)->ticks) * 1e-9 * balance->gather.speed;
 }
 
-static bool gather_is_finite(const double position[3])
+/* Returns whether strategies accept a position. */
+static bool gather_is_position(const double position[3])
 {
-    return isfinite(position[0]) && isfinite(position[1]) && isfinite(position[2]);
+    return fabs(position[0]) <= SKI_PROBLEM_MAX && fabs(position[1]) <= SKI_PROBLEM_MAX &&
+           fabs(position[2]) <= SKI_PROBLEM_MAX; /* false for NaN */
 }
 
 static skua_strategy_object gather_describe(const struct ski_balance *balance,
@@ -191,7 +196,7 @@ static skua_strategy_object gather_describe(const struct ski_balance *balance,
     }
     if (params->position) {
         params->position(object + 1, like.position);
-        if (gather_is_finite(like.position))
+        if (gather_is_position(like.position))
             like.flags |= SKUA_OBJECT_POSITIONED;
     }
     return like;

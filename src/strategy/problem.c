@@ -2,7 +2,6 @@
 /* problem.c - see problem.h: the check, and the writer. */
 #include "strategy/problem.h"
 
-#include <float.h>
 #include <inttypes.h>
 #include <stdarg.h>
 #include <stdlib.h>
@@ -23,21 +22,29 @@ static bool problem_refuse(char *text, const char *format, ...)
     return false;
 }
 
-/* Returns whether a time or a speed is valid: finite and not negative; false for NaN, too. */
+/* Returns whether a time is valid; false for NaN, too. */
 static bool problem_amount(double value)
 {
-    return value >= 0 && value <= DBL_MAX;
+    return value >= 0 && value <= SKI_PROBLEM_MAX;
+}
+
+/* Returns whether a speed is valid; 0 means 1. */
+static bool problem_speed(double value)
+{
+    return problem_amount(value) && (value == 0 || value >= 1 / SKI_PROBLEM_MAX);
 }
 
 static bool problem_check_pe(const skua_strategy_problem *problem, int32_t p, char *text)
 {
     const skua_strategy_pe *pe = &problem->pe[p];
 
-    if (!problem_amount(pe->background) || !problem_amount(pe->idle) || !problem_amount(pe->speed))
-        return problem_refuse(text,
-                              "PE %d: background %g, idle %g and speed %g have to be finite and "
-                              "not negative",
-                              p, pe->background, pe->idle, pe->speed);
+    if (!problem_amount(pe->background) || !problem_amount(pe->idle) || !problem_speed(pe->speed))
+        return problem_refuse(
+            text,
+            "PE %d: background %g and idle %g have to be 0 to %g, speed %g has to "
+            "be 0 or %g to %g",
+            p, pe->background, pe->idle, SKI_PROBLEM_MAX, pe->speed, 1 / SKI_PROBLEM_MAX,
+            SKI_PROBLEM_MAX);
     if (pe->host < 0 || pe->host >= problem->hosts)
         return problem_refuse(text, "PE %d: host %d, but the hosts are 0 to %d", p, pe->host,
                               problem->hosts - 1);
@@ -52,13 +59,13 @@ static bool problem_check_object(const skua_strategy_problem *problem, uint32_t 
         return problem_refuse(text, "object %" PRIu32 ": PE %d, but the PEs are 0 to %d", i,
                               object->pe, problem->pes - 1);
     if (!problem_amount(object->load))
-        return problem_refuse(text,
-                              "object %" PRIu32 ": load %g, which has to be finite and not "
-                              "negative",
-                              i, object->load);
+        return problem_refuse(text, "object %" PRIu32 ": load %g, which has to be 0 to %g", i,
+                              object->load, SKI_PROBLEM_MAX);
     for (int k = 0; k < 3 && object->flags & SKUA_OBJECT_POSITIONED; k++)
-        if (!(object->position[k] >= -DBL_MAX && object->position[k] <= DBL_MAX))
-            return problem_refuse(text, "object %" PRIu32 ": its position is not finite", i);
+        if (!(object->position[k] >= -SKI_PROBLEM_MAX && object->position[k] <= SKI_PROBLEM_MAX))
+            return problem_refuse(
+                text, "object %" PRIu32 ": a coordinate is %g, which has to be %g to %g", i,
+                object->position[k], -SKI_PROBLEM_MAX, SKI_PROBLEM_MAX);
     return true;
 }
 
@@ -88,7 +95,8 @@ bool ski_problem_check(const skua_strategy_problem *problem, char *text)
         return problem_refuse(text, "%d PEs on %d hosts: there has to be one", problem->pes,
                               problem->hosts);
     if (!problem_amount(problem->seconds_per_message) || !problem_amount(problem->seconds_per_byte))
-        return problem_refuse(text, "the cost of a message or byte is negative or not finite");
+        return problem_refuse(text, "the cost of a message or byte has to be 0 to %g",
+                              SKI_PROBLEM_MAX);
     for (int32_t p = 0; p < problem->pes; p++)
         if (!problem_check_pe(problem, p, text))
             return false;

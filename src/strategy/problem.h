@@ -45,6 +45,10 @@
 /** The largest number of PEs of a problem in a file. */
 #define SKI_PROBLEM_PES (1 << 20)
 
+/** The largest time, speed or coordinate of a problem, and the inverse of the smallest speed: sums
+ *  and quotients of them are finite. */
+#define SKI_PROBLEM_MAX 1e100
+
 /* A problem with memory of its own. */
 struct ski_problem {
     skua_strategy_problem problem;

@@ -93,6 +93,11 @@ static const struct problem_test_error {
     {HEAD "\"objects\": [{\"pe\": 0}]}", "line 2, column 22: \"load\" is missing"},
     {HEAD "\"objects\": [{\"pe\": 0, \"load\": -1}]}", "line 2, column 32: \"load\" is negative"},
     {HEAD "\"objects\": [{\"pe\": 0, \"load\": 1e999}]}", "\"load\": 1e999 is too large"},
+    {HEAD "\"objects\": [{\"pe\": 0, \"load\": 1.7e308}]}",
+     "load 1.7e+308, which has to be 0 to 1e+100"},
+    {"{\"format\": \"skua-loads\", \"version\": 1, \"pes\": [{\"speed\": 1e-300}], \"objects\": "
+     "[]}",
+     "speed 1e-300 has to be 0 or 1e-100 to 1e+100"},
     {HEAD "\"objects\": [{\"pe\": 0, \"load\": nan}]}", "expected a number"},
     {HEAD "\"objects\": [{\"pe\": 0, \"load\": 01}]}", "a number does not begin with 0"},
     {HEAD "\"objects\": [{\"pe\": 0, \"load\": 1.}]}", "'1.' is no number"},

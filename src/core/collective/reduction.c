@@ -237,9 +237,8 @@ enum reduction_progress {
 };
 
 /* Returns the delegate of a block in the reduction to a root with @p head.  The PE before the root
- * is a delegate of calls that are not split.  Segments, each of which has another root, and
- * contributions that are passed by address go along the tree whose only target is the root: there
- * PEs whose lowest bit differs from the root's have nothing to do after their calls. */
+ * is a delegate of calls that are not split.  Segments, each of which has another root, go along
+ * the tree whose only target is the root. */
 static int reduction_delegate(const struct ski_pe *self, const struct ski_reduction_head *head,
                               int block, int level)
 {
@@ -275,7 +274,7 @@ static int reduction_exchange_child(const struct ski_pe *self, int level)
  * a credit for it. */
 static bool reduction_is_credited(const struct ski_reduction *r)
 {
-    return !r->head.all && r->head.algorithm != SKI_REDUCTION_SHARED;
+    return !r->head.all;
 }
 
 /* Sends the partial result to @p pe.  Returns whether it was sent in a slot, which needs no
@@ -528,7 +527,8 @@ static bool reduction_bytes_valid(const struct ski_pe *self, const struct ski_re
     case SKI_REDUCTION_WHOLE: return head->count <= bytes / size && head->count * size == bytes;
     case SKI_REDUCTION_SEGMENTED: return bytes && bytes % size == 0 && bytes / size <= head->count;
     case SKI_REDUCTION_SHARED:
-        return !ski_job_is_distributed(self->job) && bytes == 8 * (size_t)self->pes;
+        return !ski_job_is_distributed(self->job) &&
+               bytes == sizeof(uint64_t) * (head->all ? (size_t)self->pes : 1);
     default: return !ski_job_is_distributed(self->job) && bytes == 0;
     }
 }
@@ -578,6 +578,9 @@ static bool reduction_expects(const struct ski_pe *self, const struct ski_reduct
 {
     int level = head->round;
 
+    if (ski_reduction_is_collected(head))
+        return head->root == self->pe && source != self->pe &&
+               !(r && ski_reduction_has_address(r, source));
     return level < self->collectives->levels && ski_block_sibling(self->pe, level) < self->pes &&
            (!r || (level >= (int)r->round && !r->received[level])) &&
            reduction_receives_from(self, head, level, source);
@@ -592,6 +595,10 @@ void ski_on_reduce(skua_msg *msg)
     if (SKI_UNLIKELY(!reduction_msg_valid(self, r, msg) ||
                      !reduction_expects(self, r, head, msg->source))) {
         ski_net_drop(self, msg);
+        return;
+    }
+    if (ski_reduction_is_collected(head)) {
+        ski_reduction_collect(self, msg);
         return;
     }
     r = ski_reduction_get(self, head, msg->bytes - sizeof *head, msg->source);

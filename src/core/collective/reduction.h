@@ -13,10 +13,10 @@
  *   all PEs get the result, the segments have different roots, and each root sends its result down
  *   the tree.
  * - SKI_REDUCTION_SHARED: the call is large, and all PEs are on one host.  The contributions are in
- *   the arena.  To a root: their addresses go to the root, which owns the memory from then on; the
- *   root combines them in place, block by block, with the help of PEs that are in the runtime.  To
- *   all PEs: they exchange the addresses; each PE combines its slice and writes the result into the
- *   memory of all PEs.
+ *   the arena.  To a root: their addresses go directly to the root (reduction_root.c), which owns
+ *   the memory from then on; the root combines them in place, block by block, with the help of PEs
+ *   that are in the runtime.  To all PEs: they exchange the addresses; each PE combines its slice
+ *   and writes the result into the memory of all PEs.
  * - SKI_REDUCTION_SHARED_DONE: the second reduction of such a call to all PEs, a barrier after
  *   which all slices are complete.
  *
@@ -107,6 +107,12 @@ static inline bool ski_reduction_is_exchange(const struct ski_reduction_head *he
     return head->all && head->algorithm != SKI_REDUCTION_SEGMENTED;
 }
 
+/** Returns whether the root collects the addresses of contributions (reduction_root.c). */
+static inline bool ski_reduction_is_collected(const struct ski_reduction_head *head)
+{
+    return head->algorithm == SKI_REDUCTION_SHARED && !head->all;
+}
+
 /** Returns the bytes of the window that a reduction of @p bytes with @p head, all of a call or a
  *  segment, uses on each PE.  Large contributions to roots on other hosts count several times: PEs
  *  that are not the root would send those of many calls, which the PEs on the way to the next root
@@ -131,6 +137,19 @@ bool ski_halving_used(const struct ski_pe *self, const struct ski_reduction_head
 
 /** Begins a call of SKI_REDUCTION_HALVED. */
 void ski_halving_begin(struct ski_pe *self, const struct ski_reduction_call *call);
+
+/* ---- addresses of contributions (reduction_root.c) --------------------------------------- */
+
+/** Passes the address of @p elements, the contribution of this PE to the call @p split, to the root
+ *  of @p head.  The call may be over when this returns. */
+void ski_reduction_contribute_address(struct ski_pe *self, const struct ski_reduction_head *head,
+                                      struct ski_split *split, const char *elements);
+
+/** Returns whether the record @p r has the address of the contribution of @p pe. */
+bool ski_reduction_has_address(const struct ski_reduction *r, int pe);
+
+/** Handles @p msg, a valid packet with the address of a contribution. */
+void ski_reduction_collect(struct ski_pe *self, skua_msg *msg);
 
 /* ---- large calls (reduction_split.c) --------------------------------------------------- */
 

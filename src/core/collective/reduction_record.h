@@ -30,7 +30,8 @@ struct ski_reduction {
     };
     union {
         struct ski_reduction_hosts *hosts;   /* SKI_REDUCTION_HOSTS: its sets, or NULL           */
-        uint64_t                    arrived; /* SKI_REDUCTION_HALVED: bits of results            */
+        uint64_t                    arrived; /* SKI_REDUCTION_HALVED: bits of results; at the root
+                                                of SKI_REDUCTION_SHARED: number of addresses     */
     };
     uint64_t               small_call;             /* number of the small call             */
     struct ski_reduction  *small_next;             /* the next small call in flight, or held one */

@@ -298,20 +298,31 @@ static void split_segment_done(struct ski_pe *self, struct ski_split *split, uin
 
 /* ---- slices ---------------------------------------------------------------- */
 
+/* Joins the exchange of addresses: contributes the one of @p elements. */
+static void split_exchange_addresses(struct ski_pe *self, struct ski_split *split,
+                                     const char *elements)
+{
+    size_t    bytes   = (size_t)self->pes * sizeof(uint64_t);
+    skua_msg *msg     = ski_reduction_msg(bytes);
+    uint64_t *address = (uint64_t *)(void *)ski_reduction_elements(msg);
+
+    memset(address, 0, bytes);
+    address[self->pe] = (uintptr_t)elements;
+    ski_reduction_join(self, &split->head, split, (char *)address, msg, bytes);
+}
+
 /* Begins a call inside a host: contributes the address of this PE's buffer. */
 static void split_begin_shared(struct ski_pe *self, const struct ski_reduction_call *call)
 {
     struct ski_split *split    = split_new(self, call, true);
     char             *elements = ski_reduction_elements(split->buffer);
-    size_t            bytes    = (size_t)self->pes * sizeof(uint64_t);
-    skua_msg         *msg      = ski_reduction_msg(bytes);
-    uint64_t         *address  = (uint64_t *)(void *)ski_reduction_elements(msg);
 
     self->collectives->window.in_flight += ski_call_cost(call->bytes);
     ski_reduction_fill(call, 0, elements, call->bytes);
-    memset(address, 0, bytes);
-    address[self->pe] = (uintptr_t)elements;
-    ski_reduction_join(self, &split->head, split, (char *)address, msg, bytes);
+    if (call->head.all)
+        split_exchange_addresses(self, split, elements);
+    else
+        ski_reduction_contribute_address(self, &call->head, split, elements);
 }
 
 /* Checks the addresses of all contributions: whatever another process sends, this one does not
@@ -537,8 +548,8 @@ void ski_on_blocks(skua_msg *msg)
     split_release_work(note.work);
 }
 
-/* Continues a call inside a host.  @p msg contains all addresses; it is NULL if they were sent
- * towards the root. */
+/* Continues a call inside a host.  @p msg contains all addresses; it is NULL on PEs whose address
+ * was sent to the root. */
 static void split_addresses_done(struct ski_pe *self, struct ski_split *split, skua_msg *msg)
 {
     if (split->head.all) {

@@ -390,10 +390,10 @@ struct schedule_chain {
     bool                exclusive;
 };
 
-/* Returns whether segments are sent as copies.  Inside a host the next member combines a segment at
- * once, which it reads sooner from a message than from memory that is lent; with two members no
- * third one waits for it. */
-static bool schedule_chain_copies(const struct ski_plan *plan)
+/* Returns whether segments are sent as copies.  Inside a host the next
+ * member combines a segment at once, which it reads sooner from a message than from memory that is
+ * lent; with two members no third one waits for it. */
+static bool schedule_chain_is_eager(const struct ski_plan *plan)
 {
     return plan->near && plan->size > 2;
 }
@@ -415,7 +415,7 @@ static void schedule_chain_segment(struct ski_schedule *s, const struct ski_plan
     if (!chain->exclusive || !last)
         ski_step_combine(s, sent, own, bytes);
     if (!last)
-        ski_step_send(s, plan->rank + 1, tag, sent, bytes)->copied = schedule_chain_copies(plan);
+        ski_step_send(s, plan->rank + 1, tag, sent, bytes)->eager = schedule_chain_is_eager(plan);
     if (plan->in_place)
         ski_step_copy(s, ski_position(SKI_TO, at), result, bytes);
 }
@@ -453,7 +453,7 @@ static void schedule_scan_chain(struct ski_schedule *s, const struct ski_plan *p
             schedule_chain_segment(s, plan, &chain, tag, at, bytes);
         else if (plan->size > 1)
             ski_step_send(s, 1, tag, ski_position(chain.own.buffer, chain.own.at + at), bytes)
-                ->copied = schedule_chain_copies(plan);
+                ->eager = schedule_chain_is_eager(plan);
     }
     if (plan->rank == 0 && !exclusive && !(plan->in_place && chain.own.buffer == SKI_FROM)) {
         if (plan->in_place)

@@ -34,6 +34,7 @@ struct ski_position {
 struct ski_step {
     uint8_t  action; /* enum ski_step_action */
     bool     copied; /* SEND: the memory may change at once              */
+    bool     eager;  /* SEND: copied if it fits into a window, since the receiver waits for it */
     bool     reused; /* RECV: earlier steps use the memory, so no packet is stored early */
     bool     offers; /* RECV: the sender gets the address at which it stores the bytes itself */
     int32_t  rank;

@@ -112,7 +112,7 @@ static void schedule_test_send(struct schedule_test_member *m, const struct ski_
     }
     schedule_test_far += schedule_test_hosts && ski_hosts_of(schedule_test_hosts, m->plan.rank) !=
                                                     ski_hosts_of(schedule_test_hosts, step->rank);
-    if (step->copied) {
+    if (step->copied || (step->eager && tap_random(&schedule_test_seed) % 2)) {
         new.copy = malloc(step->bytes + 1);
         if (step->bytes)
             memcpy(new.copy, new.data, step->bytes);

@@ -103,6 +103,8 @@ static bool team_step_recv(struct ski_pe *self, struct ski_team_call *call,
         if (!call->arrival[step->tag].in_place)
             team_store(call, step, ski_team_data(msg));
         ski_team_credit(self, call, step, msg);
+        if (ski_team_head_of(msg)->want_taken)
+            ski_team_answer(self, call, msg, step->tag, SKI_PACKET_TAKEN);
     }
     skua_msg_free(msg);
     return stored;
@@ -126,7 +128,11 @@ static bool team_step(struct ski_pe *self, struct ski_team_call *call, const str
     char *at = call->buffer[step->at.buffer] + step->at.at;
 
     switch ((enum ski_step_action)step->action) {
-    case SKI_STEP_SEND: ski_team_send(self, call, step); break;
+    case SKI_STEP_SEND:
+        if (ski_team_send_waits(self, call, step))
+            return false;
+        ski_team_send(self, call, step);
+        break;
     case SKI_STEP_RECV:
     case SKI_STEP_RECV_COMBINE:
         return call->arrival[step->tag].msg && team_step_recv(self, call, step);

@@ -13,7 +13,7 @@
  *      ADDRESS  the address of the bytes of a SEND, to a PE of the host
  *      OFFER    where the sender may store the bytes of a SEND, to a PE of the host
  *      STORED   answers OFFER: the bytes are stored there
- *      TAKEN    answers ADDRESS: the receiver has copied the bytes
+ *      TAKEN    answers ADDRESS, or DATA that want it: the receiver has copied the bytes
  *      REFUSED  answers ADDRESS: the receiver cannot read them, and needs DATA
  *      CREDIT   the bytes of DATA that a receiver has stored
  *
@@ -33,6 +33,9 @@
  * direction: their bytes leave the count with a credit of the receiver.  A receiver accumulates the
  * credits for a sender up to an eighth of a window; once a quarter of the sender's window is used,
  * its packets request their credit at once.
+ *
+ * A scan in segments that needs more than a window waits between two of them.  It waits for nothing
+ * but its own DATA, which want TAKEN: other calls of the window may depend on this one.
  *
  * A call that finds the window full is deferred, and its caller does not wait: the buffers are the
  * program's, so a deferred call takes no memory but its record.  A caller that waits for the room

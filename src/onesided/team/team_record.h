@@ -37,7 +37,7 @@ struct ski_team_call {
     int32_t                 kind_rank; /* the rank that `kind` came from, for errors */
     struct ski_list         early;     /* packets, until the call is made */
     uint32_t                pc;        /* the next step */
-    uint32_t                lent;      /* SENDs whose memory is lent */
+    uint32_t                lent;      /* SENDs whose memory is lent, or which want TAKEN */
     uint64_t                cost;      /* bytes of the window that its end releases */
     struct ski_team_address offer;   /* where the root of a gather wants this member's block ... */
     bool                    offered; /* ... once it has said so */

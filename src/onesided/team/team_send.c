@@ -41,7 +41,7 @@ static struct ski_team_head team_make_head(const struct ski_team_call *call, uin
     return (struct ski_team_head){.team   = call->team->name,
                                   .call   = call->number,
                                   .tag    = tag & 0xffffff,
-                                  .packet = packet & 0x7fu,
+                                  .packet = packet & 0x3fu,
                                   .kind   = call->kind};
 }
 
@@ -80,6 +80,23 @@ static void team_charge(struct ski_team_call *call, size_t bytes)
     call->team->window.in_flight += ski_call_cost(bytes);
     if (!team_needs_credit(&call->kind))
         call->cost += ski_call_cost(bytes);
+}
+
+/* Returns whether @p call is a scan that sends more segments to @p pe, of this host, than the
+ * window permits: the copies of all would fill the arena. */
+static bool team_is_paced(const struct ski_pe *self, const struct ski_team_call *call, int pe)
+{
+    return (call->kind.collective == SKI_COLLECTIVE_SCAN ||
+            call->kind.collective == SKI_COLLECTIVE_EXSCAN) &&
+           call->passed >= call->team->window.bytes && ski_job_index(self->job, pe) >= 0;
+}
+
+/* Returns whether the receiver of DATA of @p call to @p pe, which are counted, confirms them: once
+ * half of the window is used, and not while it has not confirmed others. */
+static bool team_wants_taken(const struct ski_pe *self, const struct ski_team_call *call, int pe)
+{
+    return call->lent == 0 && call->team->window.in_flight >= call->team->window.bytes / 2 &&
+           team_is_paced(self, call, pe);
 }
 
 /* Runs within the driver when it has sent lent memory: the call, which may have ended with the job,
@@ -132,6 +149,8 @@ static void team_send_data(struct ski_pe *self, struct ski_team_call *call,
 
     team_charge(call, step->bytes);
     head.want_credit = ski_window_is_used(&call->team->window);
+    head.want_taken  = team_wants_taken(self, call, pe);
+    call->lent += head.want_taken;
     if (sizeof head + step->bytes <= SKUA_INLINE_MAX) {
         team_send_small(self, pe, &head, data, step->bytes);
         return;
@@ -195,7 +214,8 @@ static bool team_scan_copies(const struct ski_team_call *call)
 static bool team_lends(const struct ski_pe *self, const struct ski_team_call *call,
                        const struct ski_step *step, int pe, const char *data)
 {
-    if (step->copied || step->bytes < TEAM_LEND_SHARED || ski_job_index(self->job, pe) < 0)
+    if (step->copied || step->bytes < TEAM_LEND_SHARED || ski_job_index(self->job, pe) < 0 ||
+        (step->eager && step->bytes < call->team->window.bytes))
         return false;
     return ski_arena_contains(self->job->arena, data) ||
            ski_job_process_of(self->job, pe) == self->process ||
@@ -325,6 +345,16 @@ static void team_send_address(struct ski_pe *self, const struct ski_team_call *c
     struct ski_team_address address = {(uintptr_t)data, step->bytes};
 
     team_send_small(self, ski_team_pe_at(call->team, step->rank), &head, &address, sizeof address);
+}
+
+bool ski_team_send_waits(struct ski_pe *self, const struct ski_team_call *call,
+                         const struct ski_step *step)
+{
+    const char *data = call->buffer[step->at.buffer] + step->at.at;
+    int         pe   = ski_team_pe_at(call->team, step->rank);
+
+    return call->lent > 0 && call->team->window.in_flight >= call->team->window.bytes &&
+           team_is_paced(self, call, pe) && !team_lends(self, call, step, pe, data);
 }
 
 void ski_team_send(struct ski_pe *self, struct ski_team_call *call, const struct ski_step *step)

@@ -12,7 +12,7 @@
 struct ski_team_head {
     uint64_t             team;
     uint32_t             call; /* its number, modulo 2^32 */
-    uint32_t             tag : 24, packet : 7, want_credit : 1;
+    uint32_t             tag : 24, packet : 6, want_taken : 1, want_credit : 1;
     struct ski_team_kind kind;
 };
 
@@ -44,6 +44,11 @@ static inline size_t ski_team_data_bytes(const skua_msg *msg)
 {
     return msg->bytes - sizeof(struct ski_team_head);
 }
+
+/** Returns whether a SEND must wait until the receiver of an earlier one, which wants TAKEN, has
+ *  stored its bytes. */
+bool ski_team_send_waits(struct ski_pe *self, const struct ski_team_call *call,
+                         const struct ski_step *step);
 
 /** Executes a SEND: sends its bytes, or lends them. */
 void ski_team_send(struct ski_pe *self, struct ski_team_call *call, const struct ski_step *step);
