@@ -9,6 +9,13 @@
  * before it knows where the data belong: it receives both together and copies the data, or receives
  * the header first; the faster of the two is reported.  No runtime whose connections carry more
  * than one kind of packet can be faster.
+ * Series copied-tcp: a message.  The sender copies the data behind a header, the receiver receives
+ * both by one call or by two, the faster of which is reported, and copies the data out.  Compared
+ * with floor-tcp it tells how much the copies cost, and so what any runtime can gain without them.
+ *
+ * With `zerocopy', series floor-tcp of `skua bench zerocopy': one way, the message of copied-tcp
+ * (copy_us), a packet straight from and to the memory of the program (put_us), and the same after
+ * two small messages, a descriptor to the receiver and a request back (get_us).
  *
  * With `exchange', series limit-tcp: both send EXCHANGE_BYTES at the same time, then receive: two
  * system calls for each side. The two ends may be in different network namespaces, each of which is
@@ -19,7 +26,7 @@
  * for every MIXED_EVERY round trips.  The third process sleeps in recv().  It has a CPU of its own,
  * or shares that of the second process.
  *
- * usage: floor [threads | tcp] [cpu0 cpu1]
+ * usage: floor [threads | tcp | zerocopy] [cpu0 cpu1]
  *        floor mixed cpu0 cpu1 cpu2
  *        floor exchange BENCH cpu0 cpu1 [ADDRESS NAMESPACE NAMESPACE]
  */
@@ -49,7 +56,10 @@
 #define MIXED_TRIPS    2048  /* in a batch */
 #define MIXED_BATCHES  200
 #define PACKET_HEAD    48 /* bytes before the data of a packet of Skua */
-#define PACKET_MOST    ((size_t)100000)
+#define PACKET_MOST    ((size_t)1 << 20)
+#define CHANNEL_MOST   ((size_t)100000) /* the largest size of channels.c over TCP */
+#define GET_DESCRIPTOR 160              /* bytes of a message with the descriptor of a buffer */
+#define GET_REQUEST    288              /* bytes of a message that requests the data of a buffer */
 
 struct floor_side {
     _Alignas(128) _Atomic uint32_t flag;
@@ -219,6 +229,55 @@ static void packet_receive_copy(int fd, char *to, size_t bytes)
     tcp_receive(fd, to + (got - PACKET_HEAD), bytes - (got - PACKET_HEAD));
 }
 
+/* ---- messages, which are copied in and out ---- */
+
+static char tcp_message[PACKET_HEAD + PACKET_MOST]; /* a header and data */
+
+static void message_send(int fd, const char *from, size_t bytes)
+{
+    memcpy(tcp_message + PACKET_HEAD, from, bytes);
+    tcp_send(fd, tcp_message, PACKET_HEAD + bytes);
+}
+
+static void message_receive(int fd, char *to, size_t bytes)
+{
+    tcp_receive(fd, tcp_message, PACKET_HEAD + bytes);
+    memcpy(to, tcp_message + PACKET_HEAD, bytes);
+}
+
+/* Receives the header, then the data. */
+static void message_receive_twice(int fd, char *to, size_t bytes)
+{
+    tcp_receive(fd, tcp_message, PACKET_HEAD);
+    tcp_receive(fd, tcp_message + PACKET_HEAD, bytes);
+    memcpy(to, tcp_message + PACKET_HEAD, bytes);
+}
+
+/* ---- gets: a descriptor, a request, the data ---- */
+
+static void get_send(int fd, const char *from, size_t bytes)
+{
+    tcp_send(fd, tcp_message, GET_DESCRIPTOR);
+    tcp_receive(fd, tcp_message, GET_REQUEST);
+    packet_send(fd, from, bytes);
+}
+
+static void get_receive(int fd, char *to, size_t bytes)
+{
+    tcp_receive(fd, tcp_message, GET_DESCRIPTOR);
+    tcp_send(fd, tcp_message, GET_REQUEST);
+    packet_receive_twice(fd, to, bytes);
+}
+
+static void get_receive_copy(int fd, char *to, size_t bytes)
+{
+    tcp_receive(fd, tcp_message, GET_DESCRIPTOR);
+    tcp_send(fd, tcp_message, GET_REQUEST);
+    packet_receive_copy(fd, to, bytes);
+}
+
+/* ---- measurements ---- */
+
 /* How data are sent and received. */
 struct tcp_way {
     void (*send)(int fd, const char *from, size_t bytes);
@@ -253,27 +312,57 @@ static double tcp_best(int me, int fd, size_t bytes, const struct tcp_way *way)
     return best;
 }
 
+/* Returns the time of a round trip with the faster of two ways. */
+static double tcp_faster(int me, int fd, size_t bytes, const struct tcp_way way[2])
+{
+    double first = tcp_best(me, fd, bytes, &way[0]), second = tcp_best(me, fd, bytes, &way[1]);
+
+    return first < second ? first : second;
+}
+
+static const struct tcp_way tcp_plain     = {tcp_send, tcp_receive};
+static const struct tcp_way tcp_packet[]  = {{packet_send, packet_receive_copy},
+                                             {packet_send, packet_receive_twice}};
+static const struct tcp_way tcp_copied[]  = {{message_send, message_receive},
+                                             {message_send, message_receive_twice}};
+static const struct tcp_way tcp_request[] = {{get_send, get_receive_copy}, {get_send, get_receive}};
+
 static void measure_tcp(int me, int fd)
 {
-    static const struct tcp_way plain = {tcp_send, tcp_receive},
-                                copy  = {packet_send, packet_receive_copy},
-                                twice = {packet_send, packet_receive_twice};
-
     bench_pin(cpu[me]);
     for (size_t i = 1; i < BENCH_SIZES; i++) {
         size_t bytes = bench_sizes[i];
-        double best  = tcp_best(me, fd, bytes, &plain), other;
+        double floor = tcp_best(me, fd, bytes, &tcp_plain), packet, copied;
 
         if (me == 0)
-            bench_report("channels", "floor-tcp", bytes, "roundtrip_us", best * 1e6);
-        if (bytes > PACKET_MOST)
+            bench_report("channels", "floor-tcp", bytes, "roundtrip_us", floor * 1e6);
+        if (bytes > CHANNEL_MOST)
             continue;
-        best  = tcp_best(me, fd, bytes, &copy);
-        other = tcp_best(me, fd, bytes, &twice);
-        if (me == 0)
-            bench_report("channels", "packet-tcp", bytes, "roundtrip_us",
-                         (best < other ? best : other) * 1e6);
+        packet = tcp_faster(me, fd, bytes, tcp_packet);
+        copied = tcp_faster(me, fd, bytes, tcp_copied);
+        if (me == 1)
+            continue;
+        bench_report("channels", "packet-tcp", bytes, "roundtrip_us", packet * 1e6);
+        bench_report("channels", "copied-tcp", bytes, "roundtrip_us", copied * 1e6);
     }
+}
+
+/* The value is half a round trip, as in zerocopy.c. */
+static void measure_zerocopy(int me, int fd)
+{
+    static const struct {
+        const char           *metric;
+        const struct tcp_way *way;
+    } rows[] = {{"copy_us", tcp_copied}, {"put_us", tcp_packet}, {"get_us", tcp_request}};
+
+    bench_pin(cpu[me]);
+    for (size_t bytes = 1024; bytes <= PACKET_MOST; bytes *= 2)
+        for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+            double trip = tcp_faster(me, fd, bytes, rows[i].way);
+
+            if (me == 0)
+                bench_report("zerocopy", "floor-tcp", bytes, rows[i].metric, trip / 2 * 1e6);
+        }
 }
 
 static void measure_exchange(int me, int fd, const char *bench)
@@ -295,26 +384,33 @@ static void measure_exchange(int me, int fd, const char *bench)
         bench_report(bench, "limit-tcp", EXCHANGE_BYTES, "exchange-2pe", best);
 }
 
-static void measure_end(int me, const int fd[2], const char *exchange)
+/* What is measured on a connection. */
+struct tcp_job {
+    const char *exchange; /* exchanges, for this benchmark; NULL: round trips */
+    bool        zerocopy;
+};
+
+static void measure_end(int me, const int fd[2], const struct tcp_job *job)
 {
-    if (exchange)
-        measure_exchange(me, fd[me], exchange);
+    if (job->exchange)
+        measure_exchange(me, fd[me], job->exchange);
+    else if (job->zerocopy)
+        measure_zerocopy(me, fd[me]);
     else
         measure_tcp(me, fd[me]);
 }
 
-/* Measures a connection; @p exchange: exchanges, for that benchmark, else round trips. */
-static void run_tcp(const char *exchange, const char *address, const char *const namespace[2])
+static void run_tcp(const struct tcp_job *job, const char *address, const char *const namespace[2])
 {
     int fd[2];
 
     connect_pair(fd, address, namespace);
     if (fork() == 0) {
         prctl(PR_SET_PDEATHSIG, SIGKILL);
-        measure_end(1, fd, exchange);
+        measure_end(1, fd, job);
         _exit(0);
     }
-    measure_end(0, fd, exchange);
+    measure_end(0, fd, job);
     wait(NULL);
 }
 
@@ -430,7 +526,8 @@ static void run_mixed(int third)
 
 int main(int argc, char **argv)
 {
-    bool      tcp      = argc > 1 && strcmp(argv[1], "tcp") == 0;
+    bool      zerocopy = argc > 1 && strcmp(argv[1], "zerocopy") == 0;
+    bool      tcp      = zerocopy || (argc > 1 && strcmp(argv[1], "tcp") == 0);
     bool      threads  = argc > 1 && strcmp(argv[1], "threads") == 0;
     bool      exchange = argc > 4 && strcmp(argv[1], "exchange") == 0;
     bool      mixed    = argc > 4 && strcmp(argv[1], "mixed") == 0;
@@ -449,7 +546,8 @@ int main(int argc, char **argv)
     if (mixed) {
         run_mixed(atoi(argv[4]));
     } else if (tcp || exchange) {
-        run_tcp(exchange ? argv[2] : NULL, apart ? argv[5] : "127.0.0.1",
+        run_tcp(&(struct tcp_job){exchange ? argv[2] : NULL, zerocopy},
+                apart ? argv[5] : "127.0.0.1",
                 (const char *const[]){apart ? argv[6] : NULL, apart ? argv[7] : NULL});
     } else if (threads) {
         pthread_create(&thread, NULL, partner, "-threads");

@@ -27,8 +27,8 @@
 
 #define MAX_BYTES ((size_t)4 << 20)
 
-static const size_t sizes[] = {64,    256,   1024,  2048,   4096,    8192,
-                               16384, 32768, 65536, 262144, 1048576, 4194304};
+static const size_t sizes[] = {64,    256,   1024,   2048,   4096,    8192,   16384,
+                               32768, 65536, 131072, 262144, 1048576, 4194304};
 
 #define SIZES (sizeof sizes / sizeof *sizes)
 

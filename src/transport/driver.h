@@ -204,6 +204,10 @@ struct ski_driver {
     /** Whether the driver calls recv_direct() for large packets. */
     bool receives_direct;
 
+    /** Whether the memory of recv_direct() is the driver's until recv_direct_done(): it does not
+     *  call recv_direct_continues().  It is offered only memory that stays until then. */
+    bool keeps_direct;
+
     /** Makes progress and upcalls.  Returns a number > 0 if anything happened. */
     unsigned (*progress)(struct ski_port *port);
 

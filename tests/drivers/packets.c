@@ -86,6 +86,36 @@ static bool send_split(struct end *ends, int count, struct split *split, size_t 
     return status >= 0;
 }
 
+static void wait_for_splits(struct end *ends, int count, struct split *split)
+{
+    for (int i = 0; i < SPLITS; i++) {
+        WAIT_FOR(split[i].over <= 0, ends, count, "done() of a packet of two parts");
+        scrub(split[i].here);
+        scrub(split[i].there);
+    }
+    settle(ends, count);
+}
+
+/* Packets whose second part the receiver may have a place for. */
+static void test_split_direct(struct end *ends, int count, uint64_t *seed)
+{
+    struct split split[SPLITS];
+
+    ends[1].placing = true;
+    for (int i = 0; i < SPLITS; i++) {
+        size_t rest = 20000 + tap_random(seed) % ((size_t)20000 << i % 4);
+
+        send_split(ends, count, &split[i], PLACE_FIRST, rest);
+        if (i % 2)
+            WAIT_FOR(split[i].over <= 0, ends, count, "done() of a packet of two parts");
+    }
+    wait_for_splits(ends, count, split);
+    ends[1].placing = false;
+    printf("# %llu packets were received directly\n", (unsigned long long)ends[1].placed);
+    if (driver->keeps_direct && net.security == SKI_SECURITY_JOB && ends[1].placed == 0)
+        fail("the driver keeps memory of recv_direct(), but has not used any");
+}
+
 /* Many in flight, mixed with packets in one part. */
 void test_split(struct end *ends, int count)
 {
@@ -93,7 +123,9 @@ void test_split(struct end *ends, int count)
     uint64_t     seed = tap_seed();
     int          sent = 0;
 
-    for (int i = 0; driver->send_split && i < SPLITS; i++) {
+    if (!driver->send_split)
+        return;
+    for (int i = 0; i < SPLITS; i++) {
         size_t first = SKI_PACKET_MIN + tap_random(&seed) % 500;
         size_t rest  = 1 + tap_random(&seed) % ((size_t)64 << i % 16);
 
@@ -101,12 +133,8 @@ void test_split(struct end *ends, int count)
         send_packet(ends, count, 0, 1, rest + SKI_PACKET_MIN);
     }
     printf("# %s accepted %d packets of two parts\n", driver->name, sent);
-    for (int i = 0; driver->send_split && i < SPLITS; i++) {
-        WAIT_FOR(split[i].over <= 0, ends, count, "done() of a packet of two parts");
-        scrub(split[i].here);
-        scrub(split[i].there);
-    }
-    settle(ends, count);
+    wait_for_splits(ends, count, split);
+    test_split_direct(ends, count, &seed);
 }
 
 /* ---- floods ---------------------------------------------------------------------------- */

@@ -41,10 +41,16 @@ struct end {
     uint64_t         pending, returned;
     uint64_t         rooms, filled, spoilt, refused; /* outcomes of room() */
     uint64_t         begun, done;                    /* one-sided          */
+    bool             placing; /* recv_direct() has places, for one packet at a time */
+    unsigned char   *place;   /* the packet that is being received directly, or NULL */
+    size_t           kept;    /* bytes at its beginning that the driver keeps */
+    uint64_t         placed;  /* packets received directly */
     unsigned         lost[ENDS_MAX];
     char             why[SKI_REASON_MAX]; /* the last lost peer */
     struct outgoing *held[ENDS_MAX];      /* created, not accepted yet */
 };
+
+#define PLACE_FIRST 100 /* bytes before the data of a packet that may be received directly */
 
 /* A packet and its owner. */
 struct outgoing {

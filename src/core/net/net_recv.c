@@ -22,6 +22,7 @@
 #include "core/net/coalesce.h"
 #include "core/net/peer.h"
 #include "core/net/net.h"
+#include "core/net/net_process.h"
 #include "core/pe/builtin.h"
 #include "core/pe/handler.h"
 #include "core/net/packet.h"
@@ -502,6 +503,16 @@ static struct ski_net_peer *recv_peer_in_turn(struct ski_net_port *net, const ch
     return peer && msg->stamp.sequence == peer->received ? peer : NULL;
 }
 
+/* Returns whether the driver may receive packets of a handler at their destination: it asks before
+ * each write whether that is still there, or the destination stays. */
+static bool recv_may_place(const struct ski_pe *self, uint32_t handler)
+{
+    const struct ski_placement *placement = recv_placement(self, handler);
+
+    return !ski_net_here.driver->keeps_direct ||
+           (placement && !placement->until_exit && !placement->moved);
+}
+
 static size_t recv_on_place(void *owner, const void *packet, size_t bytes, void **to)
 {
     struct ski_net_port *net = owner;
@@ -510,7 +521,8 @@ static size_t recv_on_place(void *owner, const void *packet, size_t bytes, void 
 
     _Static_assert(SKI_DIRECT_HEAD >= sizeof msg + SKI_PLACE_DATA, "what is looked at is there");
     if (!net->self || !recv_peer_in_turn(net, packet, bytes, &head, &msg) ||
-        msg.bytes != bytes - head) /* words or a tail follow the data */
+        msg.bytes != bytes - head || /* words or a tail follow the data */
+        !recv_may_place(net->self, msg.handler))
         return 0;
     return recv_place(net->self, &msg, (const char *)packet + head, to);
 }

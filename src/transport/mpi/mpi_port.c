@@ -189,31 +189,18 @@ static void mpi_on_packet(struct ski_port *port, const void *data, size_t bytes)
         port->up->arrived(port->owner, memcpy(packet, data, bytes), bytes);
 }
 
-/* Receives a large packet.  One that the runtime drops is received as well, or its sender would
- * wait forever. */
+/* Receives a large packet. */
 static void mpi_on_rts(struct ski_port *port, const struct ski_mpi_rts *a, int rank)
 {
     struct ski_mpi_transfer *t;
 
     if (a->first >= a->bytes || a->first > SKI_MPI_EAGER_MAX)
         return;
-    t         = ski_mpi_transfer_get(&port->free_receive);
-    t->packet = mpi_alloc(port, a->bytes);
-    t->kind   = t->packet ? SKI_MPI_TRANSFER_RECV : SKI_MPI_TRANSFER_DROP;
-    t->bytes  = a->bytes;
-    t->pe     = a->pe;
-    if (!t->packet)
-        t->packet = malloc(a->bytes);
-    t->first = a->first;
-    t->rest  = t->packet ? (char *)t->packet + a->first : NULL;
-    ski_mpi_enter();
-    if (t->packet)
-        ski_mpi_transfer_data(port, t, rank, a->tag);
-    else
-        t->error = MPI_ERR_NO_MEM;
-    ski_mpi_leave();
-    if (t->left == 0)
-        ski_mpi_transfer_end(port, t);
+    t               = ski_mpi_transfer_get(&port->free_receive);
+    t->announcement = *a;
+    t->pe           = a->pe;
+    t->rank         = rank;
+    ski_mpi_recv_start(port, t);
 }
 
 /* Starts the persistent receive of a slot, which is made on first use. */

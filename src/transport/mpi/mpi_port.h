@@ -23,7 +23,8 @@
  *            immediately in this communicator, with a tag that the RTS names.  The receiver posts a
  *            receive straight into the memory that alloc() returns.  An RTS is shorter than any
  *            packet.  A packet in two parts is two messages with the same tag, each sent without a
- *            copy.
+ *            copy.  The first one is received alone if it is short: it tells the runtime where the
+ *            data of the second belong.  A receive into that memory is never cancelled.
  *
  * The RTS, in the byte order of the machine, as all of MPI_BYTE is:
  *

@@ -5,6 +5,7 @@
 #include <assert.h>
 #include <limits.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "transport/mpi/mpi_session.h"
 
@@ -100,14 +101,107 @@ static void mpi_send_end(struct ski_port *port, struct ski_mpi_transfer *t)
     ski_mpi_send_put(port, t);
 }
 
+/* ---- receiving -------------------------------------------------------------------- */
+
+/* Posts the receives of what is left of a packet, unless an error has occurred. */
+static void mpi_recv_post_data(struct ski_port *port, struct ski_mpi_transfer *t)
+{
+    ski_mpi_enter();
+    if (t->error == MPI_SUCCESS)
+        ski_mpi_transfer_data(port, t, t->rank, t->announcement.tag);
+    ski_mpi_leave();
+    if (t->left == 0)
+        ski_mpi_transfer_end(port, t);
+}
+
+/* Gets memory for a packet.  One that the runtime drops is received as well, or its sender would
+ * wait forever. */
+static void mpi_recv_alloc(struct ski_port *port, struct ski_mpi_transfer *t)
+{
+    t->packet = port->closing ? NULL : port->up->alloc(port->owner, t->bytes);
+    t->kind   = t->packet ? SKI_MPI_TRANSFER_RECV : SKI_MPI_TRANSFER_DROP;
+    if (!t->packet)
+        t->packet = malloc(t->bytes);
+    if (t->packet)
+        t->rest = (char *)t->packet + t->announcement.first;
+    else
+        t->error = MPI_ERR_NO_MEM;
+}
+
+/* Returns the memory for the first part of a packet. */
+static char *mpi_recv_begin(struct ski_port *port, const struct ski_mpi_transfer *t)
+{
+    return port->begin[t - port->transfer - SKI_MPI_SENDS_MAX];
+}
+
+void ski_mpi_recv_start(struct ski_port *port, struct ski_mpi_transfer *t)
+{
+    size_t first = t->announcement.first;
+    char  *begin = mpi_recv_begin(port, t);
+
+    t->bytes = t->announcement.bytes;
+    t->first = first;
+    if (first == 0 || first > SKI_DIRECT_HEAD || !port->up->recv_direct || port->closing) {
+        mpi_recv_alloc(port, t);
+        mpi_recv_post_data(port, t);
+        return;
+    }
+    memset(begin, 0, SKI_DIRECT_HEAD); /* the runtime may look at all of it */
+    t->kind   = SKI_MPI_TRANSFER_HEAD;
+    t->packet = begin;
+    ski_mpi_enter();
+    mpi_transfer_part(port, t, begin, (int)first, MPI_BYTE, t->rank, t->announcement.tag);
+    ski_mpi_leave();
+    if (t->left == 0)
+        ski_mpi_transfer_end(port, t);
+}
+
+/* Returns whether the runtime has a place for all of the second part of a packet. */
+static bool mpi_recv_has_place(struct ski_port *port, struct ski_mpi_transfer *t, void **to)
+{
+    size_t placed = port->closing ? 0 : port->up->recv_direct(port->owner, t->packet, t->bytes, to);
+
+    if (placed == t->bytes - t->first)
+        return true;
+    if (placed > 0)
+        port->up->recv_direct_done(port->owner, t->packet, t->bytes, false);
+    return false;
+}
+
+/* The first part of a packet has been received, or that has failed: receives the second. */
+static void mpi_recv_second(struct ski_port *port, struct ski_mpi_transfer *t)
+{
+    const char *begin = t->packet;
+    size_t      first = t->first;
+    void       *to;
+
+    if (t->error != MPI_SUCCESS) {
+        t->kind   = SKI_MPI_TRANSFER_DROP;
+        t->packet = NULL;
+    } else if (mpi_recv_has_place(port, t, &to)) {
+        t->kind = SKI_MPI_TRANSFER_DIRECT;
+        t->rest = to;
+    } else {
+        mpi_recv_alloc(port, t);
+        if (t->packet)
+            memcpy(t->packet, begin, first);
+    }
+    t->first = 0;
+    t->bytes -= first;
+    mpi_recv_post_data(port, t);
+}
+
 static void mpi_recv_end(struct ski_port *port, struct ski_mpi_transfer *t)
 {
     if (t->kind == SKI_MPI_TRANSFER_DROP)
         free(t->packet);
+    else if (t->kind == SKI_MPI_TRANSFER_DIRECT)
+        port->up->recv_direct_done(port->owner, t->packet, t->announcement.bytes,
+                                   t->error == MPI_SUCCESS && !port->closing);
     else if (t->error != MPI_SUCCESS || port->closing)
         port->up->abort(port->owner, t->packet);
     else
-        port->up->arrived(port->owner, t->packet, t->bytes);
+        port->up->arrived(port->owner, t->packet, t->announcement.bytes);
     if (t->error != MPI_SUCCESS && !port->closing)
         port->up->lost(port->owner, t->pe, ski_mpi_error(t->error));
     ski_mpi_transfer_put(&port->free_receive, t);
@@ -117,6 +211,8 @@ void ski_mpi_transfer_end(struct ski_port *port, struct ski_mpi_transfer *t)
 {
     if (t->kind == SKI_MPI_TRANSFER_SEND)
         mpi_send_end(port, t);
+    else if (t->kind == SKI_MPI_TRANSFER_HEAD)
+        mpi_recv_second(port, t);
     else
         mpi_recv_end(port, t);
 }

@@ -47,10 +47,17 @@ _Static_assert(sizeof(struct ski_mpi_rts) < SKI_PACKET_MIN,
 
 /* A packet in flight. */
 struct ski_mpi_transfer {
-    enum { SKI_MPI_TRANSFER_SEND, SKI_MPI_TRANSFER_RECV, SKI_MPI_TRANSFER_DROP } kind;
+    enum {
+        SKI_MPI_TRANSFER_SEND,
+        SKI_MPI_TRANSFER_RECV,
+        SKI_MPI_TRANSFER_DROP,
+        SKI_MPI_TRANSFER_HEAD,  /* receives the first of two parts, into `packet` */
+        SKI_MPI_TRANSFER_DIRECT /* receives the second part where the runtime wants it */
+    } kind;
     int                      left;  /* its requests that are not complete */
     int                      error; /* the error of any of them */
     int                      pe;    /* the PE of the other side */
+    int                      rank;  /* the rank of the sender, of a receive */
     struct ski_peer         *peer;  /* the peer, of a send */
     bool                     sync;  /* a synchronous send, complete when it was received */
     bool                     split; /* a send whose end is reported by done() */
@@ -59,7 +66,7 @@ struct ski_mpi_transfer {
     size_t                   first; /* bytes of the first of two parts; 0: the packet is in one */
     char                    *rest;  /* the second part */
     void                    *cookie;
-    struct ski_mpi_rts       announcement; /* stays in place while it is sent */
+    struct ski_mpi_rts       announcement; /* sent, when it stays in place, or received */
     struct ski_mpi_transfer *next;         /* in the list of free ones */
 };
 
@@ -99,6 +106,7 @@ struct ski_port {
     int                       over[SKI_MPI_REQUESTS_MAX];
     MPI_Status                status[SKI_MPI_REQUESTS_MAX];
     struct ski_mpi_transfer   transfer[SKI_MPI_SENDS_MAX + SKI_MPI_RECVS_MAX];
+    char                      begin[SKI_MPI_RECVS_MAX][SKI_DIRECT_HEAD]; /* first parts */
 };
 
 /** Records that @p peer is lost with @p error; ski_mpi_progress() reports it. */
@@ -117,6 +125,10 @@ void ski_mpi_track_request(struct ski_port *port, struct ski_mpi_transfer *t, in
 /** Begins to send or to receive the packet of a transfer, as its kind says.  MPI keeps the order of
  *  messages with the same tag. */
 void ski_mpi_transfer_data(struct ski_port *port, struct ski_mpi_transfer *t, int rank, int tag);
+
+/** Begins to receive the packet that t->announcement announces: its first part alone if it has
+ *  two, and the runtime may have a place for the second; else all of it. */
+void ski_mpi_recv_start(struct ski_port *port, struct ski_mpi_transfer *t);
 
 /** Returns a transfer that sends to the list of free ones. */
 void ski_mpi_send_put(struct ski_port *port, struct ski_mpi_transfer *t);

@@ -9,7 +9,9 @@
  * complete in one piece is offered to the runtime there.  The missing bytes of any other packet can
  * be received straight into the memory that was allocated for it, or where the runtime wants its
  * data.  So after a large packet only the beginning of the next one is received at first, which is
- * likely to be as large: the runtime then says where the rest belongs (ski_framing_lead()).
+ * likely to be as large: the runtime then says where the rest belongs (ski_framing_lead()).  If the
+ * runtime has no place for several of them, only packets of SKI_FRAMING_MESSAGE bytes or more are
+ * received so, the rest of which goes straight to their message.
  * Nothing follows a head of the kind END, with which the port ends, or MOVED, with which only this
  * stream ends (tcp_settle.c).  Both have no bytes.
  */
@@ -108,12 +110,16 @@ struct ski_framing {
 #define SKI_FRAMING_LARGE                                                                          \
     18432 /* bytes from which on a packet is large: a copy costs more than a call */
 #define SKI_FRAMING_PLAINS 64 /* large packets after which a decision is made again */
+#define SKI_FRAMING_MESSAGE                                                                        \
+    65536 /* bytes from which on that holds for a packet that becomes a message, too: a smaller    \
+             one may have its short form, which is copied in any case */
 
 /** Returns how many bytes are to be received next, at most, if the next packet is likely to be a
- *  large one that the runtime has a place for; 0: as many as there is room for. */
+ *  large one that the runtime has a place for, or whose rest is received in its message; 0: as many
+ *  as there is room for. */
 static inline size_t ski_framing_lead(const struct ski_framing *s)
 {
-    return s->last >= SKI_FRAMING_LARGE && s->plain == 0 && s->bytes == 0
+    return s->last >= (s->plain == 0 ? SKI_FRAMING_LARGE : SKI_FRAMING_MESSAGE) && s->bytes == 0
                ? SKI_FRAME_HEAD + sizeof(struct ski_multipart_lead)
                : 0;
 }
@@ -134,10 +140,11 @@ static inline size_t ski_framing_target(const struct ski_framing *s, void **to)
     return s->room ? s->bytes - s->got : 0;
 }
 
-/** Returns whether the rest of a whole packet is received where the runtime wants its data. */
+/** Returns whether the rest of a whole packet is received where the runtime wants its data, or in
+ *  its message. */
 static inline bool ski_framing_is_direct(const struct ski_framing *s)
 {
-    return s->kept > 0 && !s->packet;
+    return s->room && s->bytes > 0 && !s->packet && !s->leading;
 }
 
 /** Asks the runtime for ski_framing_check_target(). */

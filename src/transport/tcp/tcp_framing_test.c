@@ -397,7 +397,9 @@ static void test_framing_lead(void)
     framing_test_feed(&s, large, SKI_DIRECT_HEAD);
     framing_test_feed(&s, large, SKI_DIRECT_HEAD);
     OK(ski_framing_lead(&s) == 0, "after two without a place there is likely none");
-    for (int i = 1; i < SKI_FRAMING_PLAINS; i++)
+    framing_test_feed(&s, SKI_FRAMING_MESSAGE, SKI_FRAMING_MESSAGE);
+    OK(ski_framing_lead(&s) > 0, "but larger ones are received in their message");
+    for (int i = 2; i < SKI_FRAMING_PLAINS; i++)
         framing_test_feed(&s, large, large);
     OK(ski_framing_lead(&s) > 0, "until so many have arrived");
     places = true;

@@ -147,6 +147,10 @@ void bench_run_floor(struct results *results, const struct bench_host *host, boo
  * this host and receive them in another buffer. */
 void bench_run_floor_tcp(struct results *results, const struct bench_host *host);
 
+/** Measures the floor of transfers over TCP on this host, with copies, without, and by a request of
+ *  the receiver: series floor-tcp of bench/zerocopy.c. */
+void bench_run_floor_zerocopy(struct results *results, const struct bench_host *host);
+
 /** Runs a program of Skua as bench_run_app() does, with two PEs that share no memory and are
  * connected by the driver tcp over loopback. */
 void bench_run_between_hosts(struct results *results, const struct bench_host *host,

@@ -104,6 +104,11 @@ void bench_run_floor_tcp(struct results *results, const struct bench_host *host)
     bench_run_floor_as(results, host, "tcp");
 }
 
+void bench_run_floor_zerocopy(struct results *results, const struct bench_host *host)
+{
+    bench_run_floor_as(results, host, "zerocopy");
+}
+
 void bench_run_between_hosts(struct results *results, const struct bench_host *host,
                              const char *name, const char *arguments)
 {

@@ -14,17 +14,18 @@
 #define GOAL_TCP 32768.0 /* ... and between hosts */
 #define SMALL    1024    /* bytes of the smallest message between hosts */
 
-static const size_t sizes[] = {64,    256,   1024,  2048,   4096,    8192,
-                               16384, 32768, 65536, 262144, 1048576, 4194304};
+static const size_t sizes[] = {64,    256,   1024,   2048,   4096,    8192,   16384,
+                               32768, 65536, 131072, 262144, 1048576, 4194304};
 
 #define SIZES (sizeof sizes / sizeof *sizes)
 
-static const char *const series[] = {"skua", "skua-threads", "skua-shared", "skua-tcp"};
+static const char *const series[] = {"skua", "skua-threads", "skua-shared", "skua-tcp",
+                                     "floor-tcp"};
 static const char *const titles[] = {"two processes", "two threads",
                                      "two processes that share malloc()",
-                                     "two hosts over TCP (loopback)"};
+                                     "two hosts over TCP (loopback)", "bare sockets (loopback)"};
 
-enum { PROCESSES, THREADS, SHARED, BETWEEN_HOSTS };
+enum { PROCESSES, THREADS, SHARED, BETWEEN_HOSTS, BARE };
 
 /* The variants, as the program names them. */
 static const char *const variants[] = {"copy", "get", "put", "send", "post"};
@@ -41,6 +42,7 @@ static void bench_zerocopy_run(struct results *results, const struct bench_host 
     bench_step(round, rounds, titles[THREADS]);
     bench_run_skua(results, host, "bench-zerocopy", 2, 2, "--pin=auto");
     bench_step(round, rounds, titles[BETWEEN_HOSTS]);
+    bench_run_floor_zerocopy(results, host);
     bench_run_between_hosts(results, host, "bench-zerocopy", "1048576 1024");
 }
 
@@ -56,7 +58,10 @@ static double bench_zerocopy_get(const struct results *r, const char *of, const 
 static void bench_zerocopy_print_table(const struct results *r, size_t of, bool heap)
 {
     printf("\nOne way, microseconds: %s, memory of %s\n%-10s", titles[of],
-           heap ? "malloc()" : "skua_buffer_alloc()", "bytes");
+           of == BARE ? "the program"
+           : heap     ? "malloc()"
+                      : "skua_buffer_alloc()",
+           "bytes");
     for (size_t w = 0; w < VARIANTS; w++)
         printf("%*s", WIDTH, variants[w]);
     printf("\n");
@@ -129,6 +134,16 @@ static void bench_zerocopy_print_net_goals(const struct results *r, bool heap)
                limit);
 }
 
+/* Prints the smallest size from which on a get by bare sockets, which is a descriptor, a request
+ * and the data, takes less time than a message by bare sockets that is copied in and out. */
+static void bench_zerocopy_print_bare_limit(const struct results *r)
+{
+    double limit = bench_zerocopy_break_even(r, series[BARE], "get", false);
+
+    if (limit > 0)
+        printf("%-62s%8.0f  a limit\n", "bare sockets: a get", limit);
+}
+
 static void bench_zerocopy_print_goals_head(size_t of)
 {
     printf("\nSmallest size that is faster than copying, bytes: %s", titles[of]);
@@ -149,11 +164,13 @@ static void bench_zerocopy_print(const struct results *r)
     bench_zerocopy_print_goals(r, SHARED, true);
     for (int heap = 0; heap < 2; heap++)
         bench_zerocopy_print_table(r, BETWEEN_HOSTS, heap);
+    bench_zerocopy_print_table(r, BARE, false);
     bench_zerocopy_print_goals_head(BETWEEN_HOSTS);
     for (int heap = 0; heap < 2; heap++) {
         bench_zerocopy_print_goals(r, BETWEEN_HOSTS, heap);
         bench_zerocopy_print_net_goals(r, heap);
     }
+    bench_zerocopy_print_bare_limit(r);
 }
 
 static void bench_zerocopy_plot(const struct results *r, FILE *to)

@@ -9,7 +9,8 @@
 #define BREAK_EVEN 32768.0
 
 static const size_t channel_sizes[] = {100, 1000, 5000, 10000, 20000, 30000, 40000, 70000, 100000};
-static const size_t zcopy_sizes[] = {1024, 2048, 4096, 8192, 16384, 32768, 65536, 262144, 1048576};
+static const size_t zcopy_sizes[]   = {1024,  2048,  4096,   8192,   16384,
+                                       32768, 65536, 131072, 262144, 1048576};
 
 #define CHANNELS (sizeof channel_sizes / sizeof *channel_sizes)
 #define ZCOPIES  (sizeof zcopy_sizes / sizeof *zcopy_sizes)
