@@ -110,7 +110,8 @@ helper "results, progress, clocks" "$common/series.h $common/stopwatch.h $common
 helper "variants of the communication" "$common/variant.c $common/variant.h" variant
 helper "grids of parts" $common/grid.h grid
 helper "numbers, keys on the Morton curve" "$common/numbers.h $common/morton.h" "numbers|morton"
+helper "huge pages" $common/huge_pages.h huge_pages
 helper "matrix products" "$(ls $common/gemm* | tr '\n' ' ')" gemm
 helper "Fourier transforms of a matrix in bands" "$common/band_fft.c $common/band_fft.h $common/transpose.h \
-  $common/roots.c $common/roots.h $common/huge_pages.h" band_fft
+  $common/roots.c $common/roots.h" band_fft
 helper "input and check of a Fourier transform" "$common/fft_check.c $common/fft_check.h" fft_check

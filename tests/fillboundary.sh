@@ -80,6 +80,14 @@ refuses "3: expected .\). after the last box" <<END
 ((8,0,0) (15,7,7) (0,0,0))
 )
 END
+refuses "4: expected nothing after the list" <<END
+(1 0
+((0,0,0) (7,7,7) (0,0,0))
+)
+(1 0
+((0,0,0) (3,3,3) (0,0,0))
+)
+END
 refuses "2: boxes of nodes or faces" <<END
 (1 0
 ((0,0,0) (7,7,7) (1,0,0))
@@ -88,6 +96,11 @@ END
 refuses "2: a coordinate exceeds" <<END
 (1 0
 ((0,0,0) (7,7,99999999) (0,0,0))
+)
+END
+refuses "2: a coordinate exceeds" <<END
+(1 0
+((-2147483648,0,0) (7,7,7) (0,0,0))
 )
 END
 refuses "4: the box overlaps that of line 2" <<END

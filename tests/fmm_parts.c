@@ -269,6 +269,33 @@ static void test_division(void)
     expect(first_of[1] == 11 && first_of[3] == 12, "one leaf that costs more than all others");
 }
 
+#define RUN_MOST 50 /* bodies of a run */
+
+/* Merges runs of different lengths, one of them empty, whose keys coincide within and between runs:
+ * bodies of the same key stay in the order of the runs and within them. */
+static void test_merge(int runs)
+{
+    static struct traveller body[9][RUN_MOST];
+    struct tree_run         run[9];
+    struct traveller       *merged;
+    int64_t                 n, expected = 0;
+
+    for (int i = 0; i < runs; i++) {
+        run[i] = (struct tree_run){body[i], i == 1 ? 0 : (size_t)(RUN_MOST - 4 * i)};
+        for (size_t k = 0; k < run[i].n; k++)
+            body[i][k] = (struct traveller){.key = (uint64_t)(k / 2 * (size_t)(i + 1)),
+                                            .id  = (int64_t)(i * RUN_MOST) + (int64_t)k};
+        expected += (int64_t)run[i].n;
+    }
+    merged = tree_merge(run, runs, &n);
+    expect(merged && n == expected, "all bodies are merged");
+    for (int64_t i = 1; merged && i < n; i++)
+        expect(merged[i - 1].key < merged[i].key ||
+                   (merged[i - 1].key == merged[i].key && merged[i - 1].id < merged[i].id),
+               "merged bodies are in order");
+    free(merged);
+}
+
 int main(void)
 {
     expansion_init(&expansion, 17);
@@ -283,6 +310,8 @@ int main(void)
     test_madelung();
     test_accuracy();
     test_division();
+    for (int runs = 1; runs <= 9; runs++)
+        test_merge(runs);
     test_kernels();
     translator_free(&translator);
     printf("%d failures\n", failures);

@@ -3,6 +3,7 @@
 #ifndef HUGE_PAGES_H
 #define HUGE_PAGES_H
 
+#include <stdint.h>
 #include <stdlib.h>
 #include <sys/mman.h>
 
@@ -16,6 +17,25 @@ static inline void *huge_alloc(size_t bytes)
 
     if (memory)
         madvise(memory, whole, MADV_HUGEPAGE);
+    return memory;
+}
+
+/** Asks for huge pages where memory of malloc() contains whole ones. */
+static inline void huge_advise(void *memory, size_t bytes)
+{
+    size_t before = (HUGE_PAGE - (uintptr_t)memory % HUGE_PAGE) % HUGE_PAGE;
+
+    if (memory && bytes >= before + HUGE_PAGE)
+        madvise((char *)memory + before, (bytes - before) / HUGE_PAGE * HUGE_PAGE, MADV_HUGEPAGE);
+}
+
+/** Allocates memory that free() releases, or returns NULL.  Other than that of huge_alloc() it is
+ *  not aligned, so that malloc() can use it again for arrays of the same size. */
+static inline void *huge_malloc(size_t bytes)
+{
+    void *memory = malloc(bytes);
+
+    huge_advise(memory, bytes);
     return memory;
 }
 

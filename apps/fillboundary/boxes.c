@@ -120,6 +120,11 @@ static bool boxes_read_head(struct boxes_file *file, int *count)
     return true;
 }
 
+static bool boxes_in_span(int at)
+{
+    return at >= -BOXES_SPAN && at <= BOXES_SPAN;
+}
+
 static bool boxes_read_box(struct boxes_file *file, struct box *b)
 {
     int centred[3], used = 0;
@@ -136,12 +141,29 @@ static bool boxes_read_box(struct boxes_file *file, struct box *b)
     for (int d = 0; d < 3; d++) {
         if (centred[d])
             return boxes_refuse(file, file->line, "boxes of nodes or faces are not supported");
-        if (abs(b->lo[d]) > BOXES_SPAN || abs(b->hi[d]) > BOXES_SPAN)
+        if (!boxes_in_span(b->lo[d]) || !boxes_in_span(b->hi[d]))
             return boxes_refuse(file, file->line, "a coordinate exceeds 32768");
         if (b->hi[d] < b->lo[d])
             return boxes_refuse(file, file->line, "the last cell is before the first");
     }
     return true;
+}
+
+/* Reads the end of the list, after which only empty lines may follow. */
+static bool boxes_read_end(struct boxes_file *file)
+{
+    const char *at;
+
+    if (!boxes_next_line(file))
+        return false;
+    if (!file->text[0])
+        return true;
+    at = file->text + strspn(file->text, " \t");
+    if (*at != ')' || !boxes_line_ends(at + 1))
+        return boxes_refuse(file, file->line, "expected \")\" after the last box");
+    if (!boxes_next_line(file))
+        return false;
+    return !file->text[0] || boxes_refuse(file, file->line, "expected nothing after the list");
 }
 
 static bool boxes_read_all(struct boxes_file *file, struct box_list *list)
@@ -157,11 +179,7 @@ static bool boxes_read_all(struct boxes_file *file, struct box_list *list)
             return false;
         list->line[list->count] = file->line;
     }
-    if (!boxes_next_line(file))
-        return false;
-    if (file->text[0] && file->text[strspn(file->text, " \t")] != ')')
-        return boxes_refuse(file, file->line, "expected \")\" after the last box");
-    return true;
+    return boxes_read_end(file);
 }
 
 struct boxes_overlap {

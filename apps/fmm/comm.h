@@ -42,7 +42,7 @@ struct comm {
      *  The blocks and the window must not change before the next done(). */
     void (*put)(struct comm *comm, enum transfer transfer, int pe, size_t offset, const void *base,
                 const skua_block *block, size_t n);
-    /** Lets puts proceed, in the middle of a computation. */
+    /** Lets puts proceed, in the middle of a computation, as long as some are under way. */
     void (*poll)(struct comm *comm);
     /** Waits for all puts that are expected. */
     void (*wait)(struct comm *comm, enum transfer transfer);

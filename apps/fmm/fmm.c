@@ -19,6 +19,7 @@ struct fmm_comm {
     skua_region region[TRANSFERS];
     skua_region arrived; /* a notification for each transfer */
     uint64_t    expected[TRANSFERS];
+    skua_handle puts; /* of this PE */
 };
 
 static struct fmm_options options; /* read-only */
@@ -74,17 +75,29 @@ static void fmm_put(struct comm *comm, enum transfer transfer, int pe, size_t of
 {
     struct fmm_comm *c      = (struct fmm_comm *)comm;
     skua_layout      local  = skua_layout_list(base, n, block), remote;
-    skua_rma_params  params = {.notify = skua_at(c->arrived, pe, transfer * sizeof(skua_notify))};
+    skua_rma_params  params = {.handle = &c->puts,
+                               .notify = skua_at(c->arrived, pe, transfer * sizeof(skua_notify))};
 
     remote = skua_layout_contiguous(NULL, skua_layout_bytes(&local));
     if (skua_put_layout_nb(skua_at(c->region[transfer], pe, offset), &remote, &local, &params) < 0)
         skua_abort("fmm: PE %d cannot put data to PE %d", comm->pe, pe);
 }
 
+/* Returns true if all puts from and to this PE are complete. */
+static bool fmm_is_quiet(struct fmm_comm *c)
+{
+    const skua_notify *arrived = skua_region_local(c->arrived);
+
+    for (int t = 0; t < TRANSFERS; t++)
+        if (skua_notify_value(&arrived[t]) < c->expected[t])
+            return false;
+    return skua_handle_test(&c->puts);
+}
+
 static void fmm_poll(struct comm *comm)
 {
-    (void)comm;
-    skua_thread_yield();
+    if (!fmm_is_quiet((struct fmm_comm *)comm))
+        skua_thread_yield();
 }
 
 static void fmm_wait(struct comm *comm, enum transfer transfer)

@@ -9,6 +9,9 @@
 #include "lists.h"
 
 #include <stdlib.h>
+#include <string.h>
+
+#include "common/huge_pages.h"
 
 #define IMAGES_SIDE 5 /* images from -2 to 2 widths */
 
@@ -20,6 +23,7 @@ struct list_walk {
     int32_t                  first, end; /* the leaves of this PE */
     struct list_entry       *stack;
     int32_t                  top, room;
+    int                      shift[IMAGES_SIDE * IMAGES_SIDE * IMAGES_SIDE][3]; /* of each image */
 };
 
 /* A range of the stack. */
@@ -41,13 +45,18 @@ static int16_t list_image(int x, int y, int z)
     return (int16_t)(((z + half) * IMAGES_SIDE + y + half) * IMAGES_SIDE + x + half);
 }
 
-static bool list_grow(struct list_entry **at, int32_t *room)
+/* Makes room for @p needed entries. */
+static bool list_grow(struct list_entry **at, int32_t *room, int32_t needed)
 {
-    int32_t            more  = *room ? *room + *room / 2 : 4096;
-    struct list_entry *grown = realloc(*at, (size_t)more * sizeof *grown);
+    int32_t            more = *room + *room / 2 > needed ? *room + *room / 2 : needed + 4096;
+    struct list_entry *grown;
 
+    if (needed <= *room)
+        return true;
+    grown = realloc(*at, (size_t)more * sizeof *grown);
     if (!grown)
         return false;
+    huge_advise(grown, (size_t)more * sizeof *grown);
     *at   = grown;
     *room = more;
     return true;
@@ -57,8 +66,7 @@ static void list_add(struct list_walk *w, enum list list, struct list_entry entr
 {
     struct lists *l = w->lists;
 
-    if (l->failed ||
-        (l->entries[list] == l->room[list] && !list_grow(&l->entry[list], &l->room[list]))) {
+    if (l->failed || !list_grow(&l->entry[list], &l->room[list], l->entries[list] + 1)) {
         l->failed = true;
         return;
     }
@@ -67,19 +75,11 @@ static void list_add(struct list_walk *w, enum list list, struct list_entry entr
 
 static void list_push(struct list_walk *w, struct list_entry entry)
 {
-    if (w->lists->failed || (w->top == w->room && !list_grow(&w->stack, &w->room))) {
+    if (w->lists->failed || !list_grow(&w->stack, &w->room, w->top + 1)) {
         w->lists->failed = true;
         return;
     }
     w->stack[w->top++] = entry;
-}
-
-/* Returns the distance between an entry and a box of the same level, in boxes. */
-static void list_distance(const struct node *from, const struct node *to, int image,
-                          int distance[3])
-{
-    for (int d = 0; d < 3; d++)
-        distance[d] = to->at[d] + list_image_shift(image, d) * (1 << to->level) - from->at[d];
 }
 
 static bool list_is_far(const struct list_walk *w, const int distance[3])
@@ -99,7 +99,7 @@ static bool list_fine_is_far(const struct list_walk *w, const struct node *fine,
     if (fine->count <= w->rule->few)
         return false;
     for (int d = 0; d < 3; d++) {
-        int at  = fine->at[d] + sign * list_image_shift(image, d) * (1 << fine->level);
+        int at  = fine->at[d] + sign * w->shift[image][d] * (1 << fine->level);
         int low = leaf->at[d] << shift, high = low + (1 << shift) - 1;
 
         distance[d] = at < low ? low - at : at > high ? at - high : 0;
@@ -143,27 +143,49 @@ static void list_larger(struct list_walk *w, const struct node *node, struct lis
         list_push(w, entry);
 }
 
+/* Makes room for the children of @p n boxes in LIST_FAR and on the stack. */
+static bool list_reserve(struct list_walk *w, int32_t n)
+{
+    struct lists *l = w->lists;
+
+    if (!l->failed)
+        l->failed =
+            !list_grow(&l->entry[LIST_FAR], &l->room[LIST_FAR], l->entries[LIST_FAR] + 8 * n) ||
+            !list_grow(&w->stack, &w->room, w->top + 8 * n);
+    return !l->failed;
+}
+
 /* Finds the boxes of the level of @p node that are not separated from it, from those of its parent.
- */
+ * Most entries of all lists are made here. */
 static void list_near_of(struct list_walk *w, const struct node *node, struct list_range near)
 {
+    struct list_entry *far, *top;
+
+    if (!list_reserve(w, near.end - near.begin))
+        return;
+    far = w->lists->entry[LIST_FAR] + w->lists->entries[LIST_FAR];
+    top = w->stack + w->top;
     for (int32_t i = near.begin; i < near.end; i++) {
         struct list_entry  entry = w->stack[i];
         const struct node *from  = &w->tree->node[entry.node];
+        const struct node *child = &w->tree->node[from->child];
+        int                zero[3]; /* position of a box at no distance */
 
+        for (int d = 0; d < 3; d++)
+            zero[d] = node->at[d] - w->shift[entry.image][d] * (1 << node->level);
         for (int k = 0; k < from->children; k++) {
-            struct list_entry child = {from->child + k, entry.image, 0};
-            int               distance[3];
+            int distance[3] = {child[k].at[0] - zero[0], child[k].at[1] - zero[1],
+                               child[k].at[2] - zero[2]};
 
-            list_distance(node, &w->tree->node[child.node], child.image, distance);
-            if (list_is_far(w, distance)) {
-                child.direction = (int16_t)translate_direction(w->translator, distance);
-                list_add(w, LIST_FAR, child);
-            } else {
-                list_push(w, child);
-            }
+            if (list_is_far(w, distance))
+                *far++ = (struct list_entry){from->child + k, entry.image,
+                                             (int16_t)translate_direction(w->translator, distance)};
+            else
+                *top++ = (struct list_entry){from->child + k, entry.image, 0};
         }
     }
+    w->lists->entries[LIST_FAR] = (int32_t)(far - w->lists->entry[LIST_FAR]);
+    w->top                      = (int32_t)(top - w->stack);
 }
 
 static void list_larger_of(struct list_walk *w, const struct node *node, struct list_range near,
@@ -222,13 +244,24 @@ static void list_walk_box(struct list_walk *w, int32_t at, struct list_range nea
     }
 }
 
+/* Empties lists; their memory is used again. */
+static void lists_clear(struct lists *lists)
+{
+    lists->targets = 0;
+    lists->failed  = false;
+    memset(lists->entries, 0, sizeof lists->entries);
+}
+
 bool lists_build(struct lists *lists, const struct tree *tree, const struct list_rule *rule,
                  const struct translator *translator, int32_t first, int32_t end)
 {
-    struct list_walk w      = {lists, tree, rule, translator, first, end, NULL, 0, 0};
+    struct list_walk w      = {lists, tree, rule, translator, first, end, NULL, 0, 0, {{0}}};
     int              images = rule->periodic ? rule->separation : 0;
 
-    *lists = (struct lists){0};
+    for (int image = 0; image < IMAGES_SIDE * IMAGES_SIDE * IMAGES_SIDE; image++)
+        for (int d = 0; d < 3; d++)
+            w.shift[image][d] = list_image_shift(image, d);
+    lists_clear(lists);
     if (first == end)
         return true;
     for (int z = -images; z <= images; z++)

@@ -56,8 +56,9 @@ struct list_rule {
     int64_t few; /* a box with at most so many bodies acts on larger leaves by its bodies */
 };
 
-/** Finds the lists of boxes that contain the leaves from @p first to @p end.  Returns false if
- * there is no memory. */
+/** Finds the lists of boxes that contain the leaves from @p first to @p end.  @p lists are zero, or
+ *  lists that have been built before, whose memory is used again.  Returns false if there is no
+ *  memory. */
 bool lists_build(struct lists *lists, const struct tree *tree, const struct list_rule *rule,
                  const struct translator *translator, int32_t first, int32_t end);
 

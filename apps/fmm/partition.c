@@ -41,7 +41,6 @@ void solve_find_lists(struct solver *s)
     int              pe = s->comm->pe, count = expansion_count(s->rule.order);
     struct list_rule rule = {s->rule.separation, s->rule.periodic, count / 2};
 
-    lists_free(&s->lists);
     solve_require(s, lists_build(&s->lists, &s->tree, &rule, &s->translator, s->tree.first_of[pe],
                                  s->tree.first_of[pe + 1]));
 }
@@ -122,11 +121,23 @@ void solve_measure_speeds(struct solver *s)
     free(now);
 }
 
+/* Returns the bodies that a PE has sent, which are in order. */
+static struct tree_run solve_arrived_run(const struct solver *s, const struct solve_sizes *sizes,
+                                         int pe)
+{
+    const struct traveller *all  = s->work->window[TRANSFER_BODIES];
+    size_t                  from = solve_offset(sizes, pe, s->comm->pe);
+
+    return (struct tree_run){all ? all + from / sizeof *all : NULL,
+                             (solve_offset(sizes, pe + 1, s->comm->pe) - from) / sizeof *all};
+}
+
 void solve_move_bodies(struct solver *s, struct traveller *body, int64_t n)
 {
     const struct tree *tree = &s->tree;
     struct comm       *comm = s->comm;
     struct solve_sizes sizes;
+    struct tree_run   *run;
     int64_t            at = 0;
 
     if (comm->pes == 1) {
@@ -134,6 +145,7 @@ void solve_move_bodies(struct solver *s, struct traveller *body, int64_t n)
         s->n         = n;
         return;
     }
+    run = solve_alloc(s, (size_t)comm->pes, sizeof *run);
     for (int pe = 0; pe < comm->pes; pe++) {
         int32_t end  = tree->first_of[pe + 1];
         int64_t from = at;
@@ -141,18 +153,22 @@ void solve_move_bodies(struct solver *s, struct traveller *body, int64_t n)
         while (at < n &&
                (end == tree->leaves || body[at].key < tree_key(&tree->node[tree->leaf[end]])))
             at++;
-        if (at > from)
+        if (pe == comm->pe)
+            run[pe] = (struct tree_run){body + from, (size_t)(at - from)};
+        else if (at > from)
             solve_add_block(s, &s->work->parcel[TRANSFER_BODIES][pe], (size_t)from * sizeof *body,
                             (size_t)(at - from) * sizeof *body);
     }
     sizes = solve_exchange_sizes(s, TRANSFER_BODIES);
     solve_transfer(s, TRANSFER_BODIES, &sizes, body);
-    s->n         = (int64_t)(solve_offset(&sizes, comm->pes, comm->pe) / sizeof *body);
-    s->traveller = solve_alloc(s, (size_t)s->n, sizeof *body);
     comm->wait(comm, TRANSFER_BODIES); /* part of the phase: nothing can overlap it */
-    memcpy(s->traveller, s->work->window[TRANSFER_BODIES], (size_t)s->n * sizeof *body);
+    for (int pe = 0; pe < comm->pes; pe++)
+        if (pe != comm->pe)
+            run[pe] = solve_arrived_run(s, &sizes, pe);
+    s->traveller = tree_merge(run, comm->pes, &s->n);
+    solve_require(s, s->traveller != NULL);
     comm->done(comm); /* the bodies have been moved to their owners */
     free(body);
+    free(run);
     free(sizes.at);
-    solve_require(s, tree_sort(&s->traveller, (size_t)s->n));
 }

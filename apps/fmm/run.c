@@ -11,8 +11,7 @@
 #include "check.h"
 #include "common/series.h"
 
-#define FIELD_FACTOR 10         /* limit of the error of the field relative to that of the energy */
-#define KEPT_MOST    (32 << 20) /* bytes of the largest blocks that free() keeps for later solves */
+#define FIELD_FACTOR 10 /* limit of the error of the field relative to that of the energy */
 
 static const char *const phase_names[PHASES] = {"tree", "up", "near", "far", "down", "wait"};
 
@@ -104,7 +103,7 @@ static bool run_print_errors(const struct fmm_options *o, const struct check_err
 /* Lets free() keep memory for the next solve, which otherwise takes its page faults again. */
 static void run_keep_memory(void)
 {
-    mallopt(M_MMAP_THRESHOLD, KEPT_MOST);
+    mallopt(M_MMAP_MAX, 0);
     mallopt(M_TRIM_THRESHOLD, INT_MAX);
 }
 

@@ -76,7 +76,6 @@ static void solve_free(struct solver *s)
     struct solve_work *w = s->work;
 
     tree_free(&s->tree);
-    lists_free(&s->lists);
     free(s->traveller);
     free(s->body);
     free(s->field);
@@ -200,6 +199,7 @@ void solver_run(struct solver *s, struct traveller *body, int64_t n)
 void solver_free(struct solver *s)
 {
     solve_free(s);
+    lists_free(&s->lists);
     for (int t = 0; t < TRANSFERS; t++) {
         for (int pe = 0; pe < s->comm->pes; pe++)
             free(s->work->parcel[t][pe].block);

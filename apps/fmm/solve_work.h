@@ -12,7 +12,9 @@
 #define FMM_SOLVE_WORK_H
 
 #include <stdlib.h>
+#include <string.h>
 
+#include "common/huge_pages.h"
 #include "solve.h"
 
 /* The blocks that one PE receives in a transfer. */
@@ -54,9 +56,10 @@ static inline void solve_require(const struct solver *s, bool good)
 /* Allocates @p n elements of @p bytes that are zero. */
 static inline void *solve_alloc(const struct solver *s, size_t n, size_t bytes)
 {
-    void *at = calloc(n + 1, bytes);
+    void *at = huge_malloc((n + 1) * bytes);
 
     solve_require(s, at != NULL);
+    memset(at, 0, (n + 1) * bytes);
     return at;
 }
 

@@ -278,14 +278,6 @@ int translate_directions(const struct translator *t)
     return side * side * side;
 }
 
-int translate_direction(const struct translator *t, const int distance[3])
-{
-    int side = 2 * t->reach + 1;
-
-    return ((distance[2] + t->reach) * side + distance[1] + t->reach) * side + distance[0] +
-           t->reach;
-}
-
 static void translate_set_families(struct translator *t)
 {
     for (int octant = 0; octant < 8; octant++) {

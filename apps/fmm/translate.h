@@ -38,7 +38,13 @@ bool translator_create(struct translator *t, const struct expansion *e, int sepa
 void translator_free(struct translator *t);
 
 /** Returns the index of the direction to the box at an offset in x, y and z, in boxes. */
-int translate_direction(const struct translator *t, const int distance[3]);
+static inline int translate_direction(const struct translator *t, const int distance[3])
+{
+    int side = 2 * t->reach + 1;
+
+    return ((distance[2] + t->reach) * side + distance[1] + t->reach) * side + distance[0] +
+           t->reach;
+}
 
 /** Returns the number of directions. */
 int translate_directions(const struct translator *t);

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "common/huge_pages.h"
 #include "common/morton.h"
 
 #define DIGIT 12 /* bits of a key that one pass of the sort looks at */
@@ -73,8 +74,8 @@ static void tree_sort_digit(const struct tree_item *from, struct tree_item *to, 
 
 bool tree_sort(struct traveller **body, size_t n)
 {
-    struct tree_item *item = malloc((2 * n + 1) * sizeof *item), *other = item + n;
-    struct traveller *sorted = malloc((n + 1) * sizeof *sorted);
+    struct tree_item *item = huge_malloc((2 * n + 1) * sizeof *item), *other = item + n;
+    struct traveller *sorted = huge_malloc((n + 1) * sizeof *sorted);
 
     if (!item || !sorted) {
         free(item);
@@ -96,6 +97,62 @@ bool tree_sort(struct traveller **body, size_t n)
     free(*body);
     *body = sorted;
     return true;
+}
+
+/* Merges two runs.  Returns the end. */
+static struct traveller *tree_merge_two(struct tree_run a, struct tree_run b, struct traveller *to)
+{
+    size_t i = 0, k = 0;
+
+    while (i < a.n && k < b.n)
+        *to++ = b.body[k].key < a.body[i].key ? b.body[k++] : a.body[i++];
+    while (i < a.n)
+        *to++ = a.body[i++];
+    while (k < b.n)
+        *to++ = b.body[k++];
+    return to;
+}
+
+/* Merges each run of an even number with the next one, if there is one. */
+static void tree_merge_pairs(struct tree_run *run, int runs, struct traveller *to)
+{
+    run[runs] = (struct tree_run){NULL, 0};
+    for (int i = 0; i < runs; i += 2) {
+        struct traveller *end = tree_merge_two(run[i], run[i + 1], to);
+
+        run[i / 2] = (struct tree_run){to, (size_t)(end - to)};
+        to         = end;
+    }
+}
+
+struct traveller *tree_merge(const struct tree_run *run, int runs, int64_t *n)
+{
+    struct tree_run  *left = malloc(((size_t)runs + 1) * sizeof *left); /* to be merged */
+    struct traveller *merged, *spare;
+    size_t            all = 0;
+    bool              good;
+
+    for (int i = 0; i < runs; i++)
+        all += run[i].n;
+    merged = huge_malloc((all + 1) * sizeof *merged);
+    spare  = huge_malloc((runs > 2 ? all + 1 : 1) * sizeof *spare);
+    good   = left && merged && spare;
+    if (good)
+        memcpy(left, run, (size_t)runs * sizeof *left);
+    for (bool more = good; more; runs = (runs + 1) / 2) {
+        struct traveller *to = merged;
+
+        tree_merge_pairs(left, runs, to);
+        more   = runs > 2;
+        merged = more ? spare : to;
+        spare  = more ? to : spare;
+    }
+    *n = (int64_t)all;
+    free(left);
+    free(spare);
+    if (!good)
+        free(merged);
+    return good ? merged : NULL;
 }
 
 /* ---- boxes ---------------------------------------------------------------------------------- */

@@ -51,6 +51,16 @@ void tree_set_keys(struct traveller *body, size_t n, const struct cube *cube);
  */
 bool tree_sort(struct traveller **body, size_t n);
 
+/** Bodies in the order of their keys. */
+struct tree_run {
+    const struct traveller *body;
+    size_t                  n;
+};
+
+/** Returns the bodies of all runs in the order of their keys, and stores their number in *@p n;
+ *  those of the same key are in the order of the runs.  Returns NULL if there is no memory. */
+struct traveller *tree_merge(const struct tree_run *run, int runs, int64_t *n);
+
 /** Builds the tree of the sorted bodies of all PEs, with at most @p most bodies in a leaf.
  *  Collective.  Returns false if there is no memory. */
 bool tree_build(struct tree *tree, struct comm *comm, const struct cube *cube,

@@ -35,6 +35,7 @@ struct peer_comm {
     char                *memory[TRANSFERS];
     int64_t              expected[TRANSFERS];
     struct peer_requests receives[TRANSFERS], sends;
+    bool                 quiet; /* messages: all of these are complete */
 };
 
 /* Ends the process; the parser of options calls it to end a job. */
@@ -93,6 +94,7 @@ static MPI_Request *peer_add(struct peer_comm *c, struct peer_requests *r, void 
         if (!r->at || !r->buffer)
             peer_fail(&c->comm, "no memory for requests");
     }
+    c->quiet        = false;
     r->buffer[r->n] = buffer;
     return &r->at[r->n++];
 }
@@ -189,12 +191,32 @@ static void peer_put(struct comm *comm, enum transfer transfer, int pe, size_t o
     free(packed);
 }
 
+/* Returns true if all requests are complete. */
+static bool peer_test(struct peer_requests *r)
+{
+    int complete = 1;
+
+    for (int i = 0; i < r->n && complete; i++)
+        MPI_Test(&r->at[i], &complete, MPI_STATUS_IGNORE);
+    return complete;
+}
+
+/* Messages proceed until all of them are complete.  A window does not tell when nothing is under
+ * way. */
 static void peer_poll(struct comm *comm)
 {
-    int found;
+    struct peer_comm *c = peer_of(comm);
+    int               found;
 
-    (void)comm;
-    MPI_Iprobe(MPI_ANY_SOURCE, MPI_ANY_TAG, MPI_COMM_WORLD, &found, MPI_STATUS_IGNORE);
+    if (c->puts) {
+        MPI_Iprobe(MPI_ANY_SOURCE, MPI_ANY_TAG, MPI_COMM_WORLD, &found, MPI_STATUS_IGNORE);
+        return;
+    }
+    if (c->quiet)
+        return;
+    c->quiet = peer_test(&c->sends);
+    for (int t = 0; t < TRANSFERS; t++)
+        c->quiet = peer_test(&c->receives[t]) && c->quiet;
 }
 
 static void peer_wait(struct comm *comm, enum transfer transfer)
