@@ -101,7 +101,7 @@ static void on_count(void *self, const void *data, size_t bytes)
 
 static void send_one(skua_ref ref, uint64_t draw, int32_t *next)
 {
-    int32_t    priority  = draw % 8 == 1 ? (int32_t)(draw >> 8) % 5 - 2 : 0;
+    int32_t    priority = draw % 8 == 1 ? (int32_t)(draw >> 8) % 5 - 2 : 0;
     struct hit data[13] = {{skua_pe(), priority ? UNORDERED : (*next)++}};
     skua_msg  *msg;
 

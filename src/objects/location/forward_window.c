@@ -119,6 +119,13 @@ static void forward_resize(struct ski_forward_window *f, bool larger)
     ski_assert(f->window > 0 && f->window <= FORWARD_WINDOW_MAX);
 }
 
+/* Reduces the window to half of one that failed. */
+static void forward_limit(struct ski_forward_window *f, uint64_t failed)
+{
+    if (f->window > failed - failed / 2)
+        f->window = (uint32_t)(failed - failed / 2);
+}
+
 /* Returns whether messages have to wait at the home. */
 static bool forward_blocked(const struct ski_forward_window *f)
 {
@@ -387,16 +394,17 @@ void ski_forward_window_arrived(struct ski_collection *all, struct ski_absent *a
 /* Keeps the rest of a backlog whose element has left: it is forwarded, or waits at the home.  What
  * is held since then was in the queue before the carrier, so it is older. */
 static void forward_backlog_left(struct ski_collection *all, const skua_index *index,
-                                 struct ski_list *rest)
+                                 struct forward_backlog *backlog)
 {
     struct ski_absent *absent = ski_absent_get(all, index);
+    struct ski_list   *rest   = &backlog->rest;
 
     for (const skua_msg *msg = rest->first; msg; msg = msg->link)
         ski_absent_passes(all, absent, msg);
     ski_list_prepend(rest, &absent->held);
     ski_list_prepend(&absent->held, rest);
     if (absent->pe >= 0) {
-        forward_of(absent);
+        forward_limit(forward_of(absent), backlog->window);
         forward_pump(all, absent);
     } else if (!ski_absent_expected(absent)) {
         /* The element does not exist: each message reports that, or creates it. */
@@ -418,6 +426,6 @@ void ski_on_backlog(skua_msg *msg)
     if (all->state == SKI_ENDED)
         ski_held_discard(all->self, &backlog->rest);
     else
-        forward_backlog_left(all, &index, &backlog->rest);
+        forward_backlog_left(all, &index, backlog);
     skua_msg_free(msg);
 }

@@ -7,7 +7,7 @@
 #include "core/pe/handler.h"
 
 #define LOOKUP_BITS_MIN 1024
-#define LOOKUP_BITS_MAX  (1u << 22)
+#define LOOKUP_BITS_MAX (1u << 22)
 
 /* ---- elements that this PE has no record of ----------------------------------------- */
 

@@ -266,8 +266,8 @@ static void migration_depart(struct ski_object *object)
         if (ski_object_block(object))
             object = migration_replace_block(object, &room);
     }
-    absent = ski_location_left(
-        all, &index, &(struct ski_location_update){object->to, object->moves + 1});
+    absent       = ski_location_left(all, &index,
+                                     &(struct ski_location_update){object->to, object->moves + 1});
     msg->handler = SKI_HANDLER_MIGRATE;
     msg->source  = all->self->pe;
     ski_msg_post(all->self, object->to, SKI_HANDLER_MIGRATE,

@@ -36,8 +36,8 @@ void ski_on_route_marker(skua_msg *msg)
     }
     object = ski_element_receives(all, &index);
     absent = object ? NULL : ski_absent_find(all, &index);
-    own    = absent && absent->changing && marker.pe == all->self->pe &&
-          absent->marker == marker.number;
+    own =
+        absent && absent->changing && marker.pe == all->self->pe && absent->marker == marker.number;
     if (own && absent->object) {
         skua_msg_free(msg);
         ski_hold_marked(all, absent);

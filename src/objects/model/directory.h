@@ -61,10 +61,10 @@ struct ski_absent {
  * let the element be created here (claim.h); or the element is here, and later messages wait until
  * earlier ones have run (hold.h). */
 enum {
-    SKI_ABSENT_UNKNOWN  = -1,
-    SKI_ABSENT_DELETED  = -2,
-    SKI_ABSENT_CLAIMED  = -3,
-    SKI_ABSENT_HOLDING  = -4
+    SKI_ABSENT_UNKNOWN = -1,
+    SKI_ABSENT_DELETED = -2,
+    SKI_ABSENT_CLAIMED = -3,
+    SKI_ABSENT_HOLDING = -4
 };
 
 #define SKI_ROUTE_NONE (-1) /* no message of this PE is under way */
