@@ -60,10 +60,7 @@ void ski_hold_departed(struct ski_collection *all, struct ski_absent *absent);
 /** Queues the messages that wait in the record of an element which was deleted here. */
 void ski_hold_deleted(struct ski_collection *all, struct ski_absent *absent);
 
-/** Handler: at the home, an element has arrived elsewhere and holds messages. */
-void ski_on_hold_report(skua_msg *msg);
-
-/** Handler: the answer of the home to such a report. */
+/** Handler: the answer of the home to the report of an arrival. */
 void ski_on_hold_flushed(skua_msg *msg);
 
 #define SKI_HOLD_FLUSHED_MIN 4

@@ -3,7 +3,7 @@
 #include "objects/location/route.h"
 
 #include "base/assert.h"
-#include "core/message/msg_counts.h"
+#include "core/net/net.h"
 #include "core/pe/handler.h"
 #include "objects/location/forward_window.h"
 #include "objects/location/location.h"
@@ -63,4 +63,27 @@ void ski_on_located(skua_msg *msg)
     ski_route_check(all, &index, msg, update->pe, SKI_ABSENT_DELETED);
     ski_route_update(all, &index, update);
     skua_msg_free(msg);
+}
+
+void ski_on_hold_report(skua_msg *msg)
+{
+    struct ski_collection     *all;
+    struct ski_absent         *absent;
+    struct ski_location_update update;
+    skua_index                 index;
+
+    if (!ski_element_msg(msg, sizeof update, &all, &index))
+        return;
+    memcpy(&update, skua_msg_data(msg), sizeof update);
+    ski_route_check(all, &index, msg, update.pe, 0);
+    if (ski_home(all, &index) != all->self->pe) {
+        ski_net_drop(all->self, msg);
+        return;
+    }
+    ski_route_update(all, &index, &update);
+    absent = ski_absent_find(all, &index);
+    if (absent && absent->pe == update.pe && absent->moves == update.moves)
+        ski_forward_window_report(all, absent, msg);
+    else
+        skua_msg_free(msg); /* the element has left */
 }

@@ -82,6 +82,9 @@ void ski_route_check(struct ski_collection *all, const skua_index *index, const 
 /** Handler: an update of the location of an element. */
 void ski_on_located(skua_msg *msg);
 
+/** Handler: at the home, an element has arrived elsewhere and holds messages (hold.h). */
+void ski_on_hold_report(skua_msg *msg);
+
 #define SKI_LOCATED_MIN      8
 #define SKI_ROUTE_MARKER_MIN 8
 #define SKI_ROUTE_CLEAR_MIN  12
