@@ -17,7 +17,7 @@
  *     Until the answer comes all other messages wait at the home.  If the element was not there,
  *     they wait until the home is told where it is, as it is of each arrival (location.h).
  *   - An element that comes to its home finds its backlog there, and takes it a window at a
- *     time; when it leaves, the rest stays.
+ *     time; when it leaves, the rest stays, and the next window is half of the last one.
  *
  * Order.  The home sends messages in the order of their arrival.  A message that it sends on is
  * marked (SKI_TARGET_FORWARDED), so that one which comes back is known: it is older than all that
@@ -31,11 +31,10 @@
  * once.  For the rest let the potential be four times the size of the next window.  A window of w
  * messages that fails costs at most 2w + 2 messages and halves the window, which lowers the
  * potential by 2w: the two that remain are charged to the migration that made it fail, as are the
- * two of a probe of the former PE.  A window
- * that succeeds delivers w messages and doubles the window, which raises the potential by 4w:
- * charged to these messages. So the number of forwarded messages is at most a constant times n + m.
- * Unless a load balancer moves it, an element migrates at most once for each message that it gets:
- * then m <= n.
+ * two of a probe of the former PE.  A window that succeeds delivers w messages and doubles the
+ * window, which raises the potential by 4w: charged to these messages.  So the number of forwarded
+ * messages is at most a constant times n + m. Unless a load balancer moves it, an element migrates
+ * at most once for each message that it gets: then m <= n.
  *
  * Sources.  The PE that forwards a message to its element tells the source where the element is,
  * once for each migration: messages that the source sent before that update arrived bring no second

@@ -10,13 +10,13 @@
  * no fast path finds the element.
  *
  *   - On a PE other than the home, the report of the arrival is a message to the home behind all
- *     that this PE has forwarded.  The home queues it like a message to the element, and answers it
- *     when its turn comes, behind all that the home has sent on.  So when the answer is here, the
- *     earlier messages have run.  The element may leave before: then the home drops the report, the
- *     messages that wait go to the home, and the next arrival has its own report.
+ *     that this PE has forwarded.  The home queues it like a message to the element, and answers
+ *     it when its turn comes, behind all that the home has sent on.  So when the answer is here,
+ *     the earlier messages have run.  The element may leave before: then the home drops the
+ *     report, the messages that wait go to the home, and the next arrival has its own report.
  *   - On the home, the element holds all messages until the probe of the PE that the home sent
- *     messages to last is answered (ski_forward_window_flush()).  Then it gets those that have come
- *     back, the backlog, and what has come since.
+ *     messages to last is answered (ski_forward_window_flush()).  Then it gets those that have
+ *     come back, the backlog, and what has come since.
  *   - If this PE has sent messages by a route through another PE than the home, the element also
  *     waits for the marker behind them (route.h).
  *

@@ -2,7 +2,7 @@
 /*
  * lookup.h - which PE the messages of this PE to an absent element go to.
  *
- * That is where the element was last heard to be, or its home: the *route* of this PE's messages.
+ * That is the last known location of the element, or its home: the *route* of this PE's messages.
  * route.h says why each route keeps the order of messages.  If the next message would take another
  * route than the one before it, this PE sends a *marker* by the former route and keeps its messages
  * until the marker shows that the earlier ones have arrived.  An element that leaves this PE had
@@ -16,14 +16,14 @@
 
 #include "objects/location/home.h"
 
-/* A marker, as it travels. */
+/* A marker on the wire. */
 struct ski_route_marker {
-    int32_t  pe;     /* that has sent it           */
-    uint32_t number; /* that it has given to it    */
+    int32_t  pe;     /* that has sent it          */
+    uint32_t number; /* which that PE has given it */
 };
 
-/** Returns the PE to send the next message of this PE to, for an element which is not here: where
- * the element was last heard to be, or its home; or this PE, while it keeps its messages to the
+/** Returns the PE to send the next message of this PE to, for an element which is not here: the
+ * last known location of the element, or its home; or this PE, while it keeps its messages to the
  * element (ski_absent_keeps()).  The route of this PE begins or changes. */
 int ski_lookup_pe(struct ski_collection *all, const skua_index *index);
 

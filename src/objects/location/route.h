@@ -2,55 +2,51 @@
 /*
  * route.h - messages from one PE to one element keep their order, wherever the element goes.
  *
- * The *route* of a PE to an element is the PE that its messages to the element are sent to: where
- * the element was last heard to be, or its home; or its own queue, if the element is here
- * (lookup.h).  A PE that gets a message for an element which is not there sends it on to the home
- * (forward.h), and the home sends it on in the order of arrival (forward_window.h).  Messages
- * between two PEs are in order, so the messages of one route are, with two exceptions: the route
- * changes, or the element comes to a PE that has sent messages on to the home.
+ * The *route* of a PE to an element is the PE that its messages to the element are sent to: the
+ * last known location of the element, or its home; or its own queue, if the element is here
+ * (lookup.h).  A PE that gets a message for an absent element sends it on to the home (forward.h),
+ * and the home sends it on to the element (forward_window.h), with a mark (SKI_TARGET_FORWARDED).
  *
- * A route changes.  Before the first message that would take another route, the PE sends a *marker*
- * by the former one and keeps its messages to the element.  The marker is forwarded as any message
- * to the element, so when it arrives, all messages that this PE has sent before it have arrived.
- * It is answered with the location of the element, by the PE that has it; or by the home if there
- * is no such element.  Then the PE sends what it has kept, where it believes the element to be.  A
- * PE other than the home that is notified of another location sends the marker at once, since it
- * has just sent messages; the home, and the PE that an element leaves, when they send the next one.
- * The marker of the latter goes through its own queue.  If no message of its own was before it
- * there, which had to be forwarded, the route is clear.
+ * The order.  For each sender and element, the messages of one priority pass
  *
- * An element arrives, or an order to create it.  It waits (SKI_ABSENT_ARRIVING) if messages may be
- * under way that would come after later ones:
+ *      kept by the sender -> its route -> [held there] -> [the queue of the home] -> the element
  *
- *   - On a PE other than the home that has sent messages on to the home, or has sent its own ones
- * by any route.  It sends markers by these routes, and reports the arrival to the home before, so
- * they come back by way of the home.  Meanwhile messages that the home has sent on
- *     (SKI_TARGET_FORWARDED) are older than those that other PEs sent directly, or this PE sends.
- *     There are two lists; when the markers are back, the element arrives and gets the former, then
- *     the latter.
- *   - On the home, while messages that it has sent on to the element may come back, until a probe
- *     has shown that they have (ski_forward_window_flush()); and for the home's own messages, as
- *     above.
+ * first in, first out, because
  *
- * A PE may have sent back the first messages of a window of the home before the element arrives,
- * and get the rest afterwards.  It sends these back, too (`returned`), until the probe comes which
- * the home sends behind them: then the home sends all of them again, in order.
+ *   - a sender has one route at a time.  Before it takes another, it sends a *marker* by the
+ *     former one and keeps its messages.  The marker is forwarded as any message to the element,
+ *     so when it arrives, all that the sender has sent before have run.  It is answered with the
+ *     location of the element, by the PE that has it; or by the home if there is no such element.
+ *   - the PE at the end of the route gets messages in order.  While it has the element, they
+ *     run; while it has not, they go to the home.  An element that leaves has run the earlier
+ *     ones.  One that comes back while messages that this PE has sent to the home may be in
+ *     flight holds all but those with the mark (hold.h), until the home has answered the report
+ *     of its arrival, which is behind them.  If the element leaves before, those that it held go
+ *     to the home before any that come later.
+ *   - the home queues messages in the order of arrival, and sends them to one PE at a time.
+ *     Those that come back, which the mark tells, are older than all in the queue.  The home
+ *     sends nothing else before a probe shows that all of them are back, and then sends them
+ *     again first; and before it sends to another PE, it probes the former one.
+ *   - the PE where the home believes the element to be runs messages with the mark, or sends them
+ *     back.  It sends back also the rest of a window if the element has arrived meanwhile
+ *     (`returned`), until the probe comes that is behind them.
+ *
+ * The own queue of a PE that an element has left is a route, too: the marker goes through that
+ * queue.  If no message of this PE was before it there, which had to be forwarded, the route is
+ * clear.  A PE other than the home that is notified of another location sends the marker at once,
+ * since it has just sent messages; the home, and the PE that an element has left, when they send
+ * the next one.
  *
  * No PE waits forever.  A probe is answered at once.  A PE keeps only messages that it sends itself
- * while its route changes, and only an element that arrives holds messages of other PEs.  Of an
- * element there is one arrival at a time, and all other PEs send markers on to the home.  The home
- * knows of the arrival before it gets the marker, since both come from the same PE in this order,
- * and sends the marker there when its probes are answered; a claim (claim.h) does not hold it.  So
- * each arrival ends, and then what waits for it: the markers of PEs whose routes change.
+ * while its route changes; markers of other PEs run, wait with the messages before them, or go on
+ * to the home, and a claim (claim.h) does not hold them.  An element that holds messages gets those
+ * of the home meanwhile, so the queue of the home advances up to the report of the arrival, and the
+ * markers in it.
  *
- * A migration costs nothing of this if the PE where the element arrives has not sent or forwarded
- * messages to it since the element was last there: the record of an absent element tells, and a
- * hash of the index if there is no record.
- *
- * Markers and probes have priority 0, so they are behind messages of this and of more urgent
- * priorities.  A message of a less urgent priority may still wait in a queue when a marker has
- * passed, and be overtaken by one of its priority that is sent later.  Expedited messages are not
- * kept.
+ * Markers, reports and probes have priority 0, so they are behind messages of this and of more
+ * urgent priorities.  A message of a less urgent priority may still wait in a queue when a marker
+ * has passed, and be overtaken by one of its priority that is sent later.  Expedited messages are
+ * not kept.
  */
 #ifndef SKI_ROUTE_H
 #define SKI_ROUTE_H
