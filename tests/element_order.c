@@ -12,13 +12,15 @@
  * Then all elements migrate to random PEs.  In the second phase no element migrates, and what most
  * PEs know of them is outdated.  In the third all elements migrate, each after a number of messages
  * of its own, one of them after each message, to random PEs or between its home and another PE.
- * The elements of every second game are of a class by pointer.  What must hold:
+ * The elements of every second game are of a class by pointer.  PEs yield their cores now and then,
+ * so that many interleavings occur where there are fewer cores than PEs.  What must hold:
  *   - an element gets the messages of each PE in their order;
  *   - every element gets each message once.
  *
  * At the end, an element returns to a PE that keeps many messages for it, and leaves again after
  * the first of them; another one is destroyed by a PE that has just sent messages to it.
  */
+#include <sched.h>
 #include <skua/skua.h>
 #include <string.h>
 
@@ -107,6 +109,15 @@ static int drift_to(struct element *e, int index)
     return index % 3 ? pick(&e->random, skua_pes()) : pick(&e->random, 2) * (skua_pes() - 1);
 }
 
+/* Lets other PEs run, with a probability of 1 / @p often. */
+static void yield_some(int often)
+{
+    static _Thread_local uint64_t random = 1;
+
+    if (pick(&random, often) == 0)
+        sched_yield();
+}
+
 /* ---- elements ------------------------------------------------------------------------ */
 
 static void construct(void *self, const void *data, size_t bytes)
@@ -130,6 +141,7 @@ static void on_item(void *self, const void *data, size_t bytes)
     CHECK(i->number == e->next[i->source]);
     e->next[i->source]++;
     e->got++;
+    yield_some(4);
     if (i->phase == CHASE && skua_pe() == KEEPER)
         skua_migrate(self, OTHER);
     else if (drift && pick(&e->random, drift) == 0)
@@ -193,6 +205,7 @@ static void send_some(struct player *p)
         item.number = p->next[to]++;
         p->sent++;
         skua_invoke_copy(skua_element1(p->phase.all, to), kinds[p->phase.kind].item, &item, bytes);
+        yield_some(8);
     }
 }
 

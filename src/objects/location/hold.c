@@ -26,7 +26,7 @@ static bool hold_is_needed(struct ski_collection *all, struct ski_absent *absent
         return true;
     if (home == all->self->pe)
         return ski_forward_window_flush(all, absent);
-    return absent->forwarded;
+    return absent->forwarded || absent->own;
 }
 
 /* Sends the report of an arrival to the home, behind all that this PE has sent there. */
