@@ -126,11 +126,14 @@ void ski_hold_settle(struct ski_collection *all, struct ski_absent *absent)
     ski_absent_free(all, absent);
 }
 
-void ski_hold_marked(struct ski_collection *all, struct ski_absent *absent)
+void ski_hold_marked(struct ski_collection *all, struct ski_absent *absent, bool passed)
 {
     ski_assert(absent->object && absent->changing);
-    absent->changing = absent->own = false;
-    absent->route                  = SKI_ROUTE_NONE;
+    absent->changing = false;
+    if (passed) {
+        absent->own   = false;
+        absent->route = SKI_ROUTE_NONE;
+    }
     ski_hold_settle(all, absent);
 }
 

@@ -51,8 +51,8 @@ struct ski_object *ski_hold_accept(struct ski_collection *all, struct ski_absent
 void ski_hold_settle(struct ski_collection *all, struct ski_absent *absent);
 
 /** Records that the marker of this PE to the element of @p absent, which holds messages, is back or
- * answered. */
-void ski_hold_marked(struct ski_collection *all, struct ski_absent *absent);
+ * answered: it has @p passed other PEs, behind all messages of this PE; or only the queue here. */
+void ski_hold_marked(struct ski_collection *all, struct ski_absent *absent, bool passed);
 
 /** Sends on the messages that wait in the record of an element which has left. */
 void ski_hold_departed(struct ski_collection *all, struct ski_absent *absent);

@@ -39,8 +39,10 @@ void ski_on_route_marker(skua_msg *msg)
     own =
         absent && absent->changing && marker.pe == all->self->pe && absent->marker == marker.number;
     if (own && absent->object) {
+        bool passed = msg->target & SKI_TARGET_FORWARDED || absent->route != all->self->pe;
+
         skua_msg_free(msg);
-        ski_hold_marked(all, absent);
+        ski_hold_marked(all, absent, passed);
         return;
     }
     if (own && route_left_nothing(all, absent)) {
@@ -73,7 +75,7 @@ void ski_on_route_clear(skua_msg *msg)
     if (!absent || !absent->changing || absent->marker != clear.number)
         return;
     if (absent->object)
-        ski_hold_marked(all, absent);
+        ski_hold_marked(all, absent, true);
     else
         ski_location_clear(all, absent, &clear.at);
 }
