@@ -17,6 +17,13 @@ static bool hold_route_is_open(const struct ski_collection *all, const struct sk
     return !absent->changing && absent->route >= 0 && absent->route != all->self->pe;
 }
 
+/* Returns whether a record shows that no earlier message to its element is in flight. */
+static bool hold_is_clear(const struct ski_collection *all, const struct ski_absent *absent)
+{
+    return !absent->changing && !absent->forwarded && !absent->own && !absent->forward &&
+           !hold_route_is_open(all, absent);
+}
+
 /* Returns whether earlier messages to an element that arrives may be in flight. */
 static bool hold_is_needed(struct ski_collection *all, struct ski_absent *absent, int home)
 {
@@ -46,7 +53,7 @@ bool ski_hold_begin(struct ski_collection *all, const skua_index *index, uint32_
     int                home;
 
     ski_assert(!ski_element_here(all, index));
-    if (!absent && !ski_lookup_noted(all, index))
+    if (absent ? hold_is_clear(all, absent) : !ski_lookup_noted(all, index))
         return false;
     home = ski_home(all, index);
     if (!absent && home == all->self->pe)
@@ -76,6 +83,7 @@ void ski_hold_enter(struct ski_collection *all, struct ski_absent *absent)
 {
     ski_assert(absent->pe == SKI_ABSENT_HOLDING && !absent->object);
     absent->object = ski_element_here(all, &absent->index);
+    all->holding++;
     ski_directory_set(&all->directory, &absent->index, (uintptr_t)absent | SKI_ABSENT_BIT);
     ski_hold_settle(all, absent);
 }
@@ -118,6 +126,7 @@ void ski_hold_settle(struct ski_collection *all, struct ski_absent *absent)
         return;
     ski_directory_set(&all->directory, &absent->index, (uintptr_t)absent->object);
     absent->object = NULL;
+    all->holding--;
     ski_list_prepend(&absent->kept, &absent->direct);
     ski_list_prepend(&absent->kept, &absent->held); /* at the home */
     ski_list_prepend(&absent->held, &absent->kept);

@@ -36,6 +36,7 @@ static void location_release(struct ski_pe *self, struct ski_list *held, int pe)
 static void location_free_record(struct ski_collection *all, struct ski_absent *absent)
 {
     ski_forward_window_free(absent);
+    all->holding -= absent->object != NULL;
     absent->object = NULL; /* it is deleted with its collection */
     ski_held_discard(all->self, &absent->direct);
     ski_held_discard(all->self, &absent->held);
@@ -225,8 +226,10 @@ struct ski_absent *ski_location_left(struct ski_collection *all, const skua_inde
 
     ski_assert(ski_element_here(all, index) && update->pe != all->self->pe);
     location_limit_records(all);
-    absent = ski_absent_get(all, index); /* one that holds messages has a record */
+    /* An element that holds messages has a record. */
+    absent = SKI_UNLIKELY(all->holding) ? ski_absent_get(all, index) : ski_absent_enter(all, index);
     ski_assert(absent->pe == (absent->object ? SKI_ABSENT_HOLDING : SKI_ABSENT_UNKNOWN));
+    all->holding -= absent->object != NULL;
     absent->object = NULL;
     absent->asked  = false;
     absent->pe     = update->pe;

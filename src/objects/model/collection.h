@@ -67,6 +67,7 @@ struct ski_collection {
     uint32_t                 walking;    /* loops over them in progress                */
     uint32_t                 tombstones; /* records of deleted elements: location.c           */
     uint32_t                 hints;      /* records of locations that the home knows, as well */
+    uint32_t                 holding;    /* elements here that hold messages: location/hold.h */
     struct ski_absent       *spare;      /* records that are not in use: home.c               */
 
     size_t packed_bytes;  /* of the element that migrated last: migration.c */
