@@ -21,6 +21,7 @@
 #include "objects/services/detector.h"
 #include "objects/services/finalize.h"
 #include "objects/location/forward_window.h"
+#include "objects/location/hold.h"
 #include "objects/services/idle_report.h"
 #include "objects/location/claim.h"
 #include "objects/location/closing.h"

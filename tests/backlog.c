@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * backlog.c - long queues of messages to elements that migrate continuously: each message arrives
- * once, and the runtime forwards a bounded number of messages per message of the program.
+ * once, those of one PE at one priority in their order, and the runtime forwards a bounded number
+ * of messages per message of the program.
  *
  * usage: backlog [MESSAGES-PER-PE]
  *
@@ -15,7 +16,9 @@
 #include "stats_now.h"
 #include "tap.h"
 
-#define ELEMENTS 12
+#define ELEMENTS  12
+#define MOST_PES  16
+#define UNORDERED (-1)
 
 /* Bounds on the messages that PEs receive, per message of the program and per migration. */
 #define PER_MESSAGE 5
@@ -24,6 +27,13 @@
 struct element {
     uint64_t random, got;
     int32_t  every;
+    int32_t  next[MOST_PES]; /* number of the next message of each PE */
+};
+
+/* The data of a message begin with this. */
+struct hit {
+    int32_t source;
+    int32_t number; /* among those of the source to the element; UNORDERED: of another priority */
 };
 
 struct phase {
@@ -54,24 +64,28 @@ static void construct(void *self, const void *data, size_t bytes)
     memcpy(self, data, bytes);
 }
 
-static void get_one(struct element *e)
+static void get_one(struct element *e, const void *data)
 {
+    struct hit hit;
+
+    memcpy(&hit, data, sizeof hit);
+    CHECK(hit.number == UNORDERED || hit.number == e->next[hit.source]);
+    e->next[hit.source] += hit.number != UNORDERED;
     if (++e->got % (unsigned)e->every == 0)
         skua_migrate(e, (int)(tap_random(&e->random) % (unsigned)skua_pes()));
 }
 
 static void on_hit(void *self, const void *data, size_t bytes)
 {
-    (void)data;
-    CHECK(bytes == 8 || bytes == 100);
-    get_one(self);
+    CHECK(bytes == sizeof(struct hit) || bytes == 100);
+    get_one(self, data);
 }
 
 static void on_keep(void *self, skua_msg *msg)
 {
     CHECK(skua_msg_size(msg) == 300);
+    get_one(self, skua_msg_data(msg));
     skua_msg_free(msg);
-    get_one(self);
 }
 
 static void on_count(void *self, const void *data, size_t bytes)
@@ -85,30 +99,33 @@ static void on_count(void *self, const void *data, size_t bytes)
 
 /* ---- PEs ---------------------------------------------------------------------------------- */
 
-static void send_one(skua_ref ref, uint64_t draw)
+static void send_one(skua_ref ref, uint64_t draw, int32_t *next)
 {
-    static const char data[100];
-    skua_msg         *msg;
+    int32_t    priority = draw % 8 == 1 ? (int32_t)(draw >> 8) % 5 - 2 : 0;
+    struct hit data[13] = {{skua_pe(), priority ? UNORDERED : (*next)++}};
+    skua_msg  *msg;
 
     switch (draw % 8) {
     case 0:
         msg = skua_msg_alloc(300);
+        memcpy(skua_msg_data(msg), data, sizeof *data);
         skua_invoke(ref, keep_entry, msg);
         break;
-    case 1: skua_invoke_copy_prio(ref, hit_entry, data, 8, (int32_t)(draw >> 8) % 5 - 2); break;
+    case 1: skua_invoke_copy_prio(ref, hit_entry, data, sizeof *data, priority); break;
     case 2: skua_invoke_copy(ref, hit_entry, data, 100); break;
-    default: skua_invoke_copy(ref, hit_entry, data, 8);
+    default: skua_invoke_copy(ref, hit_entry, data, sizeof *data);
     }
 }
 
 static void on_send(skua_msg *msg)
 {
-    struct phase phase  = *(struct phase *)skua_msg_data(msg);
-    uint64_t     random = phase.random + (unsigned)skua_pe();
+    struct phase phase          = *(struct phase *)skua_msg_data(msg);
+    uint64_t     random         = phase.random + (unsigned)skua_pe();
+    int32_t      next[ELEMENTS] = {0};
 
     skua_msg_free(msg);
     for (int i = 0; i < phase.each; i++)
-        send_one(element(phase.all, i % ELEMENTS), tap_random(&random));
+        send_one(element(phase.all, i % ELEMENTS), tap_random(&random), &next[i % ELEMENTS]);
 }
 
 static void on_sum(skua_msg *msg)
@@ -191,6 +208,7 @@ static void start(int argc, char **argv)
 {
     int each = argc > 1 ? atoi(argv[1]) : 2000;
 
+    CHECK(skua_pes() <= MOST_PES);
     if (skua_pe() != 0)
         return;
     seed = tap_seed();

@@ -1,22 +1,26 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * element_order.c - messages of one PE to one element run in the order in which they were sent,
- * wherever the element is inserted and however its senders learn where it is.
+ * wherever the element is inserted, however its senders learn where it is, and while it migrates.
  *
  * usage: element_order [GAMES]
  *
- * A game has an open array, and two phases in which all PEs send numbered messages at random.
+ * A game has an open array, and three phases in which all PEs send numbered messages at random.
  * In the first, PEs insert the elements meanwhile, on random PEs.  So messages are sent before the
  * insertion of their element, while it is under way, by PEs that do not know where the element is,
  * and by the PE that it is inserted on.  Every fourth element migrates at random all the time.
  * Then all elements migrate to random PEs.  In the second phase no element migrates, and what most
- * PEs know of them is outdated.  What must hold:
- *   - an element that does not migrate in a phase gets the messages of each PE in their order;
+ * PEs know of them is outdated.  In the third all elements migrate, each after a number of messages
+ * of its own, one of them after each message, to random PEs or between its home and another PE.
+ * The elements of every second game are of a class by pointer.  PEs yield their cores now and then,
+ * so that many interleavings occur where there are fewer cores than PEs.  What must hold:
+ *   - an element gets the messages of each PE in their order;
  *   - every element gets each message once.
  *
  * At the end, an element returns to a PE that keeps many messages for it, and leaves again after
  * the first of them; another one is destroyed by a PE that has just sent messages to it.
  */
+#include <sched.h>
 #include <skua/skua.h>
 #include <string.h>
 
@@ -26,7 +30,8 @@
 #define STEPS    40
 #define MOST_PES 64
 
-enum { HOME, KEEPER, OTHER, LAST }; /* PEs of the last part */
+enum { HOME, KEEPER, OTHER, LAST }; /* PEs of the last part     */
+enum { CHASE = 4, NUDGE };          /* phases of the last part  */
 
 struct element {
     uint64_t random;
@@ -43,7 +48,7 @@ struct item {
 struct phase {
     skua_collection all;
     uint64_t        seed;
-    int32_t         number;
+    int32_t         number, kind;
     skua_completion done;
 };
 
@@ -53,10 +58,10 @@ struct hop {
     double  spin; /* seconds */
 };
 
-/* The order to LAST to send to an element. */
+/* The order to LAST to send messages to an element. */
 struct nudge {
     skua_ref element;
-    int32_t  count;
+    int32_t  first, count; /* their numbers */
 };
 
 /* The order to KEEPER to send to an element while it learns where the element is. */
@@ -74,19 +79,43 @@ struct player {
     int64_t      sent;
 };
 
-static skua_class element_class, player_class;
-static skua_entry item_entry, move_entry, hop_entry, total_entry;
-static skua_entry begin_entry, step_entry, chase_entry, nudge_entry;
-static uint64_t   seed; /* on PE 0 */
+/* A class of elements. */
+struct kind {
+    skua_class element;
+    skua_entry item, move, hop, total;
+};
+
+static struct kind kinds[2]; /* plain bytes, which move by pointer or packed; a class by pointer */
+static skua_class  player_class;
+static skua_entry  begin_entry, step_entry, chase_entry, nudge_entry;
+static uint64_t    seed; /* on PE 0 */
 
 static int pick(uint64_t *random, int count)
 {
     return (int)(tap_random(random) % (unsigned)count);
 }
 
-static bool drifts(int index, int phase)
+/* Returns after how many messages of a phase an element migrates, on average; 0: never. */
+static int drift_of(int index, int phase)
 {
-    return phase > 2 || (phase == 1 && index % 4 == 3);
+    if (phase == 3)
+        return 1 + index % 8 * 3;
+    return phase == 1 && index % 4 == 3 ? 3 : 0;
+}
+
+/* Returns the PE that an element migrates to: every third one moves within two PEs. */
+static int drift_to(struct element *e, int index)
+{
+    return index % 3 ? pick(&e->random, skua_pes()) : pick(&e->random, 2) * (skua_pes() - 1);
+}
+
+/* Lets other PEs run, with a probability of 1 / @p often. */
+static void yield_some(int often)
+{
+    static _Thread_local uint64_t random = 1;
+
+    if (pick(&random, often) == 0)
+        sched_yield();
 }
 
 /* ---- elements ------------------------------------------------------------------------ */
@@ -99,23 +128,24 @@ static void construct(void *self, const void *data, size_t bytes)
 
 static void on_item(void *self, const void *data, size_t bytes)
 {
-    struct element    *e = self;
-    const struct item *i = data;
-    bool               loose;
+    struct element    *e     = self;
+    const struct item *i     = data;
+    int                index = skua_index_of(self).at.x[0];
+    int                drift = drift_of(index, i->phase);
 
     CHECK(bytes == offsetof(struct item, fill) || bytes == sizeof *i);
     if (e->phase != i->phase) {
         e->phase = i->phase;
         memset(e->next, 0, sizeof e->next);
     }
-    loose = drifts(skua_index_of(self).at.x[0], i->phase);
-    CHECK(loose || i->number == e->next[i->source]);
+    CHECK(i->number == e->next[i->source]);
     e->next[i->source]++;
     e->got++;
-    if (i->phase == 3 && skua_pe() == KEEPER)
+    yield_some(4);
+    if (i->phase == CHASE && skua_pe() == KEEPER)
         skua_migrate(self, OTHER);
-    else if (i->phase == 1 && loose && pick(&e->random, 3) == 0)
-        skua_migrate(self, pick(&e->random, skua_pes()));
+    else if (drift && pick(&e->random, drift) == 0)
+        skua_migrate(self, drift_to(e, index));
 }
 
 static void on_hop(void *self, const void *data, size_t bytes)
@@ -174,7 +204,8 @@ static void send_some(struct player *p)
 
         item.number = p->next[to]++;
         p->sent++;
-        skua_invoke_copy(skua_element1(p->phase.all, to), item_entry, &item, bytes);
+        skua_invoke_copy(skua_element1(p->phase.all, to), kinds[p->phase.kind].item, &item, bytes);
+        yield_some(8);
     }
 }
 
@@ -204,12 +235,12 @@ static void on_begin(void *self, const void *data, size_t bytes)
     skua_invoke_copy(skua_ref_of(self), step_entry, NULL, 0);
 }
 
-static void send_items(skua_ref to, int phase, int count)
+static void send_items(skua_ref to, int phase, int first, int count)
 {
-    struct item item = {.phase = phase, .source = skua_pe()};
+    struct item item = {.phase = phase, .number = first, .source = skua_pe()};
 
-    for (; item.number < count; item.number++)
-        skua_invoke_copy(to, item_entry, &item, offsetof(struct item, fill));
+    for (; item.number < first + count; item.number++)
+        skua_invoke_copy(to, kinds[0].item, &item, offsetof(struct item, fill));
 }
 
 /* On KEEPER, which believes the element on OTHER.  The element is on LAST, and runs an order that
@@ -224,14 +255,14 @@ static void on_chase(void *self, const void *data, size_t bytes)
     memcpy(&chase, data, sizeof chase);
     if (p->chasing == 0) {
         p->chasing = skua_time();
-        skua_invoke_copy(chase.element, hop_entry, &chase.hop, sizeof chase.hop);
+        skua_invoke_copy(chase.element, kinds[0].hop, &chase.hop, sizeof chase.hop);
     }
     if (skua_location(chase.element) == OTHER && skua_time() - p->chasing < 1) {
         skua_invoke_copy(skua_ref_of(self), chase_entry, data, bytes);
         return;
     }
     p->chasing = 0;
-    send_items(chase.element, 3, 100);
+    send_items(chase.element, CHASE, 0, 100);
     if (chase.destroy)
         skua_object_destroy_ref(chase.element);
 }
@@ -244,7 +275,7 @@ static void on_nudge(void *self, const void *data, size_t bytes)
     (void)self;
     CHECK(bytes == sizeof nudge);
     memcpy(&nudge, data, sizeof nudge);
-    send_items(nudge.element, 4, nudge.count);
+    send_items(nudge.element, NUDGE, nudge.first, nudge.count);
 }
 
 /* ---- PE 0 ---------------------------------------------------------------------------------- */
@@ -270,12 +301,13 @@ static int64_t wait_sum(skua_future *future)
     return sum;
 }
 
-static int64_t play_phase(skua_collection players, skua_collection all, int number)
+static int64_t play_phase(skua_collection players, skua_collection all, int number, int kind)
 {
     skua_future  done  = SKUA_FUTURE_INIT;
     struct phase phase = {.all    = all,
                           .seed   = tap_random(&seed) | 1,
                           .number = number,
+                          .kind   = kind,
                           .done   = skua_done_future(&done)};
     int64_t      sent;
 
@@ -285,31 +317,32 @@ static int64_t play_phase(skua_collection players, skua_collection all, int numb
     return sent;
 }
 
-static void play(skua_collection players)
+static void play(skua_collection players, int kind)
 {
     skua_array_def  def   = {.dims = 1, .flags = SKUA_ARRAY_OPEN};
-    skua_collection all   = skua_array_create(element_class, &def, NULL, 0);
+    skua_collection all   = skua_array_create(kinds[kind].element, &def, NULL, 0);
     skua_future     total = SKUA_FUTURE_INIT;
     skua_completion to    = skua_done_future(&total);
-    int64_t         sent  = play_phase(players, all, 1);
+    int64_t         sent  = play_phase(players, all, 1, kind);
 
-    skua_invoke_all(all, move_entry, NULL, 0);
+    skua_invoke_all(all, kinds[kind].move, NULL, 0);
     wait_quiet();
-    sent += play_phase(players, all, 2);
-    skua_invoke_all(all, total_entry, &to, sizeof to);
+    sent += play_phase(players, all, 2, kind);
+    sent += play_phase(players, all, 3, kind);
+    skua_invoke_all(all, kinds[kind].total, &to, sizeof to);
     CHECK(wait_sum(&total) == sent);
     skua_collection_destroy(all);
 }
 
 static void order_hop(skua_ref element, int to)
 {
-    skua_invoke_copy(element, hop_entry, &(struct hop){to, 0}, sizeof(struct hop));
+    skua_invoke_copy(element, kinds[0].hop, &(struct hop){to, 0}, sizeof(struct hop));
     wait_quiet();
 }
 
-static void order_nudge(skua_collection players, skua_ref element, int count)
+static void order_nudge(skua_collection players, skua_ref element, int first, int count)
 {
-    struct nudge nudge = {element, count};
+    struct nudge nudge = {element, first, count};
 
     skua_invoke_copy(skua_member(players, LAST), nudge_entry, &nudge, sizeof nudge);
     wait_quiet();
@@ -321,7 +354,7 @@ static void order_nudge(skua_collection players, skua_ref element, int count)
 static void play_chase(skua_collection players, bool destroy)
 {
     skua_array_def  def   = {.dims = 1, .flags = SKUA_ARRAY_OPEN};
-    skua_collection all   = skua_array_create(element_class, &def, NULL, 0);
+    skua_collection all   = skua_array_create(kinds[0].element, &def, NULL, 0);
     skua_future     total = SKUA_FUTURE_INIT;
     skua_completion to    = skua_done_future(&total);
     uint64_t        birth = 1;
@@ -333,14 +366,14 @@ static void play_chase(skua_collection players, bool destroy)
     chase.element = skua_element1(all, i);
     skua_array_insert(chase.element, KEEPER, &birth, sizeof birth);
     wait_quiet();
-    order_nudge(players, chase.element, 1);
+    order_nudge(players, chase.element, 0, 1);
     order_hop(chase.element, OTHER);
-    order_nudge(players, chase.element, 100);
+    order_nudge(players, chase.element, 1, 100);
     order_hop(chase.element, LAST);
     skua_invoke_copy(skua_member(players, KEEPER), chase_entry, &chase, sizeof chase);
     wait_quiet();
     if (!destroy) {
-        skua_invoke_all(all, total_entry, &to, sizeof to);
+        skua_invoke_all(all, kinds[0].total, &to, sizeof to);
         CHECK(wait_sum(&total) == 201);
     }
     skua_collection_destroy(all);
@@ -357,24 +390,31 @@ static void start(int argc, char **argv)
     seed    = tap_seed();
     players = skua_group_create(player_class, NULL, 0);
     for (int i = 0; i < games; i++)
-        play(players);
+        play(players, i % 2);
     for (int destroy = 0; skua_pes() > LAST && destroy < 2; destroy++)
         play_chase(players, destroy);
     skua_exit(0);
 }
 
-int main(int argc, char **argv)
+static void register_kind(struct kind *kind, const char *name, uint32_t flags)
 {
-    element_class = skua_class_register(&(skua_class_def){.name      = "element",
+    kind->element = skua_class_register(&(skua_class_def){.name      = name,
                                                           .bytes     = sizeof(struct element),
                                                           .construct = construct,
-                                                          .pup       = skua_pup_plain});
+                                                          .pup       = skua_pup_plain,
+                                                          .flags     = flags});
+    kind->item    = skua_method_register(kind->element, "item", on_item, 0);
+    kind->move    = skua_method_register(kind->element, "move", on_move, 0);
+    kind->hop     = skua_method_register(kind->element, "hop", on_hop, 0);
+    kind->total   = skua_method_register(kind->element, "total", on_total, 0);
+}
+
+int main(int argc, char **argv)
+{
+    register_kind(&kinds[0], "element", 0);
+    register_kind(&kinds[1], "pointer", SKUA_CLASS_BY_POINTER);
     player_class =
         skua_class_register(&(skua_class_def){.name = "player", .bytes = sizeof(struct player)});
-    item_entry  = skua_method_register(element_class, "item", on_item, 0);
-    move_entry  = skua_method_register(element_class, "move", on_move, 0);
-    hop_entry   = skua_method_register(element_class, "hop", on_hop, 0);
-    total_entry = skua_method_register(element_class, "total", on_total, 0);
     begin_entry = skua_method_register(player_class, "begin", on_begin, 0);
     step_entry  = skua_method_register(player_class, "step", on_step, 0);
     chase_entry = skua_method_register(player_class, "chase", on_chase, 0);

@@ -37,7 +37,7 @@ struct skua_msg {
             uint32_t token, sequence;
         } stamp; /* while in flight between hosts (packet.h) */
     };
-    uint64_t target; /* object: its collection << 8, bytes of its index */
+    uint64_t target; /* object: its collection << 8, SKI_TARGET_FORWARDED, bytes of its index */
     union {
         unsigned char
             index[SKI_MSG_INDEX_BYTES]; /* object: its index; a long one ends in the tail */
@@ -74,10 +74,14 @@ enum {
 
 #define SKI_MSG_TAIL_BYTES 24 /* what a broadcast needs (broadcast.c), or a long index */
 
+/* In `target`: the home of the object has sent the message on (objects/location/forward_window.h).
+ */
+#define SKI_TARGET_FORWARDED UINT64_C(0x80)
+
 /** Returns the bytes of the index of the object that @p target names. */
 static inline size_t ski_target_bytes(uint64_t target)
 {
-    return target & 0xff;
+    return target & 0x7f;
 }
 
 /** Returns whether the index is too long for the header, and ends in the tail. */

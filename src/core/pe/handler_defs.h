@@ -130,6 +130,10 @@ HANDLER(SKI_HANDLER_ROUTE_MARKER, "skua.route-marker", ski_on_route_marker, SKI_
         SKI_HANDLES_OBJECT | SKI_HANDLES_PROGRAM)
 HANDLER(SKI_HANDLER_ROUTE_CLEAR, "skua.route-clear", ski_on_route_clear, SKI_ROUTE_CLEAR_MIN,
         SKI_HANDLES_OBJECT)
+HANDLER(SKI_HANDLER_HOLD_REPORT, "skua.hold-report", ski_on_hold_report, SKI_LOCATED_MIN,
+        SKI_HANDLES_OBJECT)
+HANDLER(SKI_HANDLER_HOLD_FLUSHED, "skua.hold-flushed", ski_on_hold_flushed, SKI_HOLD_FLUSHED_MIN,
+        SKI_HANDLES_OBJECT)
 HANDLER(SKI_HANDLER_MIGRATE, "skua.migrate", ski_on_migrate, SKI_MIGRATE_MIN,
         SKI_HANDLES_OBJECT | SKI_HANDLES_PROGRAM)
 HANDLER(SKI_HANDLER_CODE_MAP, "skua.code-map", ski_on_code_map, SKI_CODE_MAP_MIN, 0)

@@ -12,7 +12,7 @@
 #include "objects/chare/element_lookup.h"
 #include "objects/chare/invoke.h"
 #include "objects/location/forward.h"
-#include "objects/location/home.h"
+#include "objects/location/lookup.h"
 #include "objects/measure/measure.h"
 
 static SKI_COLD _Noreturn void delivery_to_deleted(const char *text, const struct ski_entry *entry,
@@ -48,7 +48,7 @@ static bool delivery_creates_again(const struct ski_object *object, const struct
 static void delivery_dispatch(struct ski_collection *all, const skua_index *index,
                               const struct ski_entry *entry, skua_msg *msg)
 {
-    struct ski_object *object = ski_element_here(all, index);
+    struct ski_object *object = ski_element_receives(all, index);
 
     if (SKI_UNLIKELY(!object))
         object = ski_forward(all, index, msg);
@@ -74,7 +74,7 @@ static SKI_COLD void delivery_changed(struct ski_object *object, const struct sk
     } else if (object->state == SKI_LEFT) {
         delivery_dispatch(all, &index, entry, delivery_retarget(object, msg));
     } else if (delivery_creates_again(object, entry)) {
-        ski_msg_forward(ski_self, ski_lookup_pe(all, &index), delivery_retarget(object, msg));
+        ski_msg_forward(ski_self, ski_lookup_believed(all, &index), delivery_retarget(object, msg));
     } else {
         delivery_to_deleted(ski_object_text(object), entry, msg->source);
     }
@@ -95,7 +95,8 @@ static SKI_COLD void delivery_many(skua_msg *msg)
 }
 
 /* Returns the target of @p msg, if it is an element of the collection that was found last, is in
- * the slot where the search for its key begins, and is SKI_ALIVE; else NULL. */
+ * the slot where the search for its key begins, and is SKI_ALIVE; else NULL.  A message that the
+ * home has sent on, which is not among the bytes of an index, is left to the slow path. */
 static inline struct ski_object *delivery_find_target(const skua_msg         *msg,
                                                       const struct ski_entry *entry)
 {
@@ -103,7 +104,7 @@ static inline struct ski_object *delivery_find_target(const skua_msg         *ms
     struct ski_object           *object;
 
     if (SKI_UNLIKELY(all->id != msg->target >> 8 || all->class != entry->of ||
-                     all->quick_bytes != ski_target_bytes(msg->target)))
+                     all->quick_bytes != (msg->target & 0xff)))
         return NULL;
     object = ski_element_find_quick(all, msg->index);
     return object && object->state == SKI_ALIVE ? object : NULL;

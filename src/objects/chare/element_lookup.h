@@ -4,7 +4,7 @@
  *
  * An index of up to two integers is its own key in the directory of a collection; one of three or
  * four integers has a hash as its key, and both words are compared; any other index is compared as
- * a whole (ski_element_here()).
+ * a whole (ski_element_receives()).  An element that holds messages (location/hold.h) is not found.
  */
 #ifndef SKI_ELEMENT_LOOKUP_H
 #define SKI_ELEMENT_LOOKUP_H
@@ -80,7 +80,21 @@ static inline struct ski_object *ski_element_find_here(struct ski_objects     *o
         return object;
     if (SKI_UNLIKELY(found->index_bytes != ref->index.bytes && found->index_bytes))
         return NULL;
-    return ski_element_here(found, &ref->index);
+    return ski_element_receives(found, &ref->index);
+}
+
+/** Returns an element that is here, of any index, even if it holds messages (location/hold.h); else
+ * NULL. *@p all becomes its collection, NULL if that is unknown here. */
+static inline struct ski_object *ski_element_find_present(struct ski_objects     *objects,
+                                                          const skua_ref         *ref,
+                                                          struct ski_collection **all)
+{
+    struct ski_object *object = ski_element_find_here(objects, ref, all);
+
+    if (SKI_LIKELY(object) || !*all ||
+        ((*all)->index_bytes != ref->index.bytes && (*all)->index_bytes))
+        return object;
+    return ski_element_here(*all, &ref->index);
 }
 
 #endif

@@ -9,7 +9,7 @@
 #include "core/sched/thread.h"
 #include "objects/chare/invoke_send.h"
 #include "objects/location/claim.h"
-#include "objects/location/home.h"
+#include "objects/location/lookup.h"
 #include "objects/measure/measure.h"
 
 uint64_t ski_invoke_stamp(int pe)
@@ -166,7 +166,9 @@ static void invoke_dispatch(struct ski_pe *self, const char *call, const skua_re
                             const struct ski_entry *entry, skua_msg *msg)
 {
     struct ski_collection *all;
-    struct ski_object     *object = ski_element_find_here(self->objects, ref, &all);
+    struct ski_object     *object = entry->flags & SKUA_ENTRY_INLINE
+                                        ? ski_element_find_present(self->objects, ref, &all)
+                                        : ski_element_find_here(self->objects, ref, &all);
 
     if (entry->flags & SKUA_ENTRY_EXPEDITED)
         skua_msg_set_expedited(msg, true);
@@ -266,7 +268,7 @@ static bool invoke_run_now(const char *call, const skua_ref *ref, skua_entry ent
 {
     const struct ski_entry *what = &ski_entries[entry.id];
     struct ski_collection  *all;
-    struct ski_object      *object = ski_element_find_here(ski_self->objects, ref, &all);
+    struct ski_object      *object = ski_element_find_present(ski_self->objects, ref, &all);
 
     if (!object || object->state != SKI_ALIVE || !ski_entry_is_call(what))
         return false;

@@ -2,7 +2,7 @@
 /* query.c - calls of the program that inspect collections and elements, and change nothing. */
 #include "objects/chare/creation_wait.h"
 #include "objects/chare/element_lookup.h"
-#include "objects/location/home.h"
+#include "objects/location/lookup.h"
 #include "objects/model/element.h"
 
 int skua_home(skua_ref element)

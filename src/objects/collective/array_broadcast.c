@@ -251,7 +251,7 @@ static SKI_COLD void array_broadcast_catch_up_all(struct ski_collection *all)
 static void array_broadcast_resend(struct ski_collection *all, const skua_index *index,
                                    skua_msg *msg)
 {
-    int pe = ski_element_here(all, index) ? all->self->pe : ski_lookup_pe(all, index);
+    int pe = ski_element_here(all, index) ? all->self->pe : ski_lookup_believed(all, index);
 
     array_broadcast_count_copy(array_broadcast_head_of(msg),
                                msg->bytes - sizeof(struct ski_array_broadcast_head));

@@ -76,8 +76,9 @@ static void section_multicast_send_after(struct ski_section *section, const skua
     struct ski_collection *all = section->of;
 
     section_multicast_count_copy(head, bytes);
-    ski_element_post(all->self, ski_lookup_pe(all, index), SKI_HANDLER_SECTION_MULTICAST_CATCH_UP,
-                     all->id, index, head, sizeof *head + bytes);
+    ski_element_post(all->self, ski_lookup_believed(all, index),
+                     SKI_HANDLER_SECTION_MULTICAST_CATCH_UP, all->id, index, head,
+                     sizeof *head + bytes);
 }
 
 void ski_section_multicast_enroll(struct ski_section *section, const skua_index *index)

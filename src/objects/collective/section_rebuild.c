@@ -10,7 +10,7 @@
 #include "objects/collective/section_multicast.h"
 #include "objects/collective/section_reduction_member.h"
 #include "objects/collective/section_tree.h"
-#include "objects/location/home.h"
+#include "objects/location/lookup.h"
 
 enum section_rebuild_kind {
     SECTION_REBUILD_CALL,  /* to the root: the program requests a rebuild */

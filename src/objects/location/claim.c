@@ -6,6 +6,7 @@
 #include "core/message/msg_counts.h"
 #include "core/pe/handler.h"
 #include "objects/location/forward_window.h"
+#include "objects/location/hold.h"
 #include "objects/location/insertion.h"
 #include "objects/location/location.h"
 #include "objects/location/route.h"
@@ -126,7 +127,14 @@ bool ski_claim_hold(struct ski_collection *all, const skua_index *index, skua_ms
         return false;
     if (!(absent && ski_absent_keeps(absent)) && !claim_awaits_insertion(all, index, absent))
         return false;
-    ski_msg_hold_new(all->self, &ski_absent_get(all, index)->held, msg);
+    absent = ski_absent_get(all, index);
+    if (absent->changing || absent->pe == SKI_ABSENT_HOLDING) {
+        ski_msg_hold_new(all->self, &absent->kept, msg);
+    } else {
+        ski_msg_hold_new(all->self, &absent->held, msg);
+        if (absent->pe != SKI_ABSENT_CLAIMED) /* at the home */
+            ski_absent_passes(all, absent, msg);
+    }
     return true;
 }
 
@@ -176,6 +184,8 @@ static struct ski_object *claim_forward(struct ski_collection *all, const skua_i
 
     if (absent && absent->pe >= 0)
         ski_forward_window_send(all, absent, msg);
+    else if (absent && absent->pe == SKI_ABSENT_HOLDING && claimant != all->self->pe)
+        return ski_hold_accept(all, absent, msg);
     else if (home == all->self->pe)
         return claim_grant(all, index, absent, msg, claimant);
     else if (claimant != all->self->pe || (absent && absent->pe == SKI_ABSENT_CLAIMED))
@@ -201,7 +211,7 @@ void ski_on_claim(skua_msg *msg)
     if (all->kind != SKI_ARRAY || (unsigned)claimant >= (unsigned)all->self->pes)
         ski_fatal("PE %d sent a claim of %s for PE %d, which is not valid", msg->source,
                   ski_element_text(all, &index), claimant);
-    object = ski_element_here(all, &index);
+    object = ski_element_receives(all, &index);
     if (!object)
         object = claim_forward(all, &index, msg, claimant);
     if (!object)

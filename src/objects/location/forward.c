@@ -7,6 +7,7 @@
 #include "objects/location/claim.h"
 #include "objects/location/closing.h"
 #include "objects/location/forward_window.h"
+#include "objects/location/hold.h"
 #include "objects/location/route.h"
 #include "objects/model/element.h"
 
@@ -30,6 +31,7 @@ static struct ski_object *forward_at_home(struct ski_collection *all, const skua
 {
     bool deleted = absent && absent->pe == SKI_ABSENT_DELETED;
 
+    msg->target &= ~SKI_TARGET_FORWARDED;
     if (msg->handler == SKI_HANDLER_ROUTE_MARKER) {
         ski_route_answer(all, index, msg, (struct ski_location_update){SKI_ABSENT_UNKNOWN, 0});
         return NULL;
@@ -47,16 +49,31 @@ static struct ski_object *forward_at_home(struct ski_collection *all, const skua
     if (all->kind == SKI_CHARES && !absent)
         forward_inquire(all, index);
     ski_absent_hold(all, index, msg);
+    ski_absent_passes(all, ski_absent_find(all, index), msg);
     return NULL;
 }
 
 /* On a PE other than the home, which does not know where the element is. */
-static void forward_to_home(struct ski_collection *all, const skua_index *index, int home,
-                            skua_msg *msg)
+static void forward_to_home(struct ski_collection *all, const skua_index *index,
+                            struct ski_absent *absent, int home, skua_msg *msg)
 {
-    if (all->open)
-        ski_route_note(all, index);
+    if (!absent) {
+        ski_lookup_note(all, index);
+        if (msg->target & SKI_TARGET_FORWARDED) { /* the home is ahead of the element */
+            absent        = ski_absent_enter(all, index);
+            absent->route = home; /* as far as this PE has sent any */
+        }
+    }
+    if (absent)
+        ski_absent_forwards(all, absent, msg);
     ski_msg_forward(all->self, home, msg);
+}
+
+/* Returns whether @p msg waits on a PE that has claimed its element.  A marker does not: an element
+ * that arrives elsewhere may wait for it, and the claim for that element. */
+static bool forward_is_claimed(const struct ski_absent *absent, const skua_msg *msg)
+{
+    return absent && absent->pe == SKI_ABSENT_CLAIMED && msg->handler != SKI_HANDLER_ROUTE_MARKER;
 }
 
 struct ski_object *ski_forward_for(struct ski_collection *all, const skua_index *index,
@@ -65,7 +82,7 @@ struct ski_object *ski_forward_for(struct ski_collection *all, const skua_index 
     struct ski_absent *absent;
     int                home = ski_home(all, index);
 
-    ski_assert(!ski_element_here(all, index));
+    ski_assert(!ski_element_receives(all, index));
     if (all->kind != SKI_ARRAY)
         flags = 0;
     if (flags & SKUA_ENTRY_CREATE_HERE && msg->source == all->self->pe && home != msg->source)
@@ -73,12 +90,12 @@ struct ski_object *ski_forward_for(struct ski_collection *all, const skua_index 
     absent = ski_absent_find(all, index);
     if (absent && absent->pe >= 0)
         ski_forward_window_send(all, absent, msg);
-    else if (absent && absent->pe == SKI_ABSENT_CLAIMED)
+    else if (forward_is_claimed(absent, msg))
         ski_absent_hold(all, index, msg);
-    else if (absent && absent->pe == SKI_ABSENT_ARRIVING)
-        ski_msg_hold(all->self, &absent->arrived, msg);
+    else if (absent && absent->pe == SKI_ABSENT_HOLDING)
+        return ski_hold_accept(all, absent, msg);
     else if (home != all->self->pe)
-        forward_to_home(all, index, home, msg);
+        forward_to_home(all, index, absent, home, msg);
     else
         return forward_at_home(all, index, absent, msg, flags);
     return NULL;
@@ -99,7 +116,7 @@ void ski_on_delete(skua_msg *msg)
 
     if (!ski_element_msg(msg, 0, &all, &index))
         return;
-    object = ski_element_here(all, &index);
+    object = ski_element_receives(all, &index);
     if (!object)
         object = ski_forward(all, &index, msg);
     if (!object)
@@ -131,7 +148,7 @@ void skua_object_destroy_ref(skua_ref ref)
 
     if (all->state != SKI_EXPECTED) {
         ski_check_index(__func__, all, &ref.index);
-        if (!ski_element_here(all, &ref.index)) {
+        if (!ski_element_receives(all, &ref.index)) {
             forward_post_delete(all, &ref.index);
             return;
         }

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * forward.h - a message has arrived for an element that is not here.
+ * forward.h - a message has arrived for an element that is not here, or holds messages.
  *
  * It goes to the home of the element, or waits here if this PE has claimed the element (claim.h) or
- * is about to create it (route.h).  The home sends it on, within a window (forward_window.h),
- * creates the element, keeps the message until the element comes, or ends the job if the element
- * was deleted or if no element can still come.
+ * the element is here and holds messages (hold.h).  The home sends it on, within a window
+ * (forward_window.h), creates the element, keeps the message until the element comes, or ends the
+ * job if the element was deleted or if no element can come any more.
  */
 #ifndef SKI_FORWARD_H
 #define SKI_FORWARD_H

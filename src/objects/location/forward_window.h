@@ -17,16 +17,24 @@
  *     Until the answer comes all other messages wait at the home.  If the element was not there,
  *     they wait until the home is told where it is, as it is of each arrival (location.h).
  *   - An element that comes to its home finds its backlog there, and takes it a window at a
- *     time; when it leaves, the rest stays.
+ *     time; when it leaves, the rest stays, and the next window is half of the last one.
+ *
+ * Order.  The home sends messages in the order of their arrival.  A message that it sends on is
+ * marked (SKI_TARGET_FORWARDED), so that one which comes back is known: it is older than all that
+ * wait, and those that were sent after it come back as well, before the answer to a probe.  So the
+ * home sends nothing else until a probe is answered, puts those that have come back before those
+ * that wait, and only then sends to the PE where the element is.  If it has sent messages to an
+ * element that is reported elsewhere, it probes the former PE first.  The element may be back on
+ * the former PE before the rest of a window arrives there: route.h says what that PE does.
  *
  * The bound.  Of n messages to an element that migrates m times, each goes to the home at least
  * once.  For the rest let the potential be four times the size of the next window.  A window of w
  * messages that fails costs at most 2w + 2 messages and halves the window, which lowers the
- * potential by 2w: the two that remain are charged to the migration that made it fail.  A window
- * that succeeds delivers w messages and doubles the window, which raises the potential by 4w:
- * charged to these messages. So the number of forwarded messages is at most a constant times n + m.
- * Unless a load balancer moves it, an element migrates at most once for each message that it gets:
- * then m <= n.
+ * potential by 2w: the two that remain are charged to the migration that made it fail, as are the
+ * two of a probe of the former PE.  A window that succeeds delivers w messages and doubles the
+ * window, which raises the potential by 4w: charged to these messages.  So the number of forwarded
+ * messages is at most a constant times n + m. Unless a load balancer moves it, an element migrates
+ * at most once for each message that it gets: then m <= n.
  *
  * Sources.  The PE that forwards a message to its element tells the source where the element is,
  * once for each migration: messages that the source sent before that update arrived bring no second
@@ -47,9 +55,26 @@
  * @p absent->pe, or holds the message. */
 void ski_forward_window_send(struct ski_collection *all, struct ski_absent *absent, skua_msg *msg);
 
-/** Acts on a change in the record of an absent element: the element is on another PE, or is known
- * to have arrived there. */
-void ski_forward_window_moved(struct ski_collection *all, struct ski_absent *absent);
+/** Sends the messages that wait at the home for an element, which is on PE @p absent->pe now, in no
+ * window: the element is new there. */
+void ski_forward_window_release(struct ski_collection *all, struct ski_absent *absent);
+
+/** At the home: returns whether messages that were sent to an element may still come back, and lets
+ * the PE that they were sent to answer when it has sent back the last of them. */
+bool ski_forward_window_flush(struct ski_collection *all, struct ski_absent *absent);
+
+/** At the home, after ski_forward_window_flush(): returns whether the answer has come.  Then the
+ * messages that came back are the first of those held. */
+bool ski_forward_window_is_flushed(const struct ski_absent *absent);
+
+/** Acts on a change in the record of an absent element: the element is on another PE; or is where
+ * it was @p known to be, and has arrived there. */
+void ski_forward_window_moved(struct ski_collection *all, struct ski_absent *absent, bool known);
+
+/** At the home: answers the report @p msg of the arrival of an element (hold.h), on PE @p
+ * absent->pe, after the messages that wait. */
+void ski_forward_window_report(struct ski_collection *all, struct ski_absent *absent,
+                               skua_msg *msg);
 
 /** Delivers the messages that wait for the element of @p absent, which is here now. */
 void ski_forward_window_arrived(struct ski_collection *all, struct ski_absent *absent);
@@ -61,8 +86,9 @@ void ski_forward_window_free(struct ski_absent *absent);
 /** Handler: the home of an element asks whether the element is here. */
 void ski_on_probe(skua_msg *msg);
 
-/** Handler: the answer to a probe, at the home. */
-void ski_on_probed(skua_msg *msg);
+/** Acts on the answer @p msg to a probe, at the home of the element of @p absent. */
+void ski_forward_window_probed(struct ski_collection *all, struct ski_absent *absent,
+                               const skua_msg *msg);
 
 /** Handler: queue the next window of the messages that waited for an element. */
 void ski_on_backlog(skua_msg *msg);

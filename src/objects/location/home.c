@@ -48,15 +48,19 @@ struct ski_absent *ski_absent_enter(struct ski_collection *all, const skua_index
         all->spare = absent->spare;
     else
         absent = ski_malloc(sizeof *absent);
-    *absent = (struct ski_absent){.index = *index, .pe = SKI_ABSENT_UNKNOWN};
+    *absent =
+        (struct ski_absent){.index = *index, .pe = SKI_ABSENT_UNKNOWN, .route = SKI_ROUTE_NONE};
     ski_list_init(&absent->held);
+    ski_list_init(&absent->kept);
+    ski_list_init(&absent->direct);
     ski_directory_set(&all->directory, index, (uintptr_t)absent | SKI_ABSENT_BIT);
     return absent;
 }
 
 void ski_absent_free(struct ski_collection *all, struct ski_absent *absent)
 {
-    ski_assert(!absent->held.first && !absent->forward);
+    ski_assert(!absent->held.first && !absent->kept.first && !absent->direct.first);
+    ski_assert(!absent->forward && !absent->object);
     absent->spare = all->spare;
     all->spare    = absent;
 }
@@ -76,53 +80,24 @@ void ski_absent_hold(struct ski_collection *all, const skua_index *index, skua_m
     ski_msg_hold(all->self, &ski_absent_get(all, index)->held, msg);
 }
 
-bool ski_absent_arriving(const struct ski_collection *all, const skua_index *index)
+void ski_absent_forwards(struct ski_collection *all, struct ski_absent *absent, const skua_msg *msg)
 {
-    const struct ski_absent *absent = ski_absent_find(all, index);
-
-    return absent && absent->pe == SKI_ABSENT_ARRIVING;
+    absent->forwarded = true;
+    absent->returned |= (msg->target & SKI_TARGET_FORWARDED) != 0;
+    ski_absent_passes(all, absent, msg);
 }
 
-/* Returns the bit of `sent_home` that stands for an index. */
-static uint32_t home_bit(const struct ski_collection *all, const skua_index *index)
+/* A message that was forwarded between hosts has lost its source (ski_msg_forward()). */
+static bool home_is_own(const struct ski_pe *self, const skua_msg *msg)
 {
-    return (uint32_t)(ski_directory_key(&all->directory, index) * all->directory.golden >> 32) %
-           SKI_SENT_HOME_BITS;
+    return msg->source == self->pe || ski_job_index(self->job, msg->source) < 0;
 }
 
-void ski_route_note(struct ski_collection *all, const skua_index *index)
+void ski_absent_passes(struct ski_collection *all, struct ski_absent *absent, const skua_msg *msg)
 {
-    uint32_t bit = home_bit(all, index);
-
-    all->sent_home[bit / 64] |= UINT64_C(1) << bit % 64;
-}
-
-bool ski_route_noted(const struct ski_collection *all, const skua_index *index)
-{
-    uint32_t bit = home_bit(all, index);
-
-    return all->sent_home[bit / 64] >> bit % 64 & 1;
-}
-
-int ski_lookup_pe(struct ski_collection *all, const skua_index *index)
-{
-    struct ski_absent *absent = ski_absent_find(all, index);
-
-    if (absent && ski_absent_keeps(absent))
-        return all->self->pe;
-    if (absent && absent->pe >= 0)
-        return absent->pe;
-    if (all->open) /* it may be inserted on this PE */
-        ski_route_note(all, index);
-    return ski_home(all, index);
-}
-
-int ski_lookup_believed(struct ski_collection *all, const skua_index *index)
-{
-    const struct ski_absent *absent = ski_absent_find(all, index);
-
-    return absent && absent->pe == SKI_ABSENT_CHANGING ? absent->told.pe
-                                                       : ski_lookup_pe(all, index);
+    if (home_is_own(all->self, msg) &&
+        (absent->route == SKI_ROUTE_NONE || absent->route == all->self->pe))
+        absent->own = true;
 }
 
 void ski_location_send(struct ski_collection *all, int to, const skua_index *index,

@@ -8,7 +8,7 @@
 #include "core/pe/handler.h"
 #include "objects/location/closing.h"
 #include "objects/location/location.h"
-#include "objects/location/route.h"
+#include "objects/location/hold.h"
 #include "objects/model/element.h"
 
 _Static_assert(sizeof(struct ski_insertion) == SKI_INSERT_MIN, "see insertion.h");
@@ -127,6 +127,8 @@ static void insertion_create(struct ski_collection *all, const skua_index *index
 {
     struct ski_object *object;
 
+    if (all->kind == SKI_ARRAY && ski_home(all, index) != all->self->pe)
+        (void)ski_hold_begin(all, index, moves);
     if (order->account.pe == SKI_NO_ACCOUNT) {
         ski_element_create(all, index, moves, order + 1, bytes);
         return;
@@ -164,8 +166,7 @@ void ski_on_insert(skua_msg *msg)
         ski_net_drop(all->self, msg);
         return;
     }
-    if (ski_element_here(all, &index) || (absent && absent->pe >= 0) ||
-        (!home && ski_absent_arriving(all, &index)))
+    if (ski_element_here(all, &index) || (absent && absent->pe >= 0))
         insertion_twice(all, &index, order->account.pe >= 0 ? order->account.pe : msg->source);
     if (home && order->pe >= 0 && order->pe != all->self->pe) {
         ski_insertion_forward(all, &index, msg);
@@ -173,19 +174,9 @@ void ski_on_insert(skua_msg *msg)
     }
     if (insertion_is_late(all, &index, order))
         insertion_refuse(all, &index, order);
-    else if (!home && !order->claimed && ski_route_await(all, &index, order->moves, msg))
-        return;
     else
         insertion_create(all, &index, absent ? absent->moves + 1 : order->moves, order,
                          msg->bytes - sizeof *order);
-    skua_msg_free(msg);
-}
-
-void ski_insertion_run(struct ski_collection *all, const skua_index *index, skua_msg *msg)
-{
-    struct ski_insertion *order = skua_msg_data(msg);
-
-    insertion_create(all, index, order->moves, order, msg->bytes - sizeof *order);
     skua_msg_free(msg);
 }
 

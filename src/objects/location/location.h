@@ -20,7 +20,7 @@
 #ifndef SKI_LOCATION_H
 #define SKI_LOCATION_H
 
-#include "objects/location/home.h"
+#include "objects/location/lookup.h"
 
 /** Records where an element is.  An update older than the record is ignored.  Messages that wait
  * for the element go there. */
@@ -31,16 +31,23 @@ void ski_location_update(struct ski_collection *all, const skua_index *index,
 bool ski_location_is_news(const struct ski_absent          *absent,
                           const struct ski_location_update *update);
 
-/** Replaces the record of an absent element, messages to which this PE has kept: it is where @p at
- * says, or nothing is known of it (SKI_ABSENT_UNKNOWN), and the messages go there or to the home.
- * The record may be freed. */
+/** Replaces the record of an absent element that this PE has claimed: it is where @p at says, or
+ * nothing is known of it (SKI_ABSENT_UNKNOWN), and the messages that were kept go there or to the
+ * home.  The record may be freed. */
 void ski_location_set(struct ski_collection *all, struct ski_absent *absent,
                       const struct ski_location_update *at);
 
+/** Ends the change of the route to an absent element: no message of this PE to it is under way. The
+ * element was where @p at says, or its home knows of none (SKI_ABSENT_UNKNOWN); NULL: nothing new
+ * is known of it.  The messages that were kept go where the element is believed to be, or to the
+ * home.  The record may be freed. */
+void ski_location_clear(struct ski_collection *all, struct ski_absent *absent,
+                        const struct ski_location_update *at);
+
 /** Records where an element of this PE goes, or that it is deleted, in its slot of the directory.
- */
-void ski_location_left(struct ski_collection *all, const skua_index *index,
-                       const struct ski_location_update *update);
+ * Returns the record; messages may wait there that the element held (hold.h). */
+struct ski_absent *ski_location_left(struct ski_collection *all, const skua_index *index,
+                                     const struct ski_location_update *update);
 
 /** Delivers again the messages that wait here for elements which do not exist. */
 void ski_location_release_unknown(struct ski_collection *all);

@@ -10,6 +10,7 @@
 #include "core/message/msg_alloc.h"
 #include "core/net/net.h"
 #include "core/pe/handler.h"
+#include "objects/location/hold.h"
 #include "objects/location/location.h"
 #include "objects/location/thread_migration.h"
 #include "objects/model/element.h"
@@ -247,6 +248,7 @@ static void migration_depart(struct ski_object *object)
     struct ski_collection            *all       = object->of;
     const struct ski_lifecycle_table *lifecycle = &all->self->objects->lifecycle;
     skua_index                        index     = ski_object_index_get(object);
+    struct ski_absent                *absent;
     struct ski_stub                   room;
     struct ski_pup_gaps               gaps;
     unsigned                          flags;
@@ -264,11 +266,14 @@ static void migration_depart(struct ski_object *object)
         if (ski_object_block(object))
             object = migration_replace_block(object, &room);
     }
-    ski_location_left(all, &index, &(struct ski_location_update){object->to, object->moves + 1});
+    absent       = ski_location_left(all, &index,
+                                     &(struct ski_location_update){object->to, object->moves + 1});
     msg->handler = SKI_HANDLER_MIGRATE;
     msg->source  = all->self->pe;
     ski_msg_post(all->self, object->to, SKI_HANDLER_MIGRATE,
                  ski_msg_set_target(msg, all->id, &index));
+    if (SKI_UNLIKELY(ski_absent_waits(absent)))
+        ski_hold_departed(all, absent);
     ski_notify_element_departed(lifecycle, object);
     ski_element_remove(object, SKI_LEFT, &room);
 }
@@ -455,8 +460,8 @@ static struct ski_object *migration_add(struct migration_arrival *came)
 }
 
 /* Reports the location of an element to its home, unless it came from there: then the home has
- * recorded it when it departed.  Other modules have entered it. */
-static void migration_arrived(struct ski_object *object, int from)
+ * recorded it when it departed. */
+static inline void migration_report(const struct ski_object *object, int from)
 {
     struct ski_collection *all   = object->of;
     skua_index             index = ski_object_index_get(object);
@@ -488,6 +493,7 @@ void ski_on_migrate(skua_msg *msg)
 {
     struct migration_arrival came; /* not zeroed: what it is read for is set */
     struct ski_object       *object;
+    bool                     holds;
 
     if (!ski_element_msg(msg, sizeof came.head, &came.all, &came.index))
         return;
@@ -500,8 +506,11 @@ void ski_on_migrate(skua_msg *msg)
         ski_net_drop(came.all->self, msg);
         return;
     }
+    holds  = ski_hold_begin(came.all, &came.index, came.head.moves);
     object = migration_add(&came);
     ski_notify_element_arrived(&came.all->self->objects->lifecycle, object, came.source);
+    if (!holds)
+        migration_report(object, came.source);
     if (came.all->class->def.moved)
         came.all->class->def.moved(object + 1);
     ski_element_leave(object);
@@ -551,7 +560,6 @@ static bool migration_discard(skua_msg *msg)
 
 const struct ski_lifecycle ski_migration_lifecycle = {
     .element_leaving = migration_depart,
-    .element_arrived = migration_arrived,
     .discard         = migration_discard,
     .late            = (const uint32_t[]){SKI_HANDLER_MIGRATE, 0},
 };

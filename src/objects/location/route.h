@@ -1,71 +1,85 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * route.h - messages from one PE to one element keep their order when their route changes.
+ * route.h - messages from one PE to one element keep their order, wherever the element goes.
  *
- * The *route* to an absent element is the PE that messages for it are sent to: the last known
- * location of the element, or its home.  As long as the element stays where it is, each route keeps
- * the order of messages: a PE that the element is not on sends them on to the home (forward.h), and
- * the home sends them on in the order of their arrival (forward_window.h).  What could change the
- * order is a message that is sent by another route than the one before it.  There are two such
- * changes:
+ * The *route* of a PE to an element is the PE that its messages to the element are sent to: the
+ * last known location of the element, or its home; or its own queue, if the element is here
+ * (lookup.h).  A PE that gets a message for an absent element sends it on to the home (forward.h),
+ * and the home sends it on to the element (forward_window.h), with a mark (SKI_TARGET_FORWARDED).
  *
- *   - A PE other than the home learns that the element is elsewhere.  It sends a *marker* by the
- *     former route and keeps its messages to the element (SKI_ABSENT_CHANGING).  The marker is
- *     forwarded as any message to the element, so when it arrives, all messages that this PE has
- *     sent before it have arrived.  It is answered with the location of the element, by the PE that
- *     has it; or by the home if there is no such element, so that messages go to the home.  Then
- *     the PE sends there what it has kept.
- *   - An order to create the element arrives on a PE other than the home (insertion.h).  The PE may
- *     have sent messages to the home, which are in flight back to it.  Then it keeps the order
- *     (SKI_ABSENT_ARRIVING) and sends a marker to the home.  Messages that arrive meanwhile, and
- *     those that it sends, wait in two lists.  When the marker is back, the element is created, and
- *     gets those that have arrived, then those that were sent.
+ * The order.  For each sender and element, the messages of one priority pass
  *
- * So a PE has to know whether it has sent messages to the home of an element that it knows nothing
- * of.  It records that by a hash of the index (ski_route_note()); two equal hashes cost a marker
- * that was not needed.
+ *      kept by the sender -> its route -> [held there] -> [the queue of the home] -> the element
  *
- * No PE waits for a marker forever.  A PE whose route changes keeps only messages that it sends
- * itself; markers of other PEs go on to the home.  The home keeps a marker only as it keeps the
- * messages before it, and one of an element that arrives is kept until that element is created,
- * which the return of another marker from the home leads to.
+ * first in, first out, because
  *
- * Markers have priority 0, so they are behind messages of this and of more urgent priorities.  A
- * message of a less urgent priority may still wait at the home when a marker has passed, and be
- * overtaken by one of its priority that is sent later.  Expedited messages are not kept.
+ *   - a sender has one route at a time.  Before it takes another, it sends a *marker* by the
+ *     former one and keeps its messages.  The marker is forwarded as any message to the element,
+ *     so when it arrives, all that the sender has sent before have run.  It is answered with the
+ *     location of the element, by the PE that has it; or by the home if there is no such element.
+ *   - the PE at the end of the route gets messages in order.  While it has the element, they
+ *     run; while it has not, they go to the home.  An element that leaves has run the earlier
+ *     ones.  One that comes back while messages that this PE has sent to the home may be in
+ *     flight holds all but those with the mark (hold.h), until the home has answered the report
+ *     of its arrival, which is behind them.  If the element leaves before, those that it held go
+ *     to the home before any that come later.
+ *   - the home queues messages in the order of arrival, and sends them to one PE at a time.
+ *     Those that come back, which the mark tells, are older than all in the queue.  The home
+ *     sends nothing else before a probe shows that all of them are back, and then sends them
+ *     again first; and before it sends to another PE, it probes the former one.
+ *   - the PE where the home believes the element to be runs messages with the mark, or sends them
+ *     back.  It sends back also the rest of a window if the element has arrived meanwhile
+ *     (`returned`), until the probe comes that is behind them.
+ *
+ * The own queue of a PE that an element has left is a route, too: the marker goes through that
+ * queue.  If no message of this PE was before it there, which had to be forwarded, the route is
+ * clear.  A PE other than the home that is notified of another location sends the marker at once,
+ * since it has just sent messages; the home, and the PE that an element has left, when they send
+ * the next one.
+ *
+ * No PE waits forever.  A probe is answered at once.  A PE keeps only messages that it sends itself
+ * while its route changes; markers of other PEs run, wait with the messages before them, or go on
+ * to the home, and a claim (claim.h) does not hold them.  An element that holds messages gets those
+ * of the home meanwhile, so the queue of the home advances up to the report of the arrival, and the
+ * markers in it.
+ *
+ * Markers, reports and probes have priority 0, so they are behind messages of this and of more
+ * urgent priorities.  A message of a less urgent priority may still wait in a queue when a marker
+ * has passed, and be overtaken by one of its priority that is sent later.  Expedited messages are
+ * not kept.
  */
 #ifndef SKI_ROUTE_H
 #define SKI_ROUTE_H
 
 #include "core/message/message.h"
-#include "objects/location/home.h"
-
-/* A marker on the wire. */
-struct ski_route_marker {
-    int32_t  pe;    /* that has sent it                                  */
-    uint32_t moves; /* of the update, or the order, that it was sent for */
-};
+#include "objects/location/lookup.h"
 
 /** Acts on @p update, which has come from another PE.  On a PE other than the home the route to the
  * element changes if the update is newer than the record. */
 void ski_route_update(struct ski_collection *all, const skua_index *index,
                       const struct ski_location_update *update);
 
-/** Returns whether @p msg, an order to create an element with that number of @p moves on this PE,
- * which is not its home, has to wait for messages of this PE, and is kept. */
-bool ski_route_await(struct ski_collection *all, const skua_index *index, uint32_t moves,
-                     skua_msg *msg);
-
 /** Answers the marker @p msg: the element is where @p at says, or does not exist
  * (SKI_ABSENT_UNKNOWN), so that messages for it go to its home. */
 void ski_route_answer(struct ski_collection *all, const skua_index *index, skua_msg *msg,
                       struct ski_location_update at);
 
+/* The answer to a marker. */
+struct ski_route_clear {
+    struct ski_location_update at;     /* the element; pe is SKI_ABSENT_UNKNOWN if there is none */
+    uint32_t                   number; /* as in the marker                                       */
+};
+
+/** Ends the job if @p msg says that an element is on @p pe, which is no PE, and less than @p least
+ * of SKI_ABSENT_... */
+void ski_route_check(struct ski_collection *all, const skua_index *index, const skua_msg *msg,
+                     int32_t pe, int32_t least);
+
 /** Handler: an update of the location of an element. */
 void ski_on_located(skua_msg *msg);
 
-/** Handler: the answer to a marker. */
-void ski_on_route_clear(skua_msg *msg);
+/** Handler: at the home, an element has arrived elsewhere and holds messages (hold.h). */
+void ski_on_hold_report(skua_msg *msg);
 
 #define SKI_LOCATED_MIN      8
 #define SKI_ROUTE_MARKER_MIN 8

@@ -6,21 +6,16 @@
 #include "core/net/net.h"
 #include "core/pe/handler.h"
 #include "objects/location/forward.h"
-#include "objects/location/insertion.h"
+#include "objects/location/forward_window.h"
+#include "objects/location/hold.h"
+#include "objects/location/location.h"
 #include "objects/model/object.h"
 
-/* The messages of this PE to an element that is inserted here have come back from the home: creates
- * the element.  It gets those that have arrived, then those that were sent since. */
-static void route_create(struct ski_collection *all, const skua_index *index,
-                         struct ski_absent *absent)
+/* Returns whether the own marker comes from the queue that the element left, and no message of this
+ * PE was before it. */
+static bool route_left_nothing(const struct ski_collection *all, const struct ski_absent *absent)
 {
-    skua_msg *order = ski_list_pop(&absent->arrived);
-
-    ski_assert(order->handler == SKI_HANDLER_INSERT);
-    all->self->held--;
-    absent->pe = SKI_ABSENT_UNKNOWN;
-    ski_list_prepend(&absent->held, &absent->arrived);
-    ski_insertion_run(all, index, order);
+    return !absent->own && absent->route == all->self->pe;
 }
 
 void ski_on_route_marker(skua_msg *msg)
@@ -30,6 +25,7 @@ void ski_on_route_marker(skua_msg *msg)
     struct ski_absent      *absent;
     struct ski_route_marker marker;
     skua_index              index;
+    bool                    own;
 
     if (!ski_element_msg(msg, sizeof marker, &all, &index))
         return;
@@ -38,18 +34,64 @@ void ski_on_route_marker(skua_msg *msg)
         ski_net_drop(all->self, msg);
         return;
     }
-    object = ski_element_here(all, &index);
-    if (object) {
+    object = ski_element_receives(all, &index);
+    absent = object ? NULL : ski_absent_find(all, &index);
+    own =
+        absent && absent->changing && marker.pe == all->self->pe && absent->marker == marker.number;
+    if (own && absent->object) {
+        bool passed = msg->target & SKI_TARGET_FORWARDED || absent->route != all->self->pe;
+
+        skua_msg_free(msg);
+        ski_hold_marked(all, absent, passed);
+        return;
+    }
+    if (own && route_left_nothing(all, absent)) {
+        skua_msg_free(msg);
+        ski_location_clear(all, absent, NULL);
+        return;
+    }
+    if (own)
+        absent->queued = ski_home(all, &index) == all->self->pe;
+    if (!object)
+        object = ski_forward(all, &index, msg);
+    if (object)
         ski_route_answer(all, &index, msg,
                          (struct ski_location_update){all->self->pe, object->moves});
+}
+
+void ski_on_route_clear(skua_msg *msg)
+{
+    struct ski_collection *all;
+    struct ski_absent     *absent;
+    struct ski_route_clear clear;
+    skua_index             index;
+
+    if (!ski_element_msg(msg, sizeof clear, &all, &index))
         return;
-    }
+    memcpy(&clear, skua_msg_data(msg), sizeof clear);
+    ski_route_check(all, &index, msg, clear.at.pe, SKI_ABSENT_UNKNOWN);
+    skua_msg_free(msg);
     absent = ski_absent_find(all, &index);
-    if (absent && absent->pe == SKI_ABSENT_ARRIVING && marker.pe == all->self->pe &&
-        absent->moves == marker.moves) {
-        skua_msg_free(msg);
-        route_create(all, &index, absent);
+    if (!absent || !absent->changing || absent->marker != clear.number)
         return;
+    if (absent->object)
+        ski_hold_marked(all, absent, true);
+    else
+        ski_location_clear(all, absent, &clear.at);
+}
+
+void ski_on_probed(skua_msg *msg)
+{
+    struct ski_collection *all;
+    struct ski_absent     *absent;
+    skua_index             index;
+
+    if (!ski_element_msg(msg, SKI_PROBED_MIN, &all, &index))
+        return;
+    absent = ski_absent_find(all, &index);
+    if (absent) {
+        ski_forward_window_probed(all, absent, msg);
+        ski_hold_settle(all, absent);
     }
-    (void)ski_forward(all, &index, msg);
+    skua_msg_free(msg);
 }

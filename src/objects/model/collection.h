@@ -42,8 +42,6 @@ struct ski_lookup {
 
 #define SKI_LOOKUPS 16 /* cached results of a collection; a power of two */
 
-#define SKI_SENT_HOME_BITS 1024
-
 /* A collection, on this PE. */
 struct ski_collection {
     uint64_t id;
@@ -69,13 +67,16 @@ struct ski_collection {
     uint32_t                 walking;    /* loops over them in progress                */
     uint32_t                 tombstones; /* records of deleted elements: location.c           */
     uint32_t                 hints;      /* records of locations that the home knows, as well */
+    uint32_t                 holding;    /* elements here that hold messages: location/hold.h */
     struct ski_absent       *spare;      /* records that are not in use: home.c               */
 
     size_t packed_bytes;  /* of the element that migrated last: migration.c */
     bool   packs_outside; /* an element packs more than its memory: migration.c */
 
-    struct ski_lookup lookup[SKI_LOOKUPS];       /* by the low bits of their keys */
-    uint64_t sent_home[SKI_SENT_HOME_BITS / 64]; /* by hashes of indices: ski_route_note() */
+    struct ski_lookup lookup[SKI_LOOKUPS]; /* by the low bits of their keys */
+    uint64_t         *sent_home;           /* bits, by hashes of indices: ski_lookup_note() */
+    uint32_t          sent_home_bits;      /* their number, a power of two, or 0            */
+    uint32_t          markers;             /* the number of the last marker (lookup.h)      */
 
     skua_array_def  def;
     skua_msg       *creation; /* for elements that are created later    */
@@ -158,6 +159,16 @@ SKI_COLD void ski_collection_drop(const struct ski_collection *all, skua_msg *ms
 /** Returns the element of that index, if it is here, or NULL. */
 static inline struct ski_object *ski_element_here(const struct ski_collection *all,
                                                   const skua_index            *index)
+{
+    if (SKI_UNLIKELY(!all->directory.slot))
+        return NULL;
+    return ski_directory_present(ski_directory_find(&all->directory, index));
+}
+
+/** Returns the element of that index, if it is here and messages to it run in the order of their
+ * arrival; NULL: it is absent, or holds messages (location/hold.h). */
+static inline struct ski_object *ski_element_receives(const struct ski_collection *all,
+                                                      const skua_index            *index)
 {
     if (SKI_UNLIKELY(!all->directory.slot))
         return NULL;

@@ -3,7 +3,9 @@
  * directory.h - what a PE knows of the elements of a collection, by index.
  *
  * A value is an object that is here, or the record of an element that is absent: where it is, and
- * the messages that wait for it.  The lowest bit of a value tells which.
+ * the messages that wait for it.  The lowest bit of a value tells which.  An element that is here
+ * while messages wait for others has a record, too, which names the object: the fast paths take it
+ * for absent.
  *
  * Open addressing with linear probing in groups of eight slots, at most three quarters full.
  * Removing an entry moves those after it back, so a search ends at the first free slot.
@@ -32,8 +34,22 @@ struct ski_absent {
     uint32_t        checks; /* of a deleted element: answers awaited (closing.h) */
     bool            judged; /* of a deleted element: it is not inserted again    */
 
-    struct ski_location_update told; /* SKI_ABSENT_CHANGING: the last update                   */
-    struct ski_list arrived; /* SKI_ABSENT_ARRIVING: the order to create it, and messages for it */
+    /* The messages of this PE to it: lookup.h. */
+    int32_t  route;       /* the PE that they were sent to last, or SKI_ROUTE_NONE              */
+    uint32_t marker;      /* the number of the last marker                                     */
+    bool     own;         /* some left this PE's queue as those of other PEs do: by forwarding */
+    bool     changing;    /* the route changes: messages are kept                              */
+    bool     queued;      /* at the home: the marker is among the messages that it sends on     */
+    struct ski_list kept; /* until it has changed, or the element has arrived                  */
+
+    /* Messages of any PE, since the element was last here: route.h. */
+    bool forwarded; /* some were sent on to the home                                     */
+    bool returned;  /* some that came from the home were sent back, since its last probe */
+
+    /* SKI_ABSENT_HOLDING: hold.h. */
+    struct ski_object *object; /* the element; else NULL                            */
+    bool               asked;  /* the home has not answered the report of its arrival */
+    struct ski_list    direct; /* messages that other PEs sent here                 */
 
     union {
         struct ski_forward_window *forward; /* forward_window.h; NULL: no message was forwarded */
@@ -41,21 +57,35 @@ struct ski_absent {
     };
 };
 
-/* In place of the PE of an absent element.  In the last three states this PE keeps the messages
- * that it sends to the element: it has asked the home to let the element be created here (claim.h);
- * the route to the element changes; an order to create the element has arrived (route.h). */
+/* In place of the PE of an absent element.  In the last two states this PE has asked the home to
+ * let the element be created here (claim.h); or the element is here, and later messages wait until
+ * earlier ones have run (hold.h). */
 enum {
-    SKI_ABSENT_UNKNOWN  = -1,
-    SKI_ABSENT_DELETED  = -2,
-    SKI_ABSENT_CLAIMED  = -3,
-    SKI_ABSENT_CHANGING = -4,
-    SKI_ABSENT_ARRIVING = -5
+    SKI_ABSENT_UNKNOWN = -1,
+    SKI_ABSENT_DELETED = -2,
+    SKI_ABSENT_CLAIMED = -3,
+    SKI_ABSENT_HOLDING = -4
 };
+
+#define SKI_ROUTE_NONE (-1) /* no message of this PE is under way */
+
+/** Returns whether the element of a record is expected on this PE, or here, whatever other PEs
+ * report of it. */
+static inline bool ski_absent_expected(const struct ski_absent *absent)
+{
+    return absent->pe <= SKI_ABSENT_CLAIMED;
+}
 
 /** Returns whether this PE keeps the messages that it sends to an absent element. */
 static inline bool ski_absent_keeps(const struct ski_absent *absent)
 {
-    return absent->pe <= SKI_ABSENT_CLAIMED;
+    return absent->changing || ski_absent_expected(absent);
+}
+
+/** Returns whether messages wait in a record. */
+static inline bool ski_absent_waits(const struct ski_absent *absent)
+{
+    return absent->held.first || absent->kept.first || absent->direct.first;
 }
 
 /* An entry of a directory, or a free slot. */
@@ -88,6 +118,14 @@ static inline struct ski_object *ski_directory_object(uintptr_t value)
 static inline struct ski_absent *ski_directory_absent(uintptr_t value)
 {
     return value & SKI_ABSENT_BIT ? (struct ski_absent *)(value ^ SKI_ABSENT_BIT) : NULL;
+}
+
+/** Returns the object that a value of a directory is, or that its record names; or NULL. */
+static inline struct ski_object *ski_directory_present(uintptr_t value)
+{
+    const struct ski_absent *absent = ski_directory_absent(value);
+
+    return SKI_LIKELY(!absent) ? (struct ski_object *)value : absent->object;
 }
 
 /** Begins an empty directory, of indices of @p index_bytes, or of any length (0). */

@@ -15,8 +15,8 @@
 
 /* In place of the length of an index: all elements of the collection, or all members of the section
  * with that id. */
-#define SKI_TARGET_ALL     0xffu
-#define SKI_TARGET_SECTION 0xfeu
+#define SKI_TARGET_ALL     0x7fu
+#define SKI_TARGET_SECTION 0x7eu
 
 /** Returns the word of a message that names its target. */
 static inline uint64_t ski_target(uint64_t id, uint32_t index_bytes)

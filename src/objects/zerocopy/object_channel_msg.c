@@ -16,7 +16,7 @@ void ski_object_channel_post_to(struct ski_pe *self, const skua_ref *to,
         (all->state == SKI_EXISTS && all->index_bytes && all->index_bytes != to->index.bytes))
         return;
     if (all->state == SKI_EXISTS && !ski_element_here(all, &to->index))
-        pe = ski_lookup_pe(all, &to->index);
+        pe = ski_lookup_believed(all, &to->index);
     ski_element_post(self, pe, SKI_HANDLER_OBJECT_CHANNEL, to->of.id, &to->index, head,
                      sizeof *head);
 }
