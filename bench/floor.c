@@ -49,7 +49,7 @@
 #define MIXED_TRIPS    2048  /* in a batch */
 #define MIXED_BATCHES  200
 #define PACKET_HEAD    48 /* bytes before the data of a packet of Skua */
-#define PACKET_MAX     ((size_t)100000)
+#define PACKET_MOST    ((size_t)100000)
 
 struct floor_side {
     _Alignas(128) _Atomic uint32_t flag;
@@ -205,7 +205,7 @@ static void packet_receive_twice(int fd, char *to, size_t bytes)
 /* Receives the header and what has arrived of the data, copies these, and receives the rest. */
 static void packet_receive_copy(int fd, char *to, size_t bytes)
 {
-    static char scratch[PACKET_MAX + PACKET_HEAD];
+    static char scratch[PACKET_MOST + PACKET_HEAD];
     size_t      got = 0;
 
     while (got < PACKET_HEAD) {
@@ -266,7 +266,7 @@ static void measure_tcp(int me, int fd)
 
         if (me == 0)
             bench_report("channels", "floor-tcp", bytes, "roundtrip_us", best * 1e6);
-        if (bytes > PACKET_MAX)
+        if (bytes > PACKET_MOST)
             continue;
         best  = tcp_best(me, fd, bytes, &copy);
         other = tcp_best(me, fd, bytes, &twice);

@@ -15,7 +15,6 @@
 #include <string.h>
 
 #include "tap.h"
-#include "waits.h"
 
 enum { COUNT = 32 << 10 }; /* doubles of a reduction */
 
@@ -106,6 +105,14 @@ static void run_ahead(void *arg)
     mine()->stopped = true;
 }
 
+static void sync_all(void)
+{
+    skua_counter counter = SKUA_COUNTER_INIT;
+
+    skua_barrier(skua_done_count(&counter));
+    CHECK(skua_counter_wait(&counter, 1));
+}
+
 /* The others wait, outside of any reduction, until the last PE has checked its progress. */
 static void test_thread(void)
 {
@@ -130,7 +137,7 @@ static void test_start(void)
 {
     for (int i = 0; i < times; i++)
         reduce_to_first(i);
-    wait_barrier();
+    sync_all();
 }
 
 /* Within a host the part of a PE is done when its call returns: the root has the result while the
@@ -144,13 +151,13 @@ static void test_alone(void)
     CHECK(skua_region_create(sizeof *flag, &flags) == SKUA_OK);
     flag = skua_gaddr_local(skua_at(flags, skua_pe(), 0));
     atomic_store(flag, 0);
-    wait_barrier();
+    sync_all();
     reduce_to_first(0);
     if (skua_pe() == 0)
         skua_put(skua_at(flags, last(), 0), &one, sizeof one);
     while (skua_pe() == last() && atomic_load(flag) == 0)
         ;
-    wait_barrier();
+    sync_all();
 }
 
 /* ---- a handler that waits, above start() that waits ---- */
@@ -170,7 +177,7 @@ static void on_bury(skua_msg *msg)
     }
     for (int pe = 0; pe < last(); pe++)
         skua_send_copy(pe, bury_handler, &m->called, sizeof m->called);
-    wait_barrier();
+    sync_all();
     count(&m->buried);
 }
 
@@ -187,12 +194,12 @@ static void test_buried(void)
         if (skua_pe() == last())
             mine()->called++;
         else if (mine()->called == i)
-            wait_barrier();
+            sync_all();
     }
     if (skua_pe() != last() && mine()->called == times)
-        wait_barrier();
+        sync_all();
     CHECK(skua_counter_wait(&mine()->buried, 1));
-    wait_barrier();
+    sync_all();
 }
 
 /* ---- handlers ---------------------------------------------------------------------- */
@@ -223,7 +230,7 @@ static void test_handler(void)
     for (int i = 0; i < times; i++)
         results += i % skua_pes() == skua_pe();
     CHECK(skua_counter_wait(&mine()->results, results));
-    wait_barrier();
+    sync_all();
 }
 
 /* ---- broadcasts ---------------------------------------------------------------------- */
