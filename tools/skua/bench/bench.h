@@ -167,8 +167,11 @@ bool bench_launcher(const char *launcher, char path[PROGRAM_PATH_BYTES]);
 void bench_progress(const char *what);
 
 /** Shows, as bench_progress() does, which step of which round is being measured. */
-__attribute__((format(printf, 3, 4))) void bench_step(int round, int rounds, const char *format,
-                                                      ...);
+void bench_step(int round, int rounds, const char *what);
+
+/** Shows a step whose name @p format makes, as bench_step() does. */
+__attribute__((format(printf, 3, 4))) void bench_stepf(int round, int rounds, const char *format,
+                                                       ...);
 
 /* ---- comparing results ----------------------------------------------------------- */
 

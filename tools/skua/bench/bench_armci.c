@@ -92,8 +92,8 @@ static void bench_armci_run(struct results *results, const struct bench_host *ho
     for (size_t m = 0; m < MPIS; m++)
         for (size_t l = 0; l < LIBRARIES; l++)
             for (int tcp = 0; tcp < 2; tcp++) {
-                bench_step(round, rounds, "%s, %s%s", libraries[l], mpis[m],
-                           tcp ? ", over TCP" : "");
+                bench_stepf(round, rounds, "%s, %s%s", libraries[l], mpis[m],
+                            tcp ? ", over TCP" : "");
                 bench_armci_run_one(results, host, libraries[l], mpis[m], tcp);
             }
 }

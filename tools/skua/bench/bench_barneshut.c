@@ -54,7 +54,7 @@ static void bench_barneshut_run(struct results *results, const struct bench_host
     for (int i = 0; i < BENCH_PES_MAX; i++)
         bench_barneshut_pes[i] = host->pes[i];
     for (size_t i = 0; i < SIZES; i++) {
-        bench_step(round, rounds, "gravity of %d particles", sizes[i]);
+        bench_stepf(round, rounds, "gravity of %d particles", sizes[i]);
         bench_barneshut_run_plain(results, sizes[i]);
         if (host->pes[0] != 1)
             bench_barneshut_run_skua(results, host, sizes[i], 1, 1);

@@ -39,7 +39,7 @@ void bench_run_mpi_channels(struct results *results, const struct bench_host *ho
                             int rounds, const char *trips)
 {
     for (size_t i = 0; i < MPIS; i++) {
-        bench_step(round, rounds, "%s", mpis[i]);
+        bench_step(round, rounds, mpis[i]);
         for (size_t w = 0; w < VARIANTS; w++)
             bench_channels_run_mpi(results, host, mpis[i], variants[w], trips);
     }
@@ -49,7 +49,7 @@ static void bench_channels_run(struct results *results, const struct bench_host 
                                int rounds)
 {
     for (int threads = 0; threads < 2; threads++) {
-        bench_step(round, rounds, "%s", threads ? "threads" : "floor and channels");
+        bench_step(round, rounds, threads ? "threads" : "floor and channels");
         bench_run_floor(results, host, threads);
         bench_run_skua(results, host, "bench-channels", 2, 1 + threads, "--pin=auto");
     }

@@ -97,7 +97,7 @@ static void bench_checkpoint_measure(struct results *results, const struct bench
     bench_step(round, rounds, "recovery from the death of a process");
     bench_checkpoint_run_one(results, host, "-n 2 --survive=1000", "recover", folder, LARGE);
     for (size_t i = 0; i < CHECKPOINT_APPS; i++) {
-        bench_step(round, rounds, "%s", checkpoint_apps[i].name);
+        bench_step(round, rounds, checkpoint_apps[i].name);
         bench_checkpoint_run_app(results, host, &checkpoint_apps[i], false);
         bench_checkpoint_run_app(results, host, &checkpoint_apps[i], true);
     }

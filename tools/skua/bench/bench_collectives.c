@@ -176,8 +176,8 @@ static void bench_collectives_run_pass(struct results *results, const struct ben
     for (size_t i = 0; i < LIBRARIES; i++) {
         size_t library = pass % 2 ? LIBRARIES - 1 - i : i;
 
-        bench_step(round->number, round->all, "%s, %d PEs%s", libraries[library], setup->pes,
-                   setup->tcp ? ", over TCP" : "");
+        bench_stepf(round->number, round->all, "%s, %d PEs%s", libraries[library], setup->pes,
+                    setup->tcp ? ", over TCP" : "");
         bench_collectives_run_library(results, host, setup, library);
     }
 }

@@ -285,7 +285,7 @@ void bench_progress(const char *what)
         fprintf(stderr, "\r");
 }
 
-void bench_step(int round, int rounds, const char *format, ...)
+void bench_stepf(int round, int rounds, const char *format, ...)
 {
     char    text[96];
     size_t  used = (size_t)snprintf(text, sizeof text, "round %d of %d: ", round, rounds);
@@ -295,6 +295,11 @@ void bench_step(int round, int rounds, const char *format, ...)
     vsnprintf(text + used, sizeof text - used, format, list);
     va_end(list);
     bench_progress(text);
+}
+
+void bench_step(int round, int rounds, const char *what)
+{
+    bench_stepf(round, rounds, "%s", what);
 }
 
 /* ---- comparing results ----------------------------------------------------------- */

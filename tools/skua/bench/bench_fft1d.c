@@ -43,11 +43,11 @@ static void bench_fft1d_run(struct results *results, const struct bench_host *ho
                             int rounds)
 {
     for (size_t i = 0; i < SIZES; i++) {
-        bench_step(round, rounds, "transforms of 2^%d points", logs[i]);
+        bench_stepf(round, rounds, "transforms of 2^%d points", logs[i]);
         bench_fft1d_run_skua(results, host, logs[i], 1, 1);
         bench_fft1d_run_skua(results, host, logs[i], 2, 1);
         bench_fft1d_run_skua(results, host, logs[i], 2, 2);
-        bench_step(round, rounds, "FFTW, 2^%d points", logs[i]);
+        bench_stepf(round, rounds, "FFTW, 2^%d points", logs[i]);
         bench_fft1d_run_fftw(results, host, logs[i], 1);
         bench_fft1d_run_fftw(results, host, logs[i], 2);
     }

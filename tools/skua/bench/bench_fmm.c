@@ -183,7 +183,7 @@ static void bench_fmm_run_path(struct results *results, const struct bench_host 
         return;
     }
     for (size_t i = 0; i < SIZES && sizes[i] <= path->most; i++) {
-        bench_step(round, rounds, "%d particles, 2 PEs, %s", sizes[i], path->what);
+        bench_stepf(round, rounds, "%d particles, 2 PEs, %s", sizes[i], path->what);
         bench_fmm_run_variants(results, &network, path, sizes[i]);
     }
     network_close(&network);
@@ -195,7 +195,7 @@ static void bench_fmm_run_size(struct results *results, const struct bench_host 
     for (size_t k = 0; k < NUMBERS; k++) {
         if (numbers[k] > 2 && numbers[k] > host->cores)
             continue; /* not measured where PEs share cores */
-        bench_step(round, rounds, "%d particles, %d PEs", particles, numbers[k]);
+        bench_stepf(round, rounds, "%d particles, %d PEs", particles, numbers[k]);
         bench_fmm_run_all(results, host, numbers[k], particles);
         if (numbers[k] == 2)
             bench_fmm_run_skua(results, host, 2, particles, "", "skua-wait");

@@ -59,7 +59,7 @@ static void bench_gtcshift_run(struct results *results, const struct bench_host 
                                int rounds)
 {
     for (size_t i = 0; i < PROBLEMS; i++) {
-        bench_step(round, rounds, "%s", bench_gtcshift_problems[i].what);
+        bench_step(round, rounds, bench_gtcshift_problems[i].what);
         neighbours_run(&bench_gtcshift_all, results, host, bench_gtcshift_problems[i].arguments,
                        bench_gtcshift_problems[i].peer, 2);
     }

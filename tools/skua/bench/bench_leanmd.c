@@ -40,7 +40,7 @@ static void bench_leanmd_run(struct results *results, const struct bench_host *h
                              int rounds)
 {
     for (size_t i = 0; i < NUMBERS; i++) {
-        bench_step(round, rounds, "molecular dynamics, %d PEs", numbers[i]);
+        bench_stepf(round, rounds, "molecular dynamics, %d PEs", numbers[i]);
         bench_leanmd_run_skua(results, host, SIZE, numbers[i], "", "skua");
         if (numbers[i] > 1)
             bench_leanmd_run_skua(results, host, SIZE, numbers[i], " -t 2", "skua-threads");

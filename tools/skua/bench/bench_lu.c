@@ -94,10 +94,10 @@ static bool bench_lu_has_part(const char *name)
 static void bench_lu_run_size(struct results *results, const struct bench_host *host, int size,
                               int round, int rounds)
 {
-    bench_step(round, rounds, "systems of %d rows", size);
+    bench_stepf(round, rounds, "systems of %d rows", size);
     bench_lu_run_skua(results, host, size, 2, 1);
     bench_lu_run_skua(results, host, size, 2, 2);
-    bench_step(round, rounds, "ScaLAPACK, %d rows", size);
+    bench_stepf(round, rounds, "ScaLAPACK, %d rows", size);
     bench_lu_run_scalapack(results, host, size, 2);
 }
 

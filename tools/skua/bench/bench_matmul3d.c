@@ -55,11 +55,11 @@ static void bench_matmul3d_run(struct results *results, const struct bench_host 
                                int rounds)
 {
     for (size_t c = 0; c < CASES; c++) {
-        bench_step(round, rounds, "matrices of %d rows", cases[c].size);
+        bench_stepf(round, rounds, "matrices of %d rows", cases[c].size);
         bench_matmul3d_run_alone(results, host, cases[c].size, cases[c].steps);
         for (size_t i = 0; i < RATIOS; i++)
             bench_matmul3d_run_skua(results, host, c, ratios[i]);
-        bench_step(round, rounds, "ScaLAPACK, %d rows", cases[c].size);
+        bench_stepf(round, rounds, "ScaLAPACK, %d rows", cases[c].size);
         bench_matmul3d_run_scalapack(results, host, c);
     }
 }

@@ -96,7 +96,7 @@ static void bench_messages_run(struct results *results, const struct bench_host 
     bench_messages_run_skua(results, host, "bench-messages", 2, 1);
     bench_messages_run_skua(results, host, "bench-messages", 2, 2);
     for (size_t i = 0; i < MPIS; i++) {
-        bench_step(round, rounds, "%s", mpis[i]);
+        bench_step(round, rounds, mpis[i]);
         bench_messages_run_mpi(results, host, mpis[i], 2, "roundtrip");
         bench_messages_run_mpi(results, host, mpis[i], 2, "read");
         bench_messages_run_mpi(results, host, mpis[i], 2, "rate");

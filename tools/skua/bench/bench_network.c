@@ -237,7 +237,7 @@ static void bench_network_run_skua(const struct network *network, struct results
     if (ski_config_load() != SKUA_OK)
         return;
     for (int i = 0; i < SKI_CANDIDATES; i++) {
-        bench_step(round, rounds, "%s", ski_driver_names[i]);
+        bench_step(round, rounds, ski_driver_names[i]);
         if (ski_driver_load(ski_driver_names[i], why, sizeof why)) {
             network_run_skua(network, results, ski_driver_names[i], SKI_SECURITY_JOB);
             network_zcopy_run(network, results, ski_driver_names[i]);
@@ -258,7 +258,7 @@ static void bench_network_run_security(const struct network *network, struct res
         return;
     }
     for (unsigned level = SKI_SECURITY_AUTH; level < SKI_SECURITIES; level++) {
-        bench_step(round, rounds, "%s", ski_security_name(level));
+        bench_step(round, rounds, ski_security_name(level));
         network_run_skua(network, results, "tcp", (enum ski_security)level);
     }
 }
@@ -274,7 +274,7 @@ static void bench_network_run(struct results *results, const struct bench_host *
     bench_network_run_security(&network, results, round, rounds);
     for (size_t i = 0; i < sizeof mpis / sizeof *mpis; i++) {
         char program[64];
-        bench_step(round, rounds, "%s", mpis[i]);
+        bench_step(round, rounds, mpis[i]);
         snprintf(program, sizeof program, "peer-%s-messages", mpis[i]);
         network_run_mpi(&network, results, mpis[i], program);
         snprintf(program, sizeof program, "peer-%s-onesided", mpis[i]);

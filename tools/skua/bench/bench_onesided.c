@@ -48,7 +48,7 @@ static void bench_onesided_run(struct results *results, const struct bench_host 
     bench_step(round, rounds, "Skua, two threads");
     bench_run_skua(results, host, "bench-onesided", 2, 2, "--pin=auto");
     for (size_t i = 0; i < PEERS; i++) {
-        bench_step(round, rounds, "%s", peers[i].series);
+        bench_step(round, rounds, peers[i].series);
         bench_run_peer(results, host, &peers[i], 2);
     }
 }

@@ -102,7 +102,7 @@ static void bench_openshmem_run(struct results *results, const struct bench_host
 {
     memcpy(measured_pes, host->pes, sizeof measured_pes);
     for (size_t i = 0; i < BENCH_PES_MAX && host->pes[i]; i++) {
-        bench_step(round, rounds, "OpenSHMEM, %d PEs", host->pes[i]);
+        bench_stepf(round, rounds, "OpenSHMEM, %d PEs", host->pes[i]);
         bench_openshmem_run_pes(results, host, host->pes[i]);
     }
     bench_step(round, rounds, "the start of 64 processes");

@@ -39,7 +39,7 @@ static void bench_pairs_run(struct results *results, const struct bench_host *ho
 {
     for (size_t t = 0; t < TASKS; t++)
         for (size_t i = 0; i < GRAINS; i++) {
-            bench_step(round, rounds, "pairs of blocks of %d, %s", grains[i], tasks[t].what);
+            bench_stepf(round, rounds, "pairs of blocks of %d, %s", grains[i], tasks[t].what);
             bench_pairs_run_one(results, host, t, grains[i], 2);
         }
 }

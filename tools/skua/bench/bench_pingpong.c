@@ -47,7 +47,7 @@ static void bench_pingpong_run(struct results *results, const struct bench_host 
     static const char *const variants[] = {"--messages", "--channel", "--get"};
 
     for (size_t w = 0; w < sizeof variants / sizeof *variants; w++) {
-        bench_step(round, rounds, "%s", variants[w] + 2);
+        bench_step(round, rounds, variants[w] + 2);
         bench_pingpong_run_variant(results, host, variants[w]);
     }
     bench_run_mpi_channels(results, host, round, rounds, "," TRIPS);

@@ -74,8 +74,8 @@ static void bench_prk_run_setup(struct results *results, const struct bench_host
 {
     network_use_tcp(setup->tcp ? "lo" : NULL); /* which includes SKUA_SHARED_MEMORY=0 */
     for (size_t i = 0; i < sizeof prk_libraries / sizeof *prk_libraries; i++) {
-        bench_step(round, rounds, "%s, %d PEs%s", prk_libraries[i], setup->pes,
-                   setup->tcp ? ", over TCP" : "");
+        bench_stepf(round, rounds, "%s, %d PEs%s", prk_libraries[i], setup->pes,
+                    setup->tcp ? ", over TCP" : "");
         bench_prk_run_library(results, host, prk_libraries[i], setup);
     }
     network_use_tcp(NULL);

@@ -41,7 +41,7 @@ static void bench_randomaccess_run(struct results *results, const struct bench_h
         for (size_t i = 0; i < MPIS; i++) {
             char              program[64];
             struct bench_peer peer = {mpis[i], program, mpis[i], LOG2};
-            bench_step(round, rounds, "peer-%s-randomaccess", mpis[i]);
+            bench_stepf(round, rounds, "peer-%s-randomaccess", mpis[i]);
             bench_run_peer(results, host, &peer, pes);
         }
     }

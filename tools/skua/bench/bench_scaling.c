@@ -243,7 +243,7 @@ static void bench_scaling_run(struct results *results, const struct bench_host *
 {
     bench_scaling_host = *host;
     for (int i = 0; i < BENCH_PES_MAX && host->pes[i] && bench_scaling_has_kernels(host); i++) {
-        bench_step(round, rounds, "%d PE%s", host->pes[i], host->pes[i] == 1 ? "" : "s");
+        bench_stepf(round, rounds, "%d PE%s", host->pes[i], host->pes[i] == 1 ? "" : "s");
         bench_scaling_run_on(results, host, host->pes[i]);
     }
     scaling_apps_run(results, host, round, rounds);

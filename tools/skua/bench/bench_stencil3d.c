@@ -56,7 +56,7 @@ static void bench_stencil3d_run(struct results *results, const struct bench_host
                                 int rounds)
 {
     for (size_t i = 0; i < RATIOS; i++) {
-        bench_step(round, rounds, "stencil, %d blocks per PE", ratios[i]);
+        bench_stepf(round, rounds, "stencil, %d blocks per PE", ratios[i]);
         bench_stencil3d_run_skua(results, host, ratios[i]);
         bench_stencil3d_run_mpi(results, host, "openmpi", grids[i]);
         bench_stencil3d_run_mpi(results, host, "mpich", grids[i]);

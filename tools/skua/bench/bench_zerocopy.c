@@ -34,13 +34,13 @@ static const char *const variants[] = {"copy", "get", "put", "send", "post"};
 static void bench_zerocopy_run(struct results *results, const struct bench_host *host, int round,
                                int rounds)
 {
-    bench_step(round, rounds, "%s", titles[PROCESSES]);
+    bench_step(round, rounds, titles[PROCESSES]);
     bench_run_skua(results, host, "bench-zerocopy", 2, 1, "--pin=auto");
-    bench_step(round, rounds, "%s", titles[SHARED]);
+    bench_step(round, rounds, titles[SHARED]);
     bench_run_skua(results, host, "bench-zerocopy", 2, 1, "--set=malloc_arena=4k");
-    bench_step(round, rounds, "%s", titles[THREADS]);
+    bench_step(round, rounds, titles[THREADS]);
     bench_run_skua(results, host, "bench-zerocopy", 2, 2, "--pin=auto");
-    bench_step(round, rounds, "%s", titles[BETWEEN_HOSTS]);
+    bench_step(round, rounds, titles[BETWEEN_HOSTS]);
     bench_run_between_hosts(results, host, "bench-zerocopy", "1048576 1024");
 }
 

@@ -14,7 +14,7 @@
 static void scaling_run_on(const struct scaling *scaling, struct results *results,
                            const struct bench_host *host, int pes, int round, int rounds)
 {
-    bench_step(round, rounds, "%s, %d PE%s", scaling->name, pes, pes == 1 ? "" : "s");
+    bench_stepf(round, rounds, "%s, %d PE%s", scaling->name, pes, pes == 1 ? "" : "s");
     scaling->run(scaling, results, host, pes);
 }
 

@@ -130,7 +130,7 @@ void scaling_apps_run(struct results *results, const struct bench_host *host, in
 
             if (!scaling_apps_selects(host, &scaling_apps[i], weak))
                 continue;
-            bench_step(round, rounds, "%s", kernel.kernel);
+            bench_step(round, rounds, kernel.kernel);
             for (int k = 0; k < count; k++)
                 scaling_apps_run_on(&app, &kernel, results, host, pes[k]);
             if (round == rounds)
