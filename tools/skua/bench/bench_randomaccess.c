@@ -41,7 +41,8 @@ static void bench_randomaccess_run(struct results *results, const struct bench_h
         for (size_t i = 0; i < MPIS; i++) {
             char              program[64];
             struct bench_peer peer = {mpis[i], program, mpis[i], LOG2};
-            bench_stepf(round, rounds, "peer-%s-randomaccess", mpis[i]);
+            snprintf(program, sizeof program, "peer-%s-randomaccess", mpis[i]);
+            bench_step(round, rounds, program);
             bench_run_peer(results, host, &peer, pes);
         }
     }
