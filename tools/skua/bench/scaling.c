@@ -345,14 +345,14 @@ void scaling_print_goals(const struct scaling *scaling, const struct results *re
         return;
     bench_print_goals_head("Goals");
     for (int i = 0; i < BENCH_PES_MAX && host->pes[i]; i++) {
-        int  pes = host->pes[i];
-        char what[64], *plural = pes == 1 ? "" : "s";
+        int         pes    = host->pes[i];
+        const char *plural = pes == 1 ? "" : "s";
 
         if (pes > host->cores)
             continue;
-        snprintf(what, sizeof what, "%s / best peer, %d PE%s", scaling->name, pes, plural);
         if (pes > 1 || !scaling->alone)
-            bench_print_goal(what, scaling_speed_of_peer(scaling, results, pes), ">=", 1);
+            bench_print_goalf(scaling_speed_of_peer(scaling, results, pes), ">=", 1,
+                              "%s / best peer, %d PE%s", scaling->name, pes, plural);
         bench_print_goalf(scaling_speed_of_limit(scaling, results, pes), ">=", scaling->of_limit,
                           "%s / limit, %d PE%s", scaling->name, pes, plural);
     }
