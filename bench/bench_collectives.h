@@ -28,9 +28,9 @@
 
 #include "bench.h"
 
-#define COLLECTIVES_MAX_BYTES ((size_t)16 << 20) /* largest broadcast or reduction */
+#define COLLECTIVES_BYTES_MAX ((size_t)16 << 20) /* largest broadcast or reduction */
 /* Largest block per process of other collectives. */
-#define COLLECTIVES_MAX_BLOCK ((size_t)1 << 20)
+#define COLLECTIVES_BLOCK_MAX ((size_t)1 << 20)
 
 #define COLLECTIVES_BATCH_S   0.0003 /* seconds of a batch, if its operations are fast */
 #define COLLECTIVES_MEASURE_S 0.02   /* seconds of all batches of a measurement        */
@@ -39,7 +39,7 @@
 #define COLLECTIVES_SLOW_S    0.3    /* a batch that takes longer has fewer operations */
 
 static const size_t collectives_sizes[] = {8,     64,     512,     4096,    16384,
-                                           65536, 262144, 1048576, 4194304, COLLECTIVES_MAX_BYTES};
+                                           65536, 262144, 1048576, 4194304, COLLECTIVES_BYTES_MAX};
 
 #define COLLECTIVES_SIZES (sizeof collectives_sizes / sizeof *collectives_sizes)
 
@@ -221,8 +221,8 @@ static inline void collectives_sweep(const struct collectives_run  *run,
 static inline void collectives_all(const struct collectives *library, const char *series, int me,
                                    int pes)
 {
-    size_t                 blocks = COLLECTIVES_MAX_BLOCK * (size_t)pes;
-    size_t                 bytes  = blocks > COLLECTIVES_MAX_BYTES ? blocks : COLLECTIVES_MAX_BYTES;
+    size_t                 blocks = COLLECTIVES_BLOCK_MAX * (size_t)pes;
+    size_t                 bytes  = blocks > COLLECTIVES_BYTES_MAX ? blocks : COLLECTIVES_BYTES_MAX;
     double                 start  = bench_now();
     struct collectives_run run    = {library,
                                      series,

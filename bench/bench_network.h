@@ -49,7 +49,7 @@ static const size_t network_inflights[] = {10, 100, 1000, 10000, 100000};
 #define NETWORK_FLOODS    (sizeof network_floods / sizeof *network_floods)
 #define NETWORK_PATCHES   (sizeof network_patches / sizeof *network_patches)
 #define NETWORK_BEHINDS   (sizeof network_behinds / sizeof *network_behinds)
-#define NETWORK_MAX_BYTES ((size_t)4194304)
+#define NETWORK_BYTES_MAX ((size_t)4194304)
 
 /* The operation of a library that gets while puts are pending, under one order of operations. */
 struct network_behind {

@@ -18,10 +18,10 @@
 #include "bench.h"
 #include "bench_names.h"
 
-#define SCALING_RUN_S     0.01 /* seconds of a run that is measured         */
-#define SCALING_RUNS      5    /* runs of a kernel of which the best counts */
-#define SCALING_MOST      (1L << 22)
-#define SCALING_PROGRAM_S 10 /* seconds after which a program stops measuring */
+#define SCALING_RUN_S      0.01 /* seconds of a run that is measured         */
+#define SCALING_RUNS       5    /* runs of a kernel of which the best counts */
+#define SCALING_ROUNDS_MAX (1L << 22)
+#define SCALING_PROGRAM_S  10 /* seconds after which a program stops measuring */
 
 #define SCALING_BURST    32                    /* messages, or accesses, to one target in a round */
 #define SCALING_WINDOW   8                     /* unacknowledged bursts of a sender               */
@@ -131,7 +131,7 @@ static inline long scaling_rounds(const struct scaling_library *library,
     long   rounds = 1;
     double time   = scaling_best(library, kernel, rounds, 3);
 
-    while (time < SCALING_RUN_S / 2 && rounds < SCALING_MOST) {
+    while (time < SCALING_RUN_S / 2 && rounds < SCALING_ROUNDS_MAX) {
         rounds *= time < SCALING_RUN_S / 16 ? 8 : 2;
         time = scaling_best(library, kernel, rounds, time < SCALING_RUN_S / 16 ? 3 : 2);
     }

@@ -21,7 +21,7 @@
 #include "common/fft_check.h"
 
 #define LIMIT_PES     256
-#define LIMIT_LEAST   5   /* transforms that are measured, and */
+#define LIMIT_MIN     5   /* transforms that are measured, and */
 #define LIMIT_SECONDS 0.5 /* their time; the fastest counts    */
 
 /* The piece of a PE.  A block for each PE follows it. */
@@ -110,7 +110,7 @@ static void start(int argc, char **argv)
     if (side % skua_pes() != 0)
         skua_abort("the number of PEs must divide the %lld rows", (long long)side);
     prepare(side);
-    for (int i = 0; i < LIMIT_LEAST || spent < LIMIT_SECONDS; i++) {
+    for (int i = 0; i < LIMIT_MIN || spent < LIMIT_SECONDS; i++) {
         double seconds;
 
         check_fill(limit.band.row, limit.band.first * side, limit.band.shape.rows * side);

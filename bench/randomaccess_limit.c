@@ -25,10 +25,7 @@
 #include "randomaccess/sequence.h"
 #include "randomaccess/table.h"
 
-#define LIMIT_ROUND    1024 /* numbers that may be ahead of their updates */
-#define LIMIT_PER_WORD 4    /* updates of a word                          */
-#define LIMIT_PREFETCH 64   /* distance of prefetches, in updates         */
-#define LIMIT_PES      256
+#define LIMIT_PES 256
 
 /* The piece of a PE, which only this PE writes. Two boxes for each PE follow it. */
 struct limit_piece {
@@ -49,7 +46,7 @@ static uint64_t *box_of(int maker, int owner, unsigned set)
 {
     uint64_t *boxes = (uint64_t *)(void *)(limit.piece[maker] + 1);
 
-    return boxes + ((size_t)set * (size_t)skua_pes() + (size_t)owner) * LIMIT_ROUND;
+    return boxes + ((size_t)set * (size_t)skua_pes() + (size_t)owner) * LOOK_AHEAD;
 }
 
 /* Makes @p count numbers that follow @p a.  Returns the last. */
@@ -61,8 +58,8 @@ static uint64_t make_numbers(uint64_t a, uint64_t count, unsigned set)
     for (int pe = 0; pe < skua_pes(); pe++)
         end[pe] = box_of(skua_pe(), pe, set);
     for (uint64_t i = 0; i < count; i++) {
-        a                                                    = sequence_next(a);
-        *end[((a & limit.table.mask) * pes) >> limit.log2]++ = a;
+        a                                                          = sequence_next(a);
+        *end[table_owner(a & limit.table.mask, pes, limit.log2)]++ = a;
     }
     for (int pe = 0; pe < skua_pes(); pe++)
         limit.piece[skua_pe()]->count[set][pe] = (uint32_t)(end[pe] - box_of(skua_pe(), pe, set));
@@ -74,11 +71,11 @@ static void apply_box(const uint64_t *a, size_t count)
     uint64_t *t = limit.table.word, first = limit.table.first, mask = limit.table.mask;
     size_t    i = 0;
 
-    for (; i < count && i < LIMIT_PREFETCH; i++)
+    for (; i < count && i < PREFETCH; i++)
         __builtin_prefetch(&t[(a[i] & mask) - first], 1);
     for (i = 0; i < count; i++) {
-        if (i + LIMIT_PREFETCH < count)
-            __builtin_prefetch(&t[(a[i + LIMIT_PREFETCH] & mask) - first], 1);
+        if (i + PREFETCH < count)
+            __builtin_prefetch(&t[(a[i + PREFETCH] & mask) - first], 1);
         t[(a[i] & mask) - first] ^= a[i];
     }
 }
@@ -107,15 +104,15 @@ static uint64_t run_round(uint64_t a, uint64_t count)
 /* Performs all updates once.  Returns the seconds of the slowest PE. */
 static double run_updates(void)
 {
-    uint64_t total = LIMIT_PER_WORD * (limit.table.end - limit.table.first), made = 0;
-    uint64_t most = LIMIT_PER_WORD * ((limit.table.mask + 1) / (uint64_t)skua_pes() + 1);
-    uint64_t a    = sequence_at(LIMIT_PER_WORD * limit.table.first);
+    uint64_t total = PER_WORD * (limit.table.end - limit.table.first), made = 0;
+    uint64_t most = PER_WORD * ((limit.table.mask + 1) / (uint64_t)skua_pes() + 1);
+    uint64_t a    = sequence_at(PER_WORD * limit.table.first);
     double   start, seconds;
 
     skua_sync();
     start = bench_now();
-    for (uint64_t round = 0; round * LIMIT_ROUND < most; round++) {
-        uint64_t count = total - made < LIMIT_ROUND ? total - made : LIMIT_ROUND;
+    for (uint64_t round = 0; round * LOOK_AHEAD < most; round++) {
+        uint64_t count = total - made < LOOK_AHEAD ? total - made : LOOK_AHEAD;
 
         a = run_round(a, count);
         made += count;
@@ -128,7 +125,7 @@ static double run_updates(void)
 static void prepare(void)
 {
     size_t bytes =
-        sizeof(struct limit_piece) + 2 * (size_t)skua_pes() * LIMIT_ROUND * sizeof(uint64_t);
+        sizeof(struct limit_piece) + 2 * (size_t)skua_pes() * LOOK_AHEAD * sizeof(uint64_t);
     skua_region region = bench_create_pieces(bytes, LIMIT_PES);
 
     for (int pe = 0; pe < skua_pes(); pe++)
@@ -147,7 +144,7 @@ static void start(int argc, char **argv)
     if (table_errors(&limit.table) > 0)
         skua_abort("some words of the table on PE %d are wrong", skua_pe());
     bench_end_limit("randomaccess", argc > 1 ? argv[1] : "limit", 8, "rate",
-                    LIMIT_PER_WORD * (double)(limit.table.mask + 1) / seconds);
+                    PER_WORD * (double)(limit.table.mask + 1) / seconds);
 }
 
 int main(int argc, char **argv)

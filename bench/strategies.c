@@ -16,7 +16,7 @@ enum {
     STRATEGIES_OBJECTS = 100000,
     STRATEGIES_PES     = 64,
     STRATEGIES_EACH    = 100, /* objects on each PE with diffusion */
-    STRATEGIES_MOST    = 4096
+    STRATEGIES_PES_MAX = 4096
 };
 
 static double strategies_random(uint64_t *state)
@@ -178,7 +178,7 @@ static double strategies_diffusion(int pes)
 {
     struct strategies_job job;
     double                seconds = 0;
-    int                   rounds  = STRATEGIES_MOST / pes > 4 ? STRATEGIES_MOST / pes : 4;
+    int                   rounds  = STRATEGIES_PES_MAX / pes > 4 ? STRATEGIES_PES_MAX / pes : 4;
 
     strategies_job_init(&job, pes);
     for (int round = 0; round < rounds; round++) {
@@ -187,7 +187,7 @@ static double strategies_diffusion(int pes)
         strategies_job_sort(&job);
         for (int p = 0; p < pes; p++)
             seconds +=
-                strategies_job_decide(&job, p, (uint64_t)round * STRATEGIES_MOST + (uint64_t)p);
+                strategies_job_decide(&job, p, (uint64_t)round * STRATEGIES_PES_MAX + (uint64_t)p);
         for (uint32_t i = 0; i < job.objects; i++)
             job.object[i].pe = job.next[i];
     }
@@ -212,7 +212,7 @@ int main(void)
     strategies_make(object, STRATEGIES_OBJECTS, STRATEGIES_PES, 1);
     strategies_whole("greedy", &problem, to);
     strategies_whole("refine", &problem, to);
-    for (int pes = 16; pes <= STRATEGIES_MOST; pes *= 4)
+    for (int pes = 16; pes <= STRATEGIES_PES_MAX; pes *= 4)
         bench_report("strategies", "diffusion", (size_t)pes, "pe_us",
                      1e6 * strategies_diffusion(pes));
     free(to);

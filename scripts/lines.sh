@@ -73,7 +73,7 @@ row fib examples/fib.ci "" examples/plain/fib.c
 row sort examples/sort.ci "examples/sort.c examples/sort.h" examples/plain/sort.c
 row jacobi examples/jacobi.ci "examples/jacobi.c examples/jacobi.h"
 ra=apps/randomaccess
-files="$ra/options.c $ra/options.h $ra/sequence.c $ra/sequence.h $ra/table.h"
+files="$ra/options.c $ra/options.h $ra/sequence.c $ra/sequence.h $ra/table.h $ra/report.h"
 row randomaccess $ra/randomaccess.ci "$ra/randomaccess.c $ra/randomaccess.h $files" "$ra/plain.c $files"
 fft=apps/fft1d
 if [ -f $fft/fft1d.ci ]; then

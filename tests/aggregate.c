@@ -14,6 +14,7 @@
 #include <string.h>
 
 #include "tap.h"
+#include "waits.h"
 
 #define CELLS 40
 
@@ -131,25 +132,16 @@ static void on_work(skua_msg *msg)
     skua_msg_free(msg);
 }
 
-static void wait_quiet(void)
-{
-    skua_counter quiet = SKUA_COUNTER_INIT;
-
-    skua_quiescence(skua_done_count(&quiet));
-    skua_counter_wait(&quiet, 1);
-}
-
 static void check(skua_collection all, int64_t times)
 {
     skua_future     sums = SKUA_FUTURE_INIT;
     skua_completion to   = skua_done_future(&sums);
-    const int64_t  *sum;
+    int64_t         sum[2];
 
     skua_invoke_all(all, report_entry, &to, sizeof to);
-    sum = skua_future_wait(&sums, NULL);
+    future_take(&sums, sum, sizeof sum);
     CHECK(sum[0] == times * items * skua_pes());
     CHECK(sum[1] == times * items * (items - 1) / 2 * skua_pes());
-    skua_future_clear(&sums);
 }
 
 static void start(int argc, char **argv)

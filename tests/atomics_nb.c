@@ -20,6 +20,7 @@
 #include <string.h>
 
 #include "tap.h"
+#include "waits.h"
 
 #define BATCH 64
 
@@ -387,8 +388,7 @@ static double over_all(skua_op op, double x)
     double      all;
 
     skua_allreduce(op, SKUA_DOUBLE, &x, 1, skua_done_future(&future));
-    all = *(const double *)skua_future_wait(&future, NULL);
-    skua_future_clear(&future);
+    future_take(&future, &all, sizeof all);
     return all;
 }
 

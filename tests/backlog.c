@@ -15,6 +15,7 @@
 
 #include "stats_now.h"
 #include "tap.h"
+#include "waits.h"
 
 #define ELEMENTS  12
 #define MOST_PES  16
@@ -139,17 +140,6 @@ static void on_sum(skua_msg *msg)
 
 /* ---- PE 0 ----------------------------------------------------------------------------------- */
 
-static uint64_t take(skua_future *future)
-{
-    size_t   bytes;
-    uint64_t value;
-
-    memcpy(&value, skua_future_wait(future, &bytes), sizeof value);
-    CHECK(bytes == sizeof value);
-    skua_future_clear(future);
-    return value;
-}
-
 /* Returns the number of messages that all PEs have received. */
 static uint64_t received(void)
 {
@@ -158,15 +148,7 @@ static uint64_t received(void)
 
     *(skua_completion *)skua_msg_data(msg) = skua_done_future(&sum);
     skua_broadcast(sum_handler, msg, skua_done_nothing());
-    return take(&sum);
-}
-
-static void wait_quiet(void)
-{
-    skua_counter quiet = SKUA_COUNTER_INIT;
-
-    skua_quiescence(skua_done_count(&quiet));
-    CHECK(skua_counter_wait(&quiet, 1));
+    return (uint64_t)future_take_int64(&sum);
 }
 
 static skua_collection make(int every)
@@ -200,7 +182,7 @@ static void play(int each, int every)
     fflush(stdout);
     CHECK(after - before <= PER_MESSAGE * sent + PER_MOVE * sent / (unsigned)every + 1000);
     skua_invoke_all(phase.all, count_entry, &to, sizeof to);
-    CHECK(take(&got) == sent);
+    CHECK((uint64_t)future_take_int64(&got) == sent);
     skua_collection_destroy(phase.all);
 }
 

@@ -14,6 +14,7 @@
 
 #include "layout_random.h"
 #include "tap.h"
+#include "waits.h"
 
 #define EACH   12     /* channels that a PE receives on, in the graph */
 #define MARGIN 24     /* bytes around a buffer that must not change */
@@ -420,14 +421,6 @@ static void wait_until_heard(int n)
 
 /* ---- quiescence, one buffer for many channels, deletion ------------------------------------- */
 
-static void wait_for_quiet(void)
-{
-    skua_counter quiet = SKUA_COUNTER_INIT;
-
-    skua_quiescence(skua_done_count(&quiet));
-    CHECK(skua_counter_wait(&quiet, 1));
-}
-
 /* Each PE puts one buffer to all PEs at once; only quiescence is waited for. */
 static void test_quiescence(size_t bytes)
 {
@@ -454,7 +447,7 @@ static void test_quiescence(size_t bytes)
         CHECK(out[pe]);
         skua_channel_put(out[pe]);
     }
-    wait_for_quiet();
+    wait_quiet();
     CHECK(s->heard == n);
     s->heard = 0;
     for (int pe = 0; pe < n; pe++)
@@ -466,7 +459,7 @@ static void test_quiescence(size_t bytes)
     skua_sync();
     for (int pe = 0; pe < n && bytes <= 48 && !checked; pe++) /* these are not reported */
         skua_channel_put(out[pe]);
-    wait_for_quiet();
+    wait_quiet();
     CHECK(s->heard == 0);
     for (int pe = 0; pe < n; pe++) {
         skua_channel_close(out[pe]);
@@ -526,7 +519,7 @@ static void test_deletion(skua_channel mine, skua_sender *out, const struct spac
     else
         be_busy();
     skua_channel_destroy(mine);
-    wait_for_quiet();
+    wait_quiet();
     CHECK(self()->heard <= 1);
     self()->heard = 0;
 }

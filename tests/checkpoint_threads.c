@@ -24,6 +24,7 @@
 #include <unistd.h>
 
 #include "tap.h"
+#include "waits.h"
 
 #define WALKERS 13
 #define THREADS 4 /* threads of a walker; they begin in successive rounds */
@@ -105,15 +106,10 @@ static void on_hold(void *self, const void *data, size_t bytes)
 /* Waits for a future whose value is an array of two words. */
 static uint64_t wait_future(struct walker *w, int number, skua_future *future)
 {
-    uint64_t    value[2];
-    size_t      bytes;
-    const void *data;
+    uint64_t value[2];
 
     hand_over(w, number, NULL, skua_done_future(future));
-    data = skua_future_wait(future, &bytes);
-    CHECK(data && bytes == sizeof value);
-    memcpy(value, data, sizeof value);
-    skua_future_clear(future);
+    future_take(future, value, sizeof value);
     return mix(value[0], value[1]);
 }
 
@@ -217,28 +213,14 @@ static void on_report(void *self, const void *data, size_t bytes)
 
 /* ---- the leader ------------------------------------------------------------------------- */
 
-static void wait_quiet(void)
-{
-    skua_future future = SKUA_FUTURE_INIT;
-
-    skua_quiescence(skua_done_future(&future));
-    CHECK(skua_future_wait(&future, NULL));
-    skua_future_clear(&future);
-}
-
 /* Returns true if the job was restarted. */
 static bool save(skua_status *status)
 {
     skua_future            future = SKUA_FUTURE_INIT;
     skua_checkpoint_result result;
-    size_t                 bytes;
-    const void            *data;
 
     skua_checkpoint(die ? NULL : dir, skua_done_future(&future));
-    data = skua_future_wait(&future, &bytes);
-    CHECK(data && bytes == sizeof result);
-    memcpy(&result, data, sizeof result);
-    skua_future_clear(&future);
+    future_take(&future, &result, sizeof result);
     *status = (skua_status)result.status;
     return result.restarted;
 }

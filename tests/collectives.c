@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "tap.h"
+#include "waits.h"
 
 static skua_handler said_handler, result_handler;
 static skua_op      concat_op;
@@ -22,14 +23,6 @@ struct mine {
 static struct mine *mine(void)
 {
     return skua_pe_data_get(mine_key);
-}
-
-static void barrier(void)
-{
-    skua_counter counter = SKUA_COUNTER_INIT;
-
-    skua_barrier(skua_done_count(&counter));
-    CHECK(skua_counter_wait(&counter, 1));
 }
 
 /* ---- broadcast -------------------------------------------------------------- */
@@ -70,7 +63,7 @@ static void test_broadcast(void)
         say(sizes[i], i % 3, skua_done_count(&counter));
     CHECK(skua_counter_wait(&counter, n)); /* all handlers have run on all PEs */
     say(10, 0, skua_done_nothing());
-    barrier();
+    wait_barrier();
     while (mine()->said[(skua_pe() + 1) % skua_pes()] < n + 1 || mine()->said[skua_pe()] < n + 1)
         skua_run_count(1);
     for (int root = 0; root < skua_pes(); root++)
@@ -85,14 +78,9 @@ static void all(skua_op op, skua_type type, const void *data, size_t count, void
                 size_t bytes)
 {
     skua_future future = SKUA_FUTURE_INIT;
-    size_t      got;
-    const void *value;
 
     skua_allreduce(op, type, data, count, skua_done_future(&future));
-    value = skua_future_wait(&future, &got);
-    CHECK(got == bytes);
-    memcpy(result, value, bytes);
-    skua_future_clear(&future);
+    future_take(&future, result, bytes);
 }
 
 #define TEST_TYPE(ctype, type)                                                                     \
@@ -236,7 +224,7 @@ static void test_large(void)
 static void in_thread(void *arg)
 {
     for (int i = 0; i < 10; i++)
-        barrier();
+        wait_barrier();
     test_repeats((uint64_t)skua_pe() + 7);
     *(bool *)arg = true;
 }
@@ -250,7 +238,7 @@ static void start(int argc, char **argv)
 
     (void)argc, (void)argv;
     for (int i = 0; i < 20; i++)
-        barrier();
+        wait_barrier();
     test_broadcast();
     test_types();
     test_own_operator();

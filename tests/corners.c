@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "tap.h"
+#include "waits.h"
 
 enum { NOTHING, CONTRIBUTE, WAIT, MOVE, DIE, COUNT };
 
@@ -155,26 +156,6 @@ static void on_busy(void *self, const void *data, size_t bytes)
 
 /* ---- waiting on PE 0 -------------------------------------------------------------- */
 
-static void wait_quiet(void)
-{
-    skua_counter counter = SKUA_COUNTER_INIT;
-
-    skua_quiescence(skua_done_count(&counter));
-    CHECK(skua_counter_wait(&counter, 1));
-}
-
-static int64_t wait_for(skua_future *future)
-{
-    size_t      bytes;
-    const void *data = skua_future_wait(future, &bytes);
-    int64_t     value;
-
-    CHECK(data && bytes == sizeof value);
-    memcpy(&value, data, sizeof value);
-    skua_future_clear(future);
-    return value;
-}
-
 static int64_t total(skua_collection all)
 {
     skua_future     future = SKUA_FUTURE_INIT;
@@ -182,7 +163,7 @@ static int64_t total(skua_collection all)
 
     wait_quiet(); /* a broadcast and a message to an element are not ordered */
     skua_invoke_all(all, report_entry, &done, sizeof done);
-    return wait_for(&future);
+    return future_take_int64(&future);
 }
 
 static int64_t ask(skua_ref ref)
@@ -190,7 +171,7 @@ static int64_t ask(skua_ref ref)
     skua_future future = SKUA_FUTURE_INIT;
 
     skua_invoke_reply(ref, ask_entry, NULL, 0, skua_done_future(&future));
-    return wait_for(&future);
+    return future_take_int64(&future);
 }
 
 static void on_result(skua_msg *msg)
@@ -468,7 +449,7 @@ static void test_later(void)
         wait_quiet();
         CHECK(!skua_future_test(&future));
         skua_invoke_copy(skua_element1(all, i), give_entry, NULL, 0);
-        CHECK(wait_for(&future) == 7);
+        CHECK(future_take_int64(&future) == 7);
     }
     skua_collection_destroy(all);
     wait_quiet();

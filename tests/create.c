@@ -9,8 +9,8 @@
 #include <skua/skua.h>
 #include <string.h>
 
-#include "future_value.h"
 #include "tap.h"
+#include "waits.h"
 
 #define ELEMENTS 24
 #define SENDERS  16
@@ -119,26 +119,17 @@ static void send(skua_ref ref, skua_entry entry, int number)
     skua_invoke_copy(ref, entry, &mail, sizeof mail);
 }
 
-static void wait_quiet(void)
-{
-    skua_counter quiet = SKUA_COUNTER_INIT;
-
-    skua_quiescence(skua_done_count(&quiet));
-    skua_counter_wait(&quiet, 1);
-}
-
 static void check_sums(skua_collection all, int64_t messages, int64_t elements)
 {
     skua_future     sums = SKUA_FUTURE_INIT;
     skua_completion to   = skua_done_future(&sums);
-    const int64_t  *sum;
+    int64_t         sum[2];
 
     wait_quiet();
     skua_invoke_all(all, report_entry, &to, sizeof to);
-    sum = future_value(&sums, 2 * sizeof *sum);
+    future_take(&sums, sum, sizeof sum);
     CHECK(sum[0] == messages);
     CHECK(sum[1] == elements);
-    skua_future_clear(&sums);
 }
 
 static int where(skua_ref ref)
@@ -147,8 +138,7 @@ static int where(skua_ref ref)
     int         pe;
 
     skua_invoke_reply(ref, where_entry, NULL, 0, skua_done_future(&answer));
-    pe = *(const int *)future_value(&answer, sizeof pe);
-    skua_future_clear(&answer);
+    future_take(&answer, &pe, sizeof pe);
     return pe;
 }
 

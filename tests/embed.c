@@ -19,6 +19,7 @@
 #include <string.h>
 
 #include "tap.h"
+#include "waits.h"
 
 #define ELEMENTS 11
 #define ITEMS    40
@@ -140,14 +141,12 @@ static void pass_tokens(void)
 
 static void reduce(void)
 {
-    skua_future    sum  = SKUA_FUTURE_INIT;
-    int64_t        mine = skua_pe() + phase;
-    const int64_t *all;
+    skua_future sum  = SKUA_FUTURE_INIT;
+    int64_t     mine = skua_pe() + phase;
 
     skua_allreduce(SKUA_SUM, SKUA_INT64, &mine, 1, skua_done_future(&sum));
-    all = skua_future_wait(&sum, NULL);
-    CHECK(all && *all == (int64_t)skua_pes() * (skua_pes() - 1) / 2 + (int64_t)skua_pes() * phase);
-    skua_future_clear(&sum);
+    CHECK(future_take_int64(&sum) ==
+          (int64_t)skua_pes() * (skua_pes() - 1) / 2 + (int64_t)skua_pes() * phase);
 }
 
 static void put_and_add(void)
@@ -205,12 +204,9 @@ static void use_objects(void)
     skua_future     sum  = SKUA_FUTURE_INIT;
     skua_completion done = skua_done_future(&sum);
     skua_collection all  = skua_array_create1(cell_class, ELEMENTS, NULL, 0);
-    const int64_t  *total;
 
     skua_invoke_all(all, add_entry, &done, sizeof done);
-    total = skua_future_wait(&sum, NULL);
-    CHECK(total && *total == ELEMENTS * (ELEMENTS - 1) / 2 + ELEMENTS * phase);
-    skua_future_clear(&sum);
+    CHECK(future_take_int64(&sum) == ELEMENTS * (ELEMENTS - 1) / 2 + ELEMENTS * phase);
 }
 
 static void on_item(void *arg, const void *item)

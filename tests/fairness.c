@@ -28,6 +28,7 @@
 #include <string.h>
 
 #include "tap.h"
+#include "waits.h"
 
 #define EACH      160 /* messages of a sender in a case                               */
 #define CHUNK     4   /* messages that it sends before it waits for the other senders */
@@ -73,14 +74,6 @@ static void wait_for_pace(uint64_t value)
             return;
         sched_yield();
     }
-}
-
-static void barrier(void)
-{
-    skua_counter counter = SKUA_COUNTER_INIT;
-
-    skua_barrier(skua_done_count(&counter));
-    skua_counter_wait(&counter, 1);
 }
 
 /* ---- sending ----------------------------------------------------------------- */
@@ -204,7 +197,7 @@ static void run_case(size_t c)
         memset(&at, 0, sizeof at);
         at.all = (long)senders() * EACH;
     }
-    barrier();
+    wait_barrier();
     if (skua_pe() != 0) {
         send_all(c * chunks);
         return;
@@ -224,7 +217,7 @@ static void start(int argc, char **argv)
     *(uint64_t *)skua_region_local(*region) = 0;
     for (size_t c = 0; senders() > 0 && c < sizeof cases / sizeof *cases; c++)
         run_case(c);
-    barrier();
+    wait_barrier();
     if (skua_pe() == 0)
         skua_exit(0);
 }

@@ -16,15 +16,7 @@ shift 2
 . "$(dirname "$0")/tap.sh"
 code=0 out='' err=''
 
-if [ "$(id -u)" != 0 ] || ! command -v ip >/dev/null; then
-  echo "1..0 # SKIP not root, or no ip"
-  exit 0
-fi
-remove_lost_namespaces
-if ! ip netns add "$(namespace 0)" 2>/dev/null; then
-  echo "1..0 # SKIP no network namespaces here"
-  exit 0
-fi
+first_namespace "$(namespace 0)"
 
 # ---- hosts ------------------------------------------------------------------------
 
@@ -47,12 +39,7 @@ trap 'exit 130' INT TERM HUP
 make_host()
 {
   ns=$(host "$1")
-  ip netns add "$ns" &&
-    ip -n "$ns" link set lo up &&
-    ip -n "$(host 0)" link add "v$1" type veth peer name e0 netns "$ns" &&
-    ip -n "$(host 0)" link set "v$1" master b0 up &&
-    ip -n "$ns" addr add "10.79.0.$2/24" dev e0 &&
-    ip -n "$ns" link set e0 up &&
+  bridged_namespace "$ns" "$1" "10.79.0.$2" &&
     ip -n "$ns" link add x0 type veth peer name x1 &&
     ip -n "$ns" link set x1 up &&
     ip -n "$ns" addr add "10.79.$2.1/24" dev x0 &&

@@ -10,6 +10,7 @@
 #include <skua/skua.h>
 
 #include "tap.h"
+#include "waits.h"
 
 static int          calls = 20;
 static skua_handler nothing;
@@ -35,8 +36,7 @@ static void compare(const char *what, int64_t before, int64_t most)
     skua_future total = SKUA_FUTURE_INIT;
 
     skua_allreduce(SKUA_SUM, SKUA_INT64, &mine, 1, skua_done_future(&total));
-    memcpy(&all, skua_future_wait(&total, NULL), sizeof all);
-    skua_future_clear(&total);
+    future_take(&total, &all, sizeof all);
     if (skua_pe() == 0 && all > most)
         printf("%s: %lld messages between %d hosts, more than %lld\n", what, (long long)all,
                skua_hosts(), (long long)most);
@@ -82,19 +82,13 @@ static void test_reductions(int hosts)
         double      value  = skua_pe() + i, sum;
 
         skua_allreduce(SKUA_SUM, SKUA_DOUBLE, &value, 1, skua_done_future(&future));
-        memcpy(&sum, skua_future_wait(&future, NULL), sizeof sum);
+        future_take(&future, &sum, sizeof sum);
         CHECK(sum == skua_pes() * (skua_pes() - 1) / 2.0 + skua_pes() * (double)i);
-        skua_future_clear(&future);
     }
     compare("skua_allreduce", before, calls * exchange_messages(hosts));
     before = sent();
-    for (int i = 0; i < calls; i++) {
-        skua_future future = SKUA_FUTURE_INIT;
-
-        skua_barrier(skua_done_future(&future));
-        skua_future_wait(&future, NULL);
-        skua_future_clear(&future);
-    }
+    for (int i = 0; i < calls; i++)
+        wait_barrier();
     compare("skua_barrier", before, calls * exchange_messages(hosts));
 }
 
@@ -134,13 +128,8 @@ static void test_regions(int hosts)
 /* Waits until the messages of the start have been delivered, on all PEs. */
 static void settle(void)
 {
-    if (skua_pe() == 0) {
-        skua_future quiet = SKUA_FUTURE_INIT;
-
-        skua_quiescence(skua_done_future(&quiet));
-        skua_future_wait(&quiet, NULL);
-        skua_future_clear(&quiet);
-    }
+    if (skua_pe() == 0)
+        wait_quiet();
     skua_sync();
 }
 

@@ -22,6 +22,7 @@
 #include <string.h>
 
 #include "tap.h"
+#include "waits.h"
 
 #define STAGES 8
 #define MOST   96 /* elements of a game */
@@ -227,14 +228,6 @@ static void on_insert(void *self, const void *data, size_t bytes)
 
 /* ---- PE 0 ---------------------------------------------------------------------------------- */
 
-static void wait_quiet(void)
-{
-    skua_counter quiet = SKUA_COUNTER_INIT;
-
-    skua_quiescence(skua_done_count(&quiet));
-    CHECK(skua_counter_wait(&quiet, 1));
-}
-
 static void insert_later(struct stage *stage, int i)
 {
     alive[i] = stage->fresh[i] = true;
@@ -309,20 +302,15 @@ static void bury(const struct stage *stage)
 
 static void wait_gathered(skua_future *gathered, const struct census *census)
 {
-    size_t         bytes;
-    const int64_t *value = skua_future_wait(gathered, &bytes);
-
-    CHECK(bytes == sizeof *value && *value == census->count);
-    skua_future_clear(gathered);
+    CHECK(future_take_int64(gathered) == census->count);
 }
 
 static void wait_counted(skua_future *counted, const struct census *census)
 {
-    size_t         bytes;
-    const int64_t *values = skua_future_wait(counted, &bytes);
+    int64_t values[2];
 
-    CHECK(bytes == 2 * sizeof *values && values[0] == census->count && values[1] == census->sum);
-    skua_future_clear(counted);
+    future_take(counted, values, sizeof values);
+    CHECK(values[0] == census->count && values[1] == census->sum);
 }
 
 static void play_stage(skua_collection all, int number)
@@ -350,31 +338,22 @@ static void check_pokes(skua_collection all)
 {
     skua_future     total = SKUA_FUTURE_INIT;
     skua_completion to    = skua_done_future(&total);
-    const int64_t  *value;
-    size_t          bytes;
 
     wait_quiet();
     if (count_alive().count == 0)
         return;
     skua_invoke_all(all, total_entry, &to, sizeof to);
-    value = skua_future_wait(&total, &bytes);
-    CHECK(bytes == sizeof pokes && *value == pokes);
-    skua_future_clear(&total);
+    CHECK(future_take_int64(&total) == pokes);
 }
 
 static void play(void)
 {
     skua_future     made = SKUA_FUTURE_INIT;
     skua_collection all;
-    const void     *name;
-    size_t          bytes;
 
     skua_invoke_reply(skua_member(players, pick(&seed, skua_pes())), make_entry, NULL, 0,
                       skua_done_future(&made));
-    name = skua_future_wait(&made, &bytes);
-    CHECK(bytes == sizeof all);
-    memcpy(&all, name, sizeof all);
-    skua_future_clear(&made);
+    future_take(&made, &all, sizeof all);
     memset(alive, 0, sizeof alive);
     elements = 0;
     pokes    = 0;

@@ -26,6 +26,7 @@
 #include <string.h>
 
 #include "tap.h"
+#include "waits.h"
 
 #if defined(__SANITIZE_THREAD__)
 #define KNOWS_FENCES false
@@ -581,11 +582,9 @@ static void agree_on_times(double began)
 {
     uint64_t    mine = skua_time() - began > PATIENCE && self()->times > FEW ? FEW : self()->times;
     skua_future agreed = SKUA_FUTURE_INIT;
-    size_t      bytes;
 
     skua_allreduce(SKUA_MIN, SKUA_UINT64, &mine, 1, skua_done_future(&agreed));
-    memcpy(&self()->times, skua_future_wait(&agreed, &bytes), sizeof mine);
-    skua_future_clear(&agreed);
+    future_take(&agreed, &self()->times, sizeof mine);
 }
 
 /* ---- the job ------------------------------------------------------------------------------ */

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "tap.h"
+#include "waits.h"
 
 static skua_class      member_class;
 static skua_entry      work_entry, poke_entry, report_entry;
@@ -53,18 +54,15 @@ struct measured {
 /* Lets all members work, waits for them, and returns the sum of the measured values. */
 static struct measured work(int times)
 {
-    skua_counter    quiet  = SKUA_COUNTER_INIT;
     skua_future     future = SKUA_FUTURE_INIT;
     skua_completion done   = skua_done_future(&future);
     struct measured sum;
 
     for (int i = 0; i < times; i++)
         skua_invoke_all(members, work_entry, &members, sizeof members);
-    skua_quiescence(skua_done_count(&quiet));
-    CHECK(skua_counter_wait(&quiet, 1));
+    wait_quiet();
     skua_invoke_all(members, report_entry, &done, sizeof done);
-    memcpy(&sum, skua_future_wait(&future, NULL), sizeof sum);
-    skua_future_clear(&future);
+    future_take(&future, &sum, sizeof sum);
     return sum;
 }
 

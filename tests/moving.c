@@ -24,6 +24,7 @@
 #include "fixed_addresses.h"
 #include "tap.h"
 #include "waiter.ci.h"
+#include "waits.h"
 #include "walkers.h"
 
 #define MOVERS  14 /* even */
@@ -512,14 +513,6 @@ static void on_guest(void *self, const void *data, size_t bytes)
 }
 
 /* ---- PE 0 ------------------------------------------------------------------------------------ */
-
-static void wait_quiet(void)
-{
-    skua_counter counter = SKUA_COUNTER_INIT;
-
-    skua_quiescence(skua_done_count(&counter));
-    CHECK(skua_counter_wait(&counter, 1));
-}
 
 static void on_section_sum(void *arg, const void *data, size_t bytes)
 {

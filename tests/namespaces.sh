@@ -21,16 +21,12 @@ drivers=$*
 code=0 out='' err=''
 
 mpirun=$(command -v mpirun.openmpi || command -v mpirun || true)
-if [ "$(id -u)" != 0 ] || ! command -v ip >/dev/null || ! command -v unshare >/dev/null ||
-   [ -z "$mpirun" ] || ! "$mpirun" --version 2>/dev/null | grep -qE "Open MPI|OpenRTE"; then
-  echo "1..0 # SKIP not root, or no ip, unshare or mpirun of Open MPI"
+if ! command -v unshare >/dev/null || [ -z "$mpirun" ] ||
+   ! "$mpirun" --version 2>/dev/null | grep -qE "Open MPI|OpenRTE"; then
+  echo "1..0 # SKIP no unshare or mpirun of Open MPI"
   exit 0
 fi
-remove_lost_namespaces
-if ! ip netns add "$(namespace 0)" 2>/dev/null; then
-  echo "1..0 # SKIP no network namespaces here"
-  exit 0
-fi
+first_namespace "$(namespace 0)"
 
 # ---- hosts ------------------------------------------------------------------------
 
@@ -56,12 +52,7 @@ trap 'exit 130' INT TERM HUP
 
 make_host()
 {
-  ip netns add "$(host "$1")" &&
-    ip -n "$(host "$1")" link set lo up &&
-    ip -n "$(host 0)" link add "v$1" type veth peer name e0 netns "$(host "$1")" &&
-    ip -n "$(host 0)" link set "v$1" master b0 up &&
-    ip -n "$(host "$1")" addr add "10.77.0.$1/24" dev e0 &&
-    ip -n "$(host "$1")" link set e0 up
+  bridged_namespace "$(host "$1")" "$1" "10.77.0.$1"
 }
 
 # The remote shell of mpirun: agent HOST COMMAND...

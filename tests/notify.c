@@ -16,8 +16,8 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "future_value.h"
 #include "tap.h"
+#include "waits.h"
 
 #define WORDS 40 /* words of a block */
 #define LANES 4  /* concurrent rings: three user threads, and the PE itself */
@@ -748,14 +748,9 @@ static uint64_t call(int pe, skua_function function, const void *args, size_t by
 {
     skua_future future = SKUA_FUTURE_INIT;
     uint64_t    result;
-    size_t      got;
-    const void *data;
 
     skua_call(pe, function, args, bytes, skua_done_future(&future));
-    data = skua_future_wait(&future, &got);
-    CHECK(data && got == sizeof result);
-    memcpy(&result, data, sizeof result);
-    skua_future_clear(&future);
+    future_take(&future, &result, sizeof result);
     return result;
 }
 

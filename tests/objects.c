@@ -8,8 +8,8 @@
 #include <skua/skua.h>
 #include <string.h>
 
-#include "future_value.h"
 #include "tap.h"
+#include "waits.h"
 
 /* ---- a class that counts what happens to it -------------------------------------- */
 
@@ -105,8 +105,7 @@ static void on_wait(void *self, const void *data, size_t bytes)
     CHECK(bytes == sizeof other && skua_thread_self());
     memcpy(&other, data, sizeof other);
     skua_invoke_reply(other, ask_entry, "x", 1, skua_done_future(&answer));
-    memcpy(&value, future_value(&answer, sizeof value), sizeof value);
-    skua_future_clear(&answer);
+    value = future_take_int64(&answer);
     skua_thread_yield();
     value++;
     skua_reply(&value, sizeof value);
@@ -122,18 +121,6 @@ static void on_inline(void *self, const void *data, size_t bytes)
 
 /* ---- waiting on PE 0 -------------------------------------------------------------- */
 
-static int64_t wait_for(skua_future *future)
-{
-    size_t      bytes;
-    const void *data = skua_future_wait(future, &bytes);
-    int64_t     value;
-
-    CHECK(data && bytes == sizeof value);
-    memcpy(&value, data, sizeof value);
-    skua_future_clear(future);
-    return value;
-}
-
 /* Returns the sum over all elements of a collection of cells. */
 static int64_t total(skua_collection all)
 {
@@ -141,18 +128,14 @@ static int64_t total(skua_collection all)
     skua_completion done   = skua_done_future(&future);
 
     skua_invoke_all(all, report_entry, &done, sizeof done);
-    return wait_for(&future);
+    return future_take_int64(&future);
 }
 
 /* Returns the sum after all additions in flight, since a broadcast and a message to an element are
  * not ordered. */
 static int64_t settled_total(skua_collection all)
 {
-    skua_future quiet = SKUA_FUTURE_INIT;
-
-    skua_quiescence(skua_done_future(&quiet));
-    skua_future_wait(&quiet, NULL);
-    skua_future_clear(&quiet);
+    wait_quiet();
     return total(all);
 }
 
@@ -166,7 +149,7 @@ static int64_t ask(skua_ref ref)
     skua_future future = SKUA_FUTURE_INIT;
 
     skua_invoke_reply(ref, ask_entry, "x", 1, skua_done_future(&future));
-    return wait_for(&future);
+    return future_take_int64(&future);
 }
 
 /* ---- arrays ------------------------------------------------------------------------- */
@@ -301,7 +284,7 @@ static void test_runaways(void)
         skua_ref    ref    = skua_element1(all, i);
 
         skua_invoke_reply(ref, where_entry, NULL, 0, skua_done_future(&future));
-        CHECK(wait_for(&future) == (skua_home(ref) + 1) % skua_pes());
+        CHECK(future_take_int64(&future) == (skua_home(ref) + 1) % skua_pes());
     }
     skua_collection_destroy(all);
 }
@@ -365,7 +348,7 @@ static void test_entries(void)
 
         skua_invoke_reply(skua_element1(all, i), wait_entry, &other, sizeof other,
                           skua_done_future(&future));
-        CHECK(wait_for(&future) == (19 - i ? 19 - i : 1) + 1);
+        CHECK(future_take_int64(&future) == (19 - i ? 19 - i : 1) + 1);
     }
     skua_invoke_reply(skua_element1(all, 3), ask_entry, NULL, 0, skua_done_future(&future));
     CHECK(skua_future_wait(&future, &bytes) && bytes == 0);
@@ -554,7 +537,7 @@ static void test_truths(void)
         skua_completion done   = skua_done_future(&future);
 
         skua_invoke_all(all, truth_entry, &done, sizeof done);
-        CHECK(wait_for(&future) == 1);
+        CHECK(future_take_int64(&future) == 1);
         skua_collection_destroy(all);
     }
 }

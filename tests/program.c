@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "tap.h"
+#include "waits.h"
 
 #define NUMBERS 1000
 #define MANY    100000
@@ -264,12 +265,9 @@ static void on_ask(void *self, const void *data, size_t bytes)
 
 static int wait_for_answer(skua_future *future)
 {
-    const int *answer = skua_future_wait(future, NULL);
-    int        value;
+    int value;
 
-    CHECK(answer);
-    memcpy(&value, answer, sizeof value);
-    skua_future_clear(future);
+    future_take(future, &value, sizeof value);
     return value;
 }
 
@@ -291,9 +289,7 @@ static void begin_waiting(int argc, char **argv)
     CHECK(wait_for_answer(&future) == 42);
     skua_invoke_reply(ref, ask_entry, NULL, 0, done);
     CHECK(wait_for_answer(&future) == 42);
-    skua_quiescence(done);
-    CHECK(skua_future_wait(&future, NULL) != NULL);
-    skua_future_clear(&future);
+    wait_quiet();
     skua_exit(0);
 }
 

@@ -16,8 +16,8 @@
 #include <string.h>
 
 #include "element_value.h"
-#include "future_value.h"
 #include "tap.h"
+#include "waits.h"
 
 #define MOST_IN_FLIGHT 8
 
@@ -354,8 +354,7 @@ static void start(int argc, char **argv)
 
     (void)argc, (void)argv;
     skua_allreduce(SKUA_SUM, SKUA_UINT64, &seed, 1, skua_done_future(&future));
-    seed = *(const uint64_t *)future_value(&future, sizeof seed);
-    skua_future_clear(&future);
+    future_take(&future, &seed, sizeof seed);
     run_rooted();
     run_calls(seed, 0, calls);
     thread = skua_thread_create(in_thread, &seed, 256 << 10);

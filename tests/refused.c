@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "tap.h"
+#include "waits.h"
 
 #define LARGE ((size_t)48 << 20) /* more operations than the network accepts at once */
 
@@ -90,14 +91,6 @@ static void put_into_no_channel(void)
         skua_channel_put(sender);
 }
 
-static void wait_for_quiet(void)
-{
-    skua_counter quiet = SKUA_COUNTER_INIT;
-
-    skua_quiescence(skua_done_count(&quiet));
-    CHECK(skua_counter_wait(&quiet, 1));
-}
-
 static void make_calls(void)
 {
     skua_region named, anonymous;
@@ -112,7 +105,7 @@ static void make_calls(void)
     }
     skua_sync();
     test_freed(anonymous);
-    wait_for_quiet();
+    wait_quiet();
     skua_sync();
     if (skua_pe() == 0)
         skua_exit(0);

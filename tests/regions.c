@@ -17,8 +17,8 @@
 #include <sys/uio.h>
 #include <unistd.h>
 
-#include "future_value.h"
 #include "tap.h"
+#include "waits.h"
 
 #define PES   64
 #define BYTES 1024 /* bytes of memory for attempts at misuse */
@@ -1026,8 +1026,7 @@ static bool all_say(bool yes)
     int32_t     vote   = yes, all;
 
     skua_allreduce(SKUA_MIN, SKUA_INT32, &vote, 1, skua_done_future(&future));
-    memcpy(&all, future_value(&future, sizeof all), sizeof all);
-    skua_future_clear(&future);
+    future_take(&future, &all, sizeof all);
     return all;
 }
 

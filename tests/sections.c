@@ -17,6 +17,7 @@
 
 #include "stats_now.h"
 #include "tap.h"
+#include "waits.h"
 
 #define MEMBERS  40 /* elements of an array */
 #define SECTIONS 6  /* sections of a round */
@@ -133,14 +134,6 @@ static void on_leave(void *self, const void *data, size_t bytes)
 }
 
 /* ---- PE 0 waits ------------------------------------------------------------------------------ */
-
-static void wait_quiet(void)
-{
-    skua_counter counter = SKUA_COUNTER_INIT;
-
-    skua_quiescence(skua_done_count(&counter));
-    CHECK(skua_counter_wait(&counter, 1));
-}
 
 /* ---- arrays of several kinds ----------------------------------------------------------------- */
 

@@ -10,8 +10,8 @@
 #include <string.h>
 
 #include "stats_now.h"
-#include "future_value.h"
 #include "tap.h"
+#include "waits.h"
 
 #define PES_MAX 16
 #define PERIOD  0.002
@@ -126,9 +126,7 @@ static int64_t total(int64_t value)
     skua_future future = SKUA_FUTURE_INIT;
 
     skua_allreduce(SKUA_SUM, SKUA_INT64, &value, 1, skua_done_future(&future));
-    value = *(const int64_t *)future_value(&future, sizeof value);
-    skua_future_clear(&future);
-    return value;
+    return future_take_int64(&future);
 }
 
 static int64_t sum(const int64_t *counts)

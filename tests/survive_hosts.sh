@@ -14,34 +14,25 @@ steps=${STEPS:-60}
 export SKUA_PIN=none SKUA_DRIVER=tcp SKUA_DRIVER_PATH="$(dirname "$skuarun")/../drivers"
 export SKUA_LAUNCHER="ip netns exec %h"
 
-z=$(namespace z)
 launcher=
 remove_hosts()
 {
   trap '' INT TERM HUP
   [ "$launcher" ] && kill -9 "$launcher" 2>/dev/null
-  for i in a b c d z; do
+  for i in a b c d 0; do
     remove_namespaces "$(namespace $i)"
   done
   rm -rf "$work"
 }
 trap remove_hosts EXIT
 trap 'exit 130' INT TERM HUP
-remove_lost_namespaces
-if [ "$(id -u)" != 0 ] || ! command -v ip >/dev/null || ! ip netns add "$z" 2>/dev/null; then
-  echo "1..0 # SKIP not root, or no network namespaces here"
-  exit 0
-fi
+first_namespace "$(namespace 0)"
 
 # ---- hosts a to d
-ip -n "$z" link add b0 type bridge && ip -n "$z" link set b0 up
+ip -n "$(namespace 0)" link add b0 type bridge && ip -n "$(namespace 0)" link set b0 up
 address=1
 for i in a b c d; do
-  host=$(namespace $i)
-  ip netns add "$host" && ip -n "$host" link set lo up &&
-    ip -n "$z" link add "v$i" type veth peer name e0 netns "$host" &&
-    ip -n "$z" link set "v$i" master b0 up &&
-    ip -n "$host" addr add "10.77.3.$address/24" dev e0 && ip -n "$host" link set e0 up ||
+  bridged_namespace "$(namespace $i)" $i "10.77.3.$address" ||
     { echo "1..0 # SKIP no virtual network here"; exit 0; }
   address=$((address + 1))
 done
@@ -130,7 +121,7 @@ end()
 # vanish SIGNAL HOST: the host loses its link, and its agent and processes get the signal.
 vanish()
 {
-  ip -n "$z" link set "v${2##*-}" down
+  ip -n "$(namespace 0)" link set "v${2##*-}" down
   for pid in $(ip netns pids "$2"); do
     kill "-$1" "$pid" 2>/dev/null
   done
@@ -142,7 +133,7 @@ back()
   for pid in $(ip netns pids "$1"); do
     kill -9 "$pid" 2>/dev/null
   done
-  ip -n "$z" link set "v${1##*-}" up
+  ip -n "$(namespace 0)" link set "v${1##*-}" up
   for i in $a $b $c $d; do
     ip -n "$i" neigh flush dev e0
   done

@@ -123,6 +123,26 @@ remove_lost_namespaces()
   done
 }
 
+# first_namespace NAME: makes a network namespace, or skips the test.
+first_namespace()
+{
+  remove_lost_namespaces
+  if [ "$(id -u)" != 0 ] || ! command -v ip >/dev/null || ! ip netns add "$1" 2>/dev/null; then
+    echo "1..0 # SKIP not root, or no network namespaces here"
+    exit 0
+  fi
+}
+
+# bridged_namespace NAMESPACE LABEL ADDRESS: makes a network namespace whose interface e0 is joined to the
+# bridge b0 in namespace 0 of this test.
+bridged_namespace()
+{
+  ip netns add "$1" && ip -n "$1" link set lo up &&
+    ip -n "$(namespace 0)" link add "v$2" type veth peer name e0 netns "$1" &&
+    ip -n "$(namespace 0)" link set "v$2" master b0 up &&
+    ip -n "$1" addr add "$3/24" dev e0 && ip -n "$1" link set e0 up
+}
+
 tap_end()
 {
   echo "1..$count"

@@ -17,6 +17,7 @@
 
 #include "fixed_addresses.h"
 #include "tap.h"
+#include "waits.h"
 
 #define THREADS 3 /* largest number of threads of an element */
 
@@ -323,14 +324,6 @@ static void on_count(void *self, const void *data, size_t bytes)
     CHECK(bytes == sizeof done);
     memcpy(&done, data, sizeof done);
     skua_contribute(self, SKUA_SUM, SKUA_INT64, &((struct roamer *)self)->pokes, 1, done);
-}
-
-static void wait_quiet(void)
-{
-    skua_counter counter = SKUA_COUNTER_INIT;
-
-    skua_quiescence(skua_done_count(&counter));
-    CHECK(skua_counter_wait(&counter, 1));
 }
 
 static bool all_ended(void *arg)

@@ -21,6 +21,7 @@
 #include <string.h>
 
 #include "tap.h"
+#include "waits.h"
 
 #define INDICES    60
 #define REDUCTIONS 4 /* steps of each element in a round */
@@ -304,14 +305,6 @@ static bool all_counted(void *arg)
 {
     (void)arg;
     return sums == sums_wanted;
-}
-
-static void wait_quiet(void)
-{
-    skua_counter counter = SKUA_COUNTER_INIT;
-
-    skua_quiescence(skua_done_count(&counter));
-    CHECK(skua_counter_wait(&counter, 1));
 }
 
 static void check_round(int shouts)

@@ -5,16 +5,16 @@
 #include <skua/skua.h>
 #include <stdio.h>
 
-#define PIECES_MOST (1 << 24)
-#define EPS_LEAST   1e-4 /* limit that keeps fixed-point energies (body.h) from overflowing */
+#define PIECES_MAX (1 << 24)
+#define EPS_MIN    1e-4 /* limit that keeps fixed-point energies (body.h) from overflowing */
 
 static bool options_complete(const struct barneshut_options *o)
 {
-    if (!(o->eps >= EPS_LEAST))
+    if (!(o->eps >= EPS_MIN))
         return arguments_refuse("barneshut", "--eps must be at least 0.0001");
     if (o->per_piece < o->leaf)
         return arguments_refuse("barneshut", "--per-piece must not be less than --leaf");
-    if (2 * o->particles / o->per_piece > PIECES_MOST)
+    if (2 * o->particles / o->per_piece > PIECES_MAX)
         return arguments_refuse("barneshut",
                                 "--per-piece is too small: there would be more than 2^24 pieces");
     return true;

@@ -7,10 +7,10 @@
 
 #include "common/numbers.h"
 
-#define OFFSET      4.0   /* displacement of the second sphere */
-#define MASS_LIMIT  0.999 /* bodies lie within this fraction of the mass */
-#define RADIUS_MOST 9.0
-#define PI          3.14159265358979323846
+#define OFFSET     4.0   /* displacement of the second sphere */
+#define MASS_LIMIT 0.999 /* bodies lie within this fraction of the mass */
+#define RADIUS_MAX 9.0
+#define PI         3.14159265358979323846
 
 /* Returns a number of [0, most); *state is that of a splitmix64 generator. */
 static double plummer_random(uint64_t *state, double most)
@@ -41,7 +41,7 @@ static double plummer_radius(uint64_t *state)
 
     do
         r = 1 / sqrt(pow(plummer_random(state, MASS_LIMIT), -2.0 / 3) - 1);
-    while (!(r <= RADIUS_MOST));
+    while (!(r <= RADIUS_MAX));
     return r;
 }
 

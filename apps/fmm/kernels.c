@@ -133,8 +133,5 @@ static void kernel_multiply(const struct translate_matrix *matrix, const lanes *
     }
 }
 
-#define KERNELS_NAME(set)  KERNELS_NAME2(set)
-#define KERNELS_NAME2(set) #set
-
 extern const struct fmm_kernels FMM_KERNELS;
-const struct fmm_kernels FMM_KERNELS = {KERNELS_NAME(FMM_KERNELS), kernel_near, kernel_multiply};
+const struct fmm_kernels        FMM_KERNELS = {FMM_NAME, kernel_near, kernel_multiply};

@@ -78,7 +78,7 @@ static int64_t kernel_subtract(double *strip, int64_t rows, const double *pivot,
 
 /* ---- products ----------------------------------------------------------------------------- */
 
-#if LU_UPDATE
+#if LU_VECTOR > 16 || !defined(__x86_64__) /* there OpenBLAS uses larger vectors */
 
 /* Computes a tile of c, of TILE_ROWS rows and `vectors` registers, which is a constant where this
  * is called. */

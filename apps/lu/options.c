@@ -8,8 +8,8 @@
 
 #include "map.h"
 
-#define SIZE_MAX_ROWS (1 << 20)
-#define BLOCKS_MAX    1024
+#define ROWS_MAX   (1 << 20)
+#define BLOCKS_MAX 1024
 
 /* Small blocks balance the work of small matrices, large ones are multiplied faster. */
 static int64_t options_block(int64_t size)
@@ -63,7 +63,7 @@ bool lu_options_read(struct lu_options *o, int32_t **table, int argc, char **arg
     const char           *path   = NULL;
     struct argument_list  grid   = {.count = 0};
     const struct argument list[] = {
-        {"size", ARGUMENT_NUMBER, &o->size, 1, SIZE_MAX_ROWS, "N",
+        {"size", ARGUMENT_NUMBER, &o->size, 1, ROWS_MAX, "N",
          "rows and columns of the matrix (default: 1024)"},
         {"block", ARGUMENT_NUMBER, &o->block, 1, 4096, "B",
          "rows and columns of a block (default: 64 to 256, by the size)"},
@@ -90,7 +90,7 @@ bool lu_options_read(struct lu_options *o, int32_t **table, int argc, char **arg
          "steps before its panel from which a column is updated first, and\n"
          "alone (default: 1 on one or two columns of PEs, otherwise 3)"},
         {"seed", ARGUMENT_NUMBER, &o->seed, 0, INT32_MAX, "N", "of the random matrix (default: 1)"},
-        {"zero-column", ARGUMENT_NUMBER, &o->zero, 0, SIZE_MAX_ROWS, "C",
+        {"zero-column", ARGUMENT_NUMBER, &o->zero, 0, ROWS_MAX, "C",
          "make column C zero: the matrix is singular"},
         {"dgemm", ARGUMENT_FLAG, &o->dgemm, 0, 0, NULL,
          "also measure matrix products on all PEs: the limit of the rate"},

@@ -13,22 +13,11 @@
  * so that the scheduler handles arrived messages in between.  When no message is in flight, all
  * updates are done: quiescence detection notifies PE 0.
  */
-#include <inttypes.h>
 #include <skua/skua.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
-#include "common/series.h"
-#include "options.h"
+#include "report.h"
 #include "sequence.h"
-#include "table.h"
-
-#define LOOK_AHEAD 1024             /* the rule: how many numbers may be ahead of their updates */
-#define STEP       (LOOK_AHEAD / 2) /* half are generated in a step, half wait in the stream    */
-#define LAP        16               /* steps between two synchronisations of the PEs            */
-#define PREFETCH   64               /* distance of prefetches, in updates                       */
-#define PER_WORD   4                /* updates per word of the table                            */
 
 struct updater {
     struct table table;       /* the words of this PE */
@@ -47,15 +36,6 @@ static skua_entry                  update_entry, step_entry, lap_entry, count_en
 static skua_collection             updaters; /* used on PE 0, like the next variable */
 static double                      started, seconds;
 
-/* ---- the table ---------------------------------------------------------------------- */
-
-/* Words are distributed in order and evenly over any number of PEs: word i is on PE
- * floor(i * PEs / 2^m), which takes one multiplication. */
-static inline int owner(uint64_t i, uint64_t pes, int log2)
-{
-    return (int)(i * pes >> log2);
-}
-
 /* The constructor of an updater. */
 static void construct(void *self, const void *data, size_t none)
 {
@@ -71,22 +51,9 @@ static void construct(void *self, const void *data, size_t none)
 
 /* ---- updates ------------------------------------------------------------------------- */
 
-/* Updates words of this PE, prefetching each word some updates ahead.  (The index is relative to
- * the beginning of our table: a pointer to where word 0 would be saves a subtraction, but Neoverse
- * cores ignore prefetches relative to such a pointer.) */
 static void apply(void *arg, const void *items, size_t count)
 {
-    struct updater *u = arg;
-    const uint64_t *a = items;
-    uint64_t       *t = u->table.word, first = u->table.first, mask = u->table.mask;
-    size_t          i = 0;
-
-    for (; i + PREFETCH < count; i++) {
-        __builtin_prefetch(&t[(a[i + PREFETCH] & mask) - first], 1);
-        t[(a[i] & mask) - first] ^= a[i];
-    }
-    for (; i < count; i++)
-        t[(a[i] & mask) - first] ^= a[i];
+    table_update(&((struct updater *)arg)->table, items, count);
 }
 
 /* Generates the next numbers of this PE's part of the sequence. */
@@ -98,21 +65,10 @@ static void make_numbers(struct updater *u, uint64_t count)
 
     for (uint64_t i = 0; i < count; i++) {
         a = sequence_next(a);
-        skua_stream_put(stream, owner(a & mask, pes, log2), &a);
+        skua_stream_put(stream, table_owner(a & mask, pes, log2), &a);
     }
     u->a = a;
     u->made += count;
-}
-
-/* Shows progress on a terminal, every second. */
-static void show_progress(struct updater *u)
-{
-    if (skua_pe() != 0 || !progress_due(&u->shown, skua_time()))
-        return;
-    if (u->made == u->total)
-        progress_clear();
-    else
-        progress_show("%3.0f %% of the updates", 100 * (double)u->made / (double)u->total);
 }
 
 /* ---- entries -------------------------------------------------------------------------- */
@@ -146,7 +102,7 @@ static void on_step(void *self, const void *data, size_t bytes)
     (void)data, (void)bytes;
     make_numbers(u, left < STEP ? left : STEP);
     if (++u->steps % LAP == 0) {
-        show_progress(u);
+        report_progress(&u->shown, u->made, u->total);
         skua_contribute_nothing(u, skua_done_invoke_all(skua_collection_of(u), lap_entry));
         u->waiting = u->steps / LAP > u->laps + 1;
     }
@@ -187,18 +143,6 @@ static void update(skua_done_fn then)
     skua_quiescence(skua_done_call(then, NULL));
 }
 
-static void report(void)
-{
-    double words = (double)(UINT64_C(1) << options.log2), rate = PER_WORD * words / seconds;
-
-    printf("table of 2^%d words (%.1f MiB), %.0f updates, %d PEs\n", options.log2,
-           words * sizeof(uint64_t) / (1 << 20), PER_WORD * words, skua_pes());
-    printf("%.6f GUP/s, %.6f per PE; %.3f s\n", 1e-9 * rate, 1e-9 * rate / skua_pes(), seconds);
-    series_print(&(struct series){"randomaccess", options.series, NULL, 8, skua_pes()}, "rate",
-                 rate);
-}
-
-/* The benchmark permits one wrong word in a hundred; this program permits none. */
 static void counted(void *arg, const void *data, size_t bytes)
 {
     uint64_t errors = 1;
@@ -206,8 +150,7 @@ static void counted(void *arg, const void *data, size_t bytes)
     (void)arg;
     if (bytes == sizeof errors)
         memcpy(&errors, data, sizeof errors);
-    printf("%" PRIu64 " errors; verified in %.3f s\n", errors, seconds);
-    skua_exit(errors ? 1 : 0);
+    report_errors(errors, seconds);
 }
 
 static void on_undone(void *arg, const void *data, size_t bytes)
@@ -223,7 +166,7 @@ static void on_done(void *arg, const void *data, size_t bytes)
 {
     (void)arg, (void)data, (void)bytes;
     seconds = skua_time() - started;
-    report();
+    report_rate(&options, seconds);
     if (options.verify)
         update(on_undone);
     else

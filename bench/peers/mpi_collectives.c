@@ -65,14 +65,14 @@ static void alltoall(int root, size_t bytes, double *from, double *to)
 }
 
 static const struct collectives_kind kinds[] = {
-    {"allreduce_us", COLLECTIVES_MAX_BYTES, allreduce},
-    {"reduce_us", COLLECTIVES_MAX_BYTES, reduce},
-    {"broadcast_us", COLLECTIVES_MAX_BYTES, broadcast},
-    {"scan_us", COLLECTIVES_MAX_BLOCK, scan},
-    {"gather_us", COLLECTIVES_MAX_BLOCK, gather},
-    {"scatter_us", COLLECTIVES_MAX_BLOCK, scatter},
-    {"allgather_us", COLLECTIVES_MAX_BLOCK, allgather},
-    {"alltoall_us", COLLECTIVES_MAX_BLOCK, alltoall},
+    {"allreduce_us", COLLECTIVES_BYTES_MAX, allreduce},
+    {"reduce_us", COLLECTIVES_BYTES_MAX, reduce},
+    {"broadcast_us", COLLECTIVES_BYTES_MAX, broadcast},
+    {"scan_us", COLLECTIVES_BLOCK_MAX, scan},
+    {"gather_us", COLLECTIVES_BLOCK_MAX, gather},
+    {"scatter_us", COLLECTIVES_BLOCK_MAX, scatter},
+    {"allgather_us", COLLECTIVES_BLOCK_MAX, allgather},
+    {"alltoall_us", COLLECTIVES_BLOCK_MAX, alltoall},
     {NULL, 0, NULL},
 };
 

@@ -9,7 +9,7 @@
 
 #include "bench_network.h"
 
-static char       buffer[2][NETWORK_MAX_BYTES];
+static char       buffer[2][NETWORK_BYTES_MAX];
 static MPI_Status statuses[BENCH_WINDOW];
 
 static void roundtrip(const char *series, int me, int read_all)

@@ -16,8 +16,8 @@
 #include "base/memory.h"
 #include "checkpoint/checksum.h"
 
-#define MANIFEST_MAX_PES     (1 << 24)
-#define MANIFEST_MAX_SECONDS INT64_C(9000000000) /* since the epoch: fits in nanoseconds */
+#define MANIFEST_PES_MAX     (1 << 24)
+#define MANIFEST_SECONDS_MAX INT64_C(9000000000) /* since the epoch: fits in nanoseconds */
 #define MANIFEST_HEAD        512                 /* bytes of the lines before the images, at most */
 #define MANIFEST_LINE        96                  /* bytes of the line of an image, at most        */
 
@@ -119,11 +119,11 @@ static bool manifest_parse_head(struct ski_manifest *manifest, const char **text
         used == 0 || (*text)[used] != '\n')
         return false;
     *text += used + 1;
-    if (seconds < 0 || seconds >= MANIFEST_MAX_SECONDS || nanoseconds < 0 ||
+    if (seconds < 0 || seconds >= MANIFEST_SECONDS_MAX || nanoseconds < 0 ||
         nanoseconds >= 1000000000)
         return false;
     manifest->time_ns = seconds * 1000000000 + nanoseconds;
-    return manifest->generation > 0 && manifest->pes > 0 && manifest->pes <= MANIFEST_MAX_PES &&
+    return manifest->generation > 0 && manifest->pes > 0 && manifest->pes <= MANIFEST_PES_MAX &&
            manifest->processes > 0 && manifest->processes <= manifest->pes && manifest->hosts > 0 &&
            manifest->hosts <= manifest->processes;
 }

@@ -12,7 +12,7 @@
 #include "base/memory.h"
 #include "checkpoint/store_file.h"
 
-#define STORE_MAX_MANIFEST ((off_t)1 << 30) /* bytes; a longer manifest is refused */
+#define STORE_MANIFEST_MAX ((off_t)1 << 30) /* bytes; a longer manifest is refused */
 
 int ski_store_file_list(const char *path, struct ski_store_generation **list, char *reason)
 {
@@ -40,7 +40,7 @@ static char *store_read_text(int folder, const char *name, size_t *bytes)
     ssize_t     n = -1;
 
     if (fd >= 0 && fstat(fd, &found) == 0 && S_ISREG(found.st_mode) &&
-        found.st_size < STORE_MAX_MANIFEST) {
+        found.st_size < STORE_MANIFEST_MAX) {
         text = ski_calloc(1, (size_t)found.st_size + 1);
         n    = read(fd, text, (size_t)found.st_size);
     } else if (fd >= 0) {

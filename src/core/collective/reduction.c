@@ -19,10 +19,9 @@
 
 #define REDUCTION_IN_PLACE_FROM 8192   /* bytes from which a partial result is not copied */
 #define REDUCTION_PACED_FROM    131072 /* bytes of a contribution that counts several times ... */
-#define REDUCTION_PACED_TO      ((size_t)1 << 20)   /* ... of a call of at most so many ...      */
-#define REDUCTION_PACED_PES     8                   /* ... of at least so many PEs ...            */
-#define REDUCTION_PACED_COST    8                   /* ... and how often                          */
-#define REDUCTION_MAX_AHEAD     (UINT64_C(1) << 24) /* difference of numbers in flight, at most */
+#define REDUCTION_PACED_TO      ((size_t)1 << 20) /* ... of a call of at most so many ...      */
+#define REDUCTION_PACED_PES     8                 /* ... of at least so many PEs ...            */
+#define REDUCTION_PACED_COST    8                 /* ... and how often                          */
 
 _Static_assert(sizeof(struct ski_reduction_head) == SKI_REDUCE_MIN, "see builtin.h");
 _Static_assert(SKI_REDUCE_MIN == SKI_COMPLETE_MIN,
@@ -537,13 +536,11 @@ static bool reduction_bytes_valid(const struct ski_pe *self, const struct ski_re
 static bool reduction_head_valid(const struct ski_pe *self, const struct ski_reduction_head *head,
                                  size_t bytes)
 {
-    uint64_t ahead = head->number - self->collectives->next;
-
     return (uint32_t)head->root < (uint32_t)self->pes &&
            head->algorithm < SKI_REDUCTION_ALGORITHMS &&
            ski_op_function((skua_op)head->op, head->type) &&
            reduction_bytes_valid(self, head, bytes) &&
-           (ahead <= REDUCTION_MAX_AHEAD || -ahead <= REDUCTION_MAX_AHEAD);
+           ski_reduction_number_valid(self->collectives, head->number);
 }
 
 /* Returns whether @p msg agrees with the record @p r, unless NULL, or has a valid head.  A head

@@ -64,6 +64,8 @@ struct ski_reduction_call {
     skua_completion           done;
 };
 
+#define SKI_REDUCTION_AHEAD_MAX (UINT64_C(1) << 24) /* difference of numbers in flight */
+
 /** Returns the head of a contribution or result. */
 static inline struct ski_reduction_head *ski_reduction_head_of(skua_msg *msg)
 {
@@ -74,6 +76,14 @@ static inline struct ski_reduction_head *ski_reduction_head_of(skua_msg *msg)
 static inline char *ski_reduction_elements(skua_msg *msg)
 {
     return (char *)(ski_reduction_head_of(msg) + 1);
+}
+
+/** Returns whether a reduction with the @p number, which another PE has sent, can be in flight. */
+static inline bool ski_reduction_number_valid(const struct ski_collectives *c, uint64_t number)
+{
+    uint64_t ahead = number - c->next;
+
+    return ahead <= SKI_REDUCTION_AHEAD_MAX || -ahead <= SKI_REDUCTION_AHEAD_MAX;
 }
 
 /** Returns a message with room for a head and @p bytes of elements. */

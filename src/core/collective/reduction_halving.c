@@ -47,12 +47,11 @@
 #include "core/pe/pe.h"
 #include "core/sched/completion.h"
 
-#define HALVING_ROUND_COST 22528               /* bytes that take as long as a round */
-#define HALVING_ROOT_PES   16                  /* PEs from which a root's result is made so */
-#define HALVING_MAX        1                   /* calls to a root that exchange at a time */
-#define HALVING_COPIED     8192                /* bytes up to which what is sent is copied */
-#define HALVING_ENDED      UINT32_MAX          /* round of a record that waits for the network */
-#define HALVING_MAX_AHEAD  (UINT64_C(1) << 24) /* difference of numbers in flight, at most */
+#define HALVING_ROUND_COST 22528      /* bytes that take as long as a round */
+#define HALVING_ROOT_PES   16         /* PEs from which a root's result is made so */
+#define HALVING_MAX        1          /* calls to a root that exchange at a time */
+#define HALVING_COPIED     8192       /* bytes up to which what is sent is copied */
+#define HALVING_ENDED      UINT32_MAX /* round of a record that waits for the network */
 
 /* A part of the elements of a call. */
 struct halving_range {
@@ -363,14 +362,12 @@ void ski_halving_begin(struct ski_pe *self, const struct ski_reduction_call *cal
 static bool halving_head_valid(const struct ski_pe *self, const struct ski_reduction_head *head,
                                size_t *bytes)
 {
-    uint64_t ahead = head->number - self->collectives->next;
-
     if (head->algorithm != SKI_REDUCTION_HALVED || (head->all && head->want_credit) ||
         head->barrier || head->all > 1 ||
         (uint32_t)head->root >= (head->all ? 1 : (uint32_t)self->pes) ||
         !ski_op_function((skua_op)head->op, (skua_type)head->type) ||
         head->count > self->job->arena->bytes >> ski_type_shift((skua_type)head->type) ||
-        (ahead > HALVING_MAX_AHEAD && -ahead > HALVING_MAX_AHEAD))
+        !ski_reduction_number_valid(self->collectives, head->number))
         return false;
     *bytes = (size_t)head->count << ski_type_shift((skua_type)head->type);
     return ski_split_algorithm(self, head, *bytes) == SKI_REDUCTION_HALVED;

@@ -28,9 +28,8 @@
 #include "core/pe/pe.h"
 #include "core/sched/completion.h"
 
-#define HOSTS_ROUND_UP   254                 /* a set sent to the first PE of its host    */
-#define HOSTS_ROUND_DOWN 255                 /* the result sent to the PEs of a host      */
-#define HOSTS_MAX_AHEAD  (UINT64_C(1) << 24) /* difference of numbers in flight, at most */
+#define HOSTS_ROUND_UP   254 /* a set sent to the first PE of its host    */
+#define HOSTS_ROUND_DOWN 255 /* the result sent to the PEs of a host      */
 
 /* The additional state of such a reduction. */
 struct ski_reduction_hosts {
@@ -241,14 +240,13 @@ static bool reduction_hosts_head_valid(const struct ski_pe             *self,
                                        const struct ski_reduction_head *head, size_t rest,
                                        size_t *bytes)
 {
-    uint64_t ahead = head->number - self->collectives->next;
-    size_t   each;
+    size_t each;
 
     if (!ski_job_is_mixed(self->job) || !head->all || head->root != 0 ||
         head->algorithm != SKI_REDUCTION_HOSTS || head->want_credit ||
         !ski_op_function((skua_op)head->op, (skua_type)head->type) ||
         head->count > rest >> ski_type_shift((skua_type)head->type) ||
-        (ahead > HOSTS_MAX_AHEAD && -ahead > HOSTS_MAX_AHEAD))
+        !ski_reduction_number_valid(self->collectives, head->number))
         return false;
     *bytes = (size_t)head->count << ski_type_shift((skua_type)head->type);
     each   = sizeof(struct ski_set_block) + ski_block_set_stride(*bytes);

@@ -5,7 +5,7 @@
 #include "core/collective/reduction_order.h"
 #include "tests/tap.h"
 
-#define ORDER_MAX_PES 40
+#define ORDER_PES_MAX 40
 
 /* The PEs that a partial result comprises: [from, to). */
 struct order_range {
@@ -22,7 +22,7 @@ static bool order_join(struct order_range *into, struct order_range lower, struc
  * returns. */
 static bool test_tree(int pes, int target, int (*delegate)(int, int, int, int))
 {
-    struct order_range held[ORDER_MAX_PES];
+    struct order_range held[ORDER_PES_MAX];
     bool               ok = true;
 
     for (int pe = 0; pe < pes; pe++)
@@ -58,7 +58,7 @@ static bool test_before_root(int pes, int root)
 /* Returns whether all PEs receive as many partial results in a reduction to each PE in turn. */
 static bool test_balance(int pes)
 {
-    int received[ORDER_MAX_PES] = {0};
+    int received[ORDER_PES_MAX] = {0};
 
     for (int root = 0; root < pes; root++)
         for (int k = 0; k < ski_block_levels(pes); k++)
@@ -101,7 +101,7 @@ int main(void)
 {
     bool trees = true, rooted = true, before = true, exchanges = true;
 
-    for (int pes = 1; pes <= ORDER_MAX_PES; pes++) {
+    for (int pes = 1; pes <= ORDER_PES_MAX; pes++) {
         for (int target = 0; target < pes; target++) {
             trees  = trees && test_tree(pes, target, ski_block_delegate);
             rooted = rooted && test_tree(pes, target, ski_block_root_delegate);

@@ -18,7 +18,7 @@
 #include "core/message/message.h"
 
 #define ISO_ZONES       96        /* sizes of blocks: four to a power of two        */
-#define ISO_MIN_SHIFT   6         /* the smallest block has 4 << 6 bytes; all are cache lines */
+#define ISO_SHIFT_MIN   6         /* the smallest block has 4 << 6 bytes; all are cache lines */
 #define ISO_STACKS      ISO_ZONES /* the number of the zone that holds slots */
 #define ISO_GUARD_LARGE ((size_t)1 << 20)
 #define ISO_GUARD_SMALL ((size_t)64 << 10)
@@ -153,7 +153,7 @@ int ski_isomalloc_owner(const void *at)
 
 static size_t iso_zone_block(unsigned zone)
 {
-    return zone == ISO_STACKS ? iso.slot : (size_t)(4 + zone % 4) << (ISO_MIN_SHIFT + zone / 4);
+    return zone == ISO_STACKS ? iso.slot : (size_t)(4 + zone % 4) << (ISO_SHIFT_MIN + zone / 4);
 }
 
 static size_t iso_zone_bytes(unsigned zone)
@@ -207,7 +207,7 @@ uintptr_t ski_isomalloc_block(const void *at)
 
 static size_t iso_first_place(const struct ski_isomalloc *m, uintptr_t at)
 {
-    return (size_t)((at >> ISO_MIN_SHIFT) * ISO_GOLDEN >> 20) & m->mask;
+    return (size_t)((at >> ISO_SHIFT_MIN) * ISO_GOLDEN >> 20) & m->mask;
 }
 
 static struct ski_iso_block *iso_find(const struct ski_isomalloc *m, uintptr_t at)

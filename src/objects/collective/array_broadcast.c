@@ -7,7 +7,6 @@
 #include "core/net/net.h"
 #include "core/pe/handler.h"
 #include "core/message/msg_counts.h"
-#include "core/sched/thread.h"
 #include "objects/chare/invoke.h"
 #include "objects/collective/array_broadcast_msg.h"
 #include "objects/location/closing.h"
@@ -141,13 +140,7 @@ static void array_broadcast_run(struct ski_object *object, const struct ski_entr
     object->last_broadcast = head->number;
     if (!entry || (object->state != SKI_ALIVE && object->state != SKI_LEAVING))
         return;
-    ski_thread_pin(ski_self); /* if a user thread broadcasts, and an entry waits */
-    if (SKI_UNLIKELY(head->nocopy))
-        ski_entry_run(object, entry,
-                      ski_nocopy_copy(head->entry, head, sizeof *head + bytes, sizeof *head));
-    else
-        ski_entry_run_on(object, entry, head->entry, head + 1, bytes);
-    ski_thread_unpin(ski_self);
+    ski_nocopy_run_on(object, head->entry, head, sizeof *head, bytes, head->nocopy);
 }
 
 /* Keeps a broadcast that came before one that an element still misses. */

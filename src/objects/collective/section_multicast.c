@@ -7,7 +7,6 @@
 #include "core/pe/handler.h"
 #include "core/message/msg_counts.h"
 #include "core/message/msg_share.h"
-#include "core/sched/thread.h"
 #include "objects/chare/invoke.h"
 #include "objects/collective/section_reduction_member.h"
 #include "objects/location/closing.h"
@@ -119,22 +118,6 @@ static SKI_COLD void section_multicast_defer(struct ski_section_member          
     *at       = msg;
 }
 
-static void section_multicast_run_entry(struct ski_object                   *object,
-                                        const struct section_multicast_head *head, size_t bytes)
-{
-    const struct ski_entry *entry = &ski_self->objects->run[head->entry];
-
-    if (SKI_UNLIKELY(ski_measure_counts(ski_self)))
-        ski_measure_count_member(head->id, object, bytes);
-    ski_thread_pin(ski_self); /* if a user thread sends, and the entry waits */
-    if (SKI_UNLIKELY(head->nocopy))
-        ski_entry_run(object, entry,
-                      ski_nocopy_copy(head->entry, head, sizeof *head + bytes, sizeof *head));
-    else
-        ski_entry_run_on(object, entry, head->entry, head + 1, bytes);
-    ski_thread_unpin(ski_self);
-}
-
 /* Runs the entry of a multicast.  Meanwhile a contribution of the member to the same section finds
  * its record without a search. */
 static inline void section_multicast_run_member(struct ski_section                  *section,
@@ -144,9 +127,11 @@ static inline void section_multicast_run_member(struct ski_section              
 {
     struct ski_sections *sections = ski_sections_of(section->self->objects);
 
+    if (SKI_UNLIKELY(ski_measure_counts(ski_self)))
+        ski_measure_count_member(head->id, member->object, bytes);
     sections->running  = section;
     sections->receiver = member;
-    section_multicast_run_entry(member->object, head, bytes);
+    ski_nocopy_run_on(member->object, head->entry, head, sizeof *head, bytes, head->nocopy);
     sections->receiver = NULL; /* an entry that waits lets others run: their records may be gone */
 }
 

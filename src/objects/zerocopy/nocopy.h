@@ -22,6 +22,7 @@
 #include "objects/zerocopy/nocopy_fetch.h"
 
 struct ski_entry;
+struct ski_object;
 struct ski_pe;
 
 /* Bytes of the smallest message to a host. */
@@ -55,8 +56,11 @@ void ski_nocopy_hold(skua_msg *msg);
 /** Counts one more copy of a message that is held; skua_nocopy_free() frees it. */
 void ski_nocopy_count_copy(const void *data, size_t bytes);
 
-/** Returns a copy of a message that is held, counted, without its first @p head bytes. */
-skua_msg *ski_nocopy_copy(uint32_t handler, const void *data, size_t bytes, size_t head);
+/** Runs the entry with the number @p handler for an object that is here, with the @p bytes of data
+ *  behind @p head.  The caller still owns them; if they have @p nocopy arguments, they belong to a
+ *  message that is held, and the entry gets a counted copy. */
+void ski_nocopy_run_on(struct ski_object *object, uint32_t handler, const void *head,
+                       size_t head_bytes, size_t bytes, bool nocopy);
 
 /** Returns a copy of @p msg, which may have nocopy arguments, for an object that migrates: data
  * that the program has in memory of the object are in the copy.  NULL: there are none. */

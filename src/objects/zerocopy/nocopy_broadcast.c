@@ -10,6 +10,7 @@
 #include "core/net/net.h"
 #include "core/pe/builtin.h"
 #include "core/pe/handler.h"
+#include "core/sched/thread.h"
 #include "objects/chare/entry.h"
 #include "objects/model/class.h"
 #include "objects/zerocopy/nocopy.h"
@@ -174,7 +175,8 @@ void ski_nocopy_count_copy(const void *data, size_t bytes)
         ski_buffer_share_add(ski_self, ski_nocopy_buffer(arg));
 }
 
-skua_msg *ski_nocopy_copy(uint32_t handler, const void *data, size_t bytes, size_t head)
+/* Returns a copy of a message that is held, counted, without its first @p head bytes. */
+static skua_msg *nocopy_copy(uint32_t handler, const void *data, size_t bytes, size_t head)
 {
     skua_msg *msg;
 
@@ -184,6 +186,19 @@ skua_msg *ski_nocopy_copy(uint32_t handler, const void *data, size_t bytes, size
     ski_nocopy_trailer_at(msg + 1, msg->bytes)->first -= head;
     ski_nocopy_count_copy(data, bytes);
     return msg;
+}
+
+void ski_nocopy_run_on(struct ski_object *object, uint32_t handler, const void *head,
+                       size_t head_bytes, size_t bytes, bool nocopy)
+{
+    const struct ski_entry *entry = &ski_self->objects->run[handler];
+
+    ski_thread_pin(ski_self); /* if a user thread sends, and the entry waits */
+    if (SKI_UNLIKELY(nocopy))
+        ski_entry_run(object, entry, nocopy_copy(handler, head, head_bytes + bytes, head_bytes));
+    else
+        ski_entry_run_on(object, entry, handler, (const char *)head + head_bytes, bytes);
+    ski_thread_unpin(ski_self);
 }
 
 void ski_nocopy_invoke_group(struct ski_pe *self, skua_collection all, skua_entry entry,

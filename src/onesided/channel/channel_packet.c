@@ -27,8 +27,7 @@
 #include "onesided/channel/channel.h"
 #include "onesided/channel/channel_pe.h"
 
-#define PACKET_ZCOPY_MIN 8192 /* bytes from which on data are sent to other hosts without a copy   \
-                               */
+#define PACKET_ZCOPY_MIN 8192 /* bytes that are sent to other hosts without a copy */
 
 /* ---- the sender ------------------------------------------------------------------------------ */
 

@@ -13,7 +13,7 @@
 #include "onesided/team/team_send.h"
 #include "onesided/team/team_slot.h"
 
-#define TEAM_MAX_AHEAD (1u << 24) /* difference of call numbers in flight, at most */
+#define TEAM_AHEAD_MAX (1u << 24) /* difference of call numbers in flight */
 
 /* Ends the job if @p msg is of a call that this member makes by slots: another member makes another
  * call. */
@@ -41,7 +41,7 @@ static void team_on_early(struct ski_pe *self, struct ski_team *team, struct ski
     int                         rank = ski_team_rank_of(team, msg->source);
 
     if (rank < 0 || head->kind.collective >= SKI_COLLECTIVES ||
-        head->call - team->calls > TEAM_MAX_AHEAD) {
+        head->call - team->calls > TEAM_AHEAD_MAX) {
         if (rank >= 0 && head->kind.collective < SKI_COLLECTIVES)
             team_check_slots(self, team, head, rank);
         ski_net_drop(self, msg); /* among others, the call is over */

@@ -173,6 +173,10 @@ void bench_progress(const char *what);
 /** Shows, as bench_progress() does, which step of which round is being measured. */
 void bench_step(int round, int rounds, const char *what);
 
+/** Shows a step whose name @p format makes, as bench_step() does. */
+__attribute__((format(printf, 3, 4))) void bench_stepf(int round, int rounds, const char *format,
+                                                       ...);
+
 /* ---- comparing results ----------------------------------------------------------- */
 
 /** Returns a / b, or 0, which means "not measured", if a or b is 0. */
@@ -186,6 +190,10 @@ void bench_print_goals_head(const char *title);
 
 /** Prints a goal and whether it is met; @p relation is "<", "<=" or ">=". */
 void bench_print_goal(const char *what, double measured, const char *relation, double goal);
+
+/** Prints a goal whose name @p format makes, as bench_print_goal() does. */
+__attribute__((format(printf, 4, 5))) void bench_print_goalf(double measured, const char *relation,
+                                                             double goal, const char *format, ...);
 
 /** Prints a value in a column of that width, or '-' if it was not measured. */
 void bench_print_value(double value, int width);

@@ -57,10 +57,7 @@ static int bench_armci_side(size_t i)
 static double bench_armci_get(const struct results *r, const char *library, const char *mpi,
                               size_t bytes, const char *metric)
 {
-    char series[48];
-
-    snprintf(series, sizeof series, "%s-%s", library, mpi);
-    return results_get(r, series, bytes, metric);
+    return results_get_series(r, bytes, metric, "%s-%s", library, mpi);
 }
 
 /* Returns the microseconds of a patch whose side is number @p i. */
@@ -92,14 +89,11 @@ static void bench_armci_run_one(struct results *results, const struct bench_host
 static void bench_armci_run(struct results *results, const struct bench_host *host, int round,
                             int rounds)
 {
-    char what[64];
-
     for (size_t m = 0; m < MPIS; m++)
         for (size_t l = 0; l < LIBRARIES; l++)
             for (int tcp = 0; tcp < 2; tcp++) {
-                snprintf(what, sizeof what, "%s, %s%s", libraries[l], mpis[m],
-                         tcp ? ", over TCP" : "");
-                bench_step(round, rounds, what);
+                bench_stepf(round, rounds, "%s, %s%s", libraries[l], mpis[m],
+                            tcp ? ", over TCP" : "");
                 bench_armci_run_one(results, host, libraries[l], mpis[m], tcp);
             }
 }
@@ -182,32 +176,28 @@ static double bench_armci_worst(const struct results *r, const char *mpi, const 
 static void bench_armci_print_patch_goals(const struct results *r, const char *mpi, size_t k)
 {
     const char *metric = patches[k].metric;
-    char        text[96];
 
     if (strstr(metric, "acc_us")) {
-        snprintf(text, sizeof text, "%s rate / ARMCI-MPI's, worst", patches[k].what);
-        bench_print_goal(text, bench_ratio(1, bench_armci_worst(r, mpi, metric, 0, SIDES)),
-                         ">=", 1.5);
+        bench_print_goalf(bench_ratio(1, bench_armci_worst(r, mpi, metric, 0, SIDES)), ">=", 1.5,
+                          "%s rate / ARMCI-MPI's, worst", patches[k].what);
         return;
     }
-    snprintf(text, sizeof text, "%s / ARMCI-MPI's, worst of 1 x 1 to 16 x 16", patches[k].what);
-    bench_print_goal(text, bench_armci_worst(r, mpi, metric, 0, SMALL), "<=", 0.5);
-    snprintf(text, sizeof text, "%s bandwidth / ARMCI-MPI's, worst from 128 x 128 on",
-             patches[k].what);
-    bench_print_goal(text, bench_ratio(1, bench_armci_worst(r, mpi, metric, SIDES - LARGE, SIDES)),
-                     ">=", 1);
+    bench_print_goalf(bench_armci_worst(r, mpi, metric, 0, SMALL), "<=", 0.5,
+                      "%s / ARMCI-MPI's, worst of 1 x 1 to 16 x 16", patches[k].what);
+    bench_print_goalf(bench_ratio(1, bench_armci_worst(r, mpi, metric, SIDES - LARGE, SIDES)),
+                      ">=", 1, "%s bandwidth / ARMCI-MPI's, worst from 128 x 128 on",
+                      patches[k].what);
 }
 
 /* Prints the part of the computation that the slowest operation takes. */
 static void bench_armci_print_busy_goal(const struct results *r, const char *mpi, const char *where)
 {
     double worst = 0;
-    char   text[96];
 
     for (size_t i = 0; i < BUSY; i++)
         worst = fmax(worst, bench_armci_get(r, "skua", mpi, 0, busy[i].metric));
-    snprintf(text, sizeof text, "slowest operation / computation of the target, %s", where);
-    bench_print_goal(text, worst / BUSY_US, "<=", 0.1);
+    bench_print_goalf(worst / BUSY_US, "<=", 0.1,
+                      "slowest operation / computation of the target, %s", where);
 }
 
 static void bench_armci_print_goals(const struct results *r, const char *mpi)

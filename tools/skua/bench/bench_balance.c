@@ -121,10 +121,8 @@ static void bench_balance_run(struct results *results, const struct bench_host *
 static double bench_balance_droplet(const struct results *r, size_t d, bool balanced,
                                     const char *what)
 {
-    char metric[32];
-
-    snprintf(metric, sizeof metric, "%s-%dpe", what, droplets[d].pes);
-    return results_get(r, balanced ? "balanced" : "unbalanced", droplets[d].count, metric);
+    return results_get_metric(r, balanced ? "balanced" : "unbalanced", droplets[d].count, "%s-%dpe",
+                              what, droplets[d].pes);
 }
 
 /* Seconds of a step if all PEs had the same work: idle is the fraction of the time without work. */
@@ -164,13 +162,12 @@ static void bench_balance_print_droplet(const struct results *r, size_t d)
 static void bench_balance_print_droplet_goals(const struct results *r, size_t d)
 {
     double step = bench_balance_droplet(r, d, true, "step");
-    char   what[64];
 
-    snprintf(what, sizeof what, "droplet, %d PEs: time without / with balancing", droplets[d].pes);
-    bench_print_goal(what, bench_ratio(bench_balance_droplet(r, d, false, "step"), step),
-                     ">=", droplets[d].gain);
-    snprintf(what, sizeof what, "droplet, %d PEs: time with balancing / ideal", droplets[d].pes);
-    bench_print_goal(what, bench_ratio(step, bench_balance_ideal(r, d)), "<=", 1.1);
+    bench_print_goalf(bench_ratio(bench_balance_droplet(r, d, false, "step"), step),
+                      ">=", droplets[d].gain, "droplet, %d PEs: time without / with balancing",
+                      droplets[d].pes);
+    bench_print_goalf(bench_ratio(step, bench_balance_ideal(r, d)), "<=", 1.1,
+                      "droplet, %d PEs: time with balancing / ideal", droplets[d].pes);
     if (bench_balance_one(r, d) > 0)
         printf("droplet, %2d PEs: time with balancing / (one PE / PEs)%18.2f\n", droplets[d].pes,
                step / bench_balance_one(r, d));
@@ -204,11 +201,9 @@ static void bench_balance_print_app_goals(const struct results *r)
     for (size_t i = 0; i < PES; i++) {
         int    pes  = bench_balance_pes[i];
         double step = scaling_value(&scaling_leanmd, r, "skua", pes);
-        char   what[64];
 
-        snprintf(what, sizeof what, "leanmd, even, %d PE%s: time / better MPI", pes,
-                 pes == 1 ? "" : "s");
-        bench_print_goal(what, bench_ratio(step, bench_balance_mpi(r, pes)), "<=", 1);
+        bench_print_goalf(bench_ratio(step, bench_balance_mpi(r, pes)), "<=", 1,
+                          "leanmd, even, %d PE%s: time / better MPI", pes, pes == 1 ? "" : "s");
         bench_balance_print_limit(r, &scaling_leanmd, "leanmd, even", pes);
         bench_balance_print_limit(r, &scaling_barneshut, "barneshut", pes);
         if (pes == 16)
@@ -216,11 +211,10 @@ static void bench_balance_print_app_goals(const struct results *r)
                              bench_ratio(one, pes * step), ">=", 0.85);
         if (pes == 1)
             continue;
-        snprintf(what, sizeof what, "barneshut, %d PEs: efficiency, of the plain traversal", pes);
-        bench_print_goal(what,
-                         bench_ratio(scaling_value(&scaling_barneshut, r, "plain", 1),
-                                     pes * scaling_value(&scaling_barneshut, r, "skua", pes)),
-                         ">=", pes == 2 ? 0.9 : 0.75);
+        bench_print_goalf(bench_ratio(scaling_value(&scaling_barneshut, r, "plain", 1),
+                                      pes * scaling_value(&scaling_barneshut, r, "skua", pes)),
+                          ">=", pes == 2 ? 0.9 : 0.75,
+                          "barneshut, %d PEs: efficiency, of the plain traversal", pes);
     }
 }
 

@@ -54,10 +54,7 @@ static void bench_barneshut_run(struct results *results, const struct bench_host
     for (int i = 0; i < BENCH_PES_MAX; i++)
         bench_barneshut_pes[i] = host->pes[i];
     for (size_t i = 0; i < SIZES; i++) {
-        char what[48];
-
-        snprintf(what, sizeof what, "gravity of %d particles", sizes[i]);
-        bench_step(round, rounds, what);
+        bench_stepf(round, rounds, "gravity of %d particles", sizes[i]);
         bench_barneshut_run_plain(results, sizes[i]);
         if (host->pes[0] != 1)
             bench_barneshut_run_skua(results, host, sizes[i], 1, 1);
@@ -75,10 +72,7 @@ static void bench_barneshut_run(struct results *results, const struct bench_host
 static double bench_barneshut_step(const struct results *r, const char *series, int particles,
                                    int pes)
 {
-    char metric[32];
-
-    snprintf(metric, sizeof metric, "step-%dpe", pes);
-    return results_get(r, series, (size_t)particles, metric);
+    return results_get_metric(r, series, (size_t)particles, "step-%dpe", pes);
 }
 
 static double bench_barneshut_efficiency(const struct results *r, const char *series, int particles,
@@ -121,13 +115,10 @@ static void bench_barneshut_print(const struct results *r)
         bench_barneshut_print_line(r, "skua-threads", bench_barneshut_pes[k]);
     }
     bench_print_goals_head("Goals");
-    for (size_t i = 0; i < sizeof goals / sizeof *goals; i++) {
-        char what[64];
-
-        snprintf(what, sizeof what, "efficiency on %d PEs, %d particles", goals[i].pes, largest);
-        bench_print_goal(what, bench_barneshut_efficiency(r, "skua", largest, goals[i].pes),
-                         ">=", goals[i].efficiency);
-    }
+    for (size_t i = 0; i < sizeof goals / sizeof *goals; i++)
+        bench_print_goalf(bench_barneshut_efficiency(r, "skua", largest, goals[i].pes),
+                          ">=", goals[i].efficiency, "efficiency on %d PEs, %d particles",
+                          goals[i].pes, largest);
 }
 
 /* ---- plot ---------------------------------------------------------------- */

@@ -71,10 +71,7 @@ static const char *const columns[] = {"floor-copy",   "channel",      "channel-h
 static double bench_channels_get(const struct results *r, const char *series, const char *suffix,
                                  size_t bytes)
 {
-    char name[64];
-
-    snprintf(name, sizeof name, "%s%s", series, suffix);
-    return results_get(r, name, bytes, ROUNDTRIP);
+    return results_get_series(r, bytes, ROUNDTRIP, "%s%s", series, suffix);
 }
 
 /* Prints microseconds, and the ratios of a channel to the floor and to a message. */
@@ -229,13 +226,9 @@ static void bench_channels_print(const struct results *r)
     bench_channels_print_table(r, "-threads");
     bench_print_goals_head("Goals, two processes");
     bench_channels_print_goals(r, "");
-    for (size_t i = OURS; i < COLUMNS; i++) {
-        char what[64];
-
-        snprintf(what, sizeof what, "channel / %s, worst size", columns[i]);
-        bench_print_goal(what, bench_channels_worst(r, "", "channel", columns[i], 0, SIZE_MAX),
-                         "<=", 1);
-    }
+    for (size_t i = OURS; i < COLUMNS; i++)
+        bench_print_goalf(bench_channels_worst(r, "", "channel", columns[i], 0, SIZE_MAX), "<=", 1,
+                          "channel / %s, worst size", columns[i]);
     bench_print_goals_head("Goals, two threads");
     bench_channels_print_goals(r, "-threads");
     bench_channels_print_tcp(r);

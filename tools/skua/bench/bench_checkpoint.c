@@ -137,13 +137,12 @@ static double bench_checkpoint_get(const struct results *r, const char *series, 
 /* Returns the cost of a checkpoint every ten seconds: 1.02 is two percent. */
 static double bench_checkpoint_cost(const struct results *r, const struct checkpoint_app *app)
 {
-    char   series[64];
-    double plain, ratio;
+    double plain =
+        results_get_series(r, app->bytes, "step-2pe", "%s-plain%s", app->name, app->variant);
+    double saved =
+        results_get_series(r, app->bytes, "step-2pe", "%s-protected%s", app->name, app->variant);
+    double ratio = bench_ratio(saved, plain);
 
-    snprintf(series, sizeof series, "%s-plain%s", app->name, app->variant);
-    plain = results_get(r, series, app->bytes, "step-2pe");
-    snprintf(series, sizeof series, "%s-protected%s", app->name, app->variant);
-    ratio = bench_ratio(results_get(r, series, app->bytes, "step-2pe"), plain);
     return ratio > 1 ? 1 + (ratio - 1) / 10 : ratio;
 }
 
@@ -151,7 +150,6 @@ static void bench_checkpoint_print(const struct results *r)
 {
     double stop  = bench_checkpoint_get(r, "disk", "stop_s"),
            write = bench_checkpoint_get(r, "disk", "write_s");
-    char what[96];
 
     printf("Checkpoints of " MEGABYTES " MB on 2 PEs\n%-44s%12s\n", "", "");
     printf("%-44s%12.3g\n", "on disk, GB/s", bench_checkpoint_get(r, "disk", "write_gbs"));
@@ -174,11 +172,9 @@ static void bench_checkpoint_print(const struct results *r)
                      ">=", 0.6);
     bench_print_goal("seconds to recover " LARGE " MB",
                      bench_checkpoint_get(r, "recover", "recover_s"), "<", 1);
-    for (size_t i = 0; i < CHECKPOINT_APPS; i++) {
-        snprintf(what, sizeof what, "%s with a checkpoint every 10 s / without",
-                 checkpoint_apps[i].name);
-        bench_print_goal(what, bench_checkpoint_cost(r, &checkpoint_apps[i]), "<=", 1.02);
-    }
+    for (size_t i = 0; i < CHECKPOINT_APPS; i++)
+        bench_print_goalf(bench_checkpoint_cost(r, &checkpoint_apps[i]), "<=", 1.02,
+                          "%s with a checkpoint every 10 s / without", checkpoint_apps[i].name);
 }
 
 /* ---- plot ---------------------------------------------------------------------------------- */

@@ -175,11 +175,9 @@ static void bench_collectives_run_pass(struct results *results, const struct ben
 {
     for (size_t i = 0; i < LIBRARIES; i++) {
         size_t library = pass % 2 ? LIBRARIES - 1 - i : i;
-        char   what[64];
 
-        snprintf(what, sizeof what, "%s, %d PEs%s", libraries[library], setup->pes,
-                 setup->tcp ? ", over TCP" : "");
-        bench_step(round->number, round->all, what);
+        bench_stepf(round->number, round->all, "%s, %d PEs%s", libraries[library], setup->pes,
+                    setup->tcp ? ", over TCP" : "");
         bench_collectives_run_library(results, host, setup, library);
     }
 }
@@ -318,11 +316,10 @@ static void bench_collectives_print_worst(const struct results                 *
     const char *metric = kinds[k].metric;
     size_t      bytes;
     double      worst = bench_collectives_worst(r, mpi, setup, k, &bytes);
-    char        text[96];
 
-    snprintf(text, sizeof text, "%s / %s of %s, worst: %zu B (%.2f)", kinds[k].what, kinds[k].mpi,
-             mpi, bytes, bench_collectives_best(r, mpi, setup, bytes, metric, metric));
-    bench_print_goal(text, worst, "<=", 1);
+    bench_print_goalf(worst, "<=", 1, "%s / %s of %s, worst: %zu B (%.2f)", kinds[k].what,
+                      kinds[k].mpi, mpi, bytes,
+                      bench_collectives_best(r, mpi, setup, bytes, metric, metric));
 }
 
 /* Prints the ratio of an operation without data to the barrier of an MPI; in parentheses, the ratio
@@ -331,12 +328,9 @@ static void bench_collectives_print_barrier(const struct results                
                                             const struct bench_collectives_setup *setup,
                                             const char *what, const char *metric, const char *mpi)
 {
-    char text[96];
-
-    snprintf(text, sizeof text, "%s / MPI_Barrier of %s (%.2f)", what, mpi,
-             bench_collectives_best(r, mpi, setup, 0, metric, "barrier_us"));
-    bench_print_goal(text, bench_collectives_ratio(r, mpi, setup, 0, metric, "barrier_us"),
-                     "<=", 1);
+    bench_print_goalf(bench_collectives_ratio(r, mpi, setup, 0, metric, "barrier_us"), "<=", 1,
+                      "%s / MPI_Barrier of %s (%.2f)", what, mpi,
+                      bench_collectives_best(r, mpi, setup, 0, metric, "barrier_us"));
 }
 
 static void bench_collectives_print_goals(const struct results                 *r,

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* bench_common.c - functions that benchmarks share (bench.h): running programs of Skua and of its
  * peers, and comparing their results. */
+#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -199,10 +200,7 @@ void bench_add_stopped(struct results *results, const struct bench_stop *stop)
 
 double bench_get_stopped(const struct results *results, const char *series, const char *of, int pes)
 {
-    char metric[48];
-
-    snprintf(metric, sizeof metric, BENCH_STOPPED "%s%dpe", of, pes);
-    return results_get(results, series, 0, metric);
+    return results_get_metric(results, series, 0, BENCH_STOPPED "%s%dpe", of, pes);
 }
 
 void bench_print_stopped(const struct results *results)
@@ -292,12 +290,21 @@ void bench_progress(const char *what)
         fprintf(stderr, "\r");
 }
 
+void bench_stepf(int round, int rounds, const char *format, ...)
+{
+    char    text[96];
+    size_t  used = (size_t)snprintf(text, sizeof text, "round %d of %d: ", round, rounds);
+    va_list list;
+
+    va_start(list, format);
+    vsnprintf(text + used, sizeof text - used, format, list);
+    va_end(list);
+    bench_progress(text);
+}
+
 void bench_step(int round, int rounds, const char *what)
 {
-    char text[64];
-
-    snprintf(text, sizeof text, "round %d of %d: %s", round, rounds, what);
-    bench_progress(text);
+    bench_stepf(round, rounds, "%s", what);
 }
 
 /* ---- comparing results ----------------------------------------------------------- */
@@ -327,6 +334,17 @@ void bench_print_goal(const char *what, double measured, const char *relation, d
         printf("%-62s%8.2f  %s %-6g%s\n", what, measured, relation, goal, holds ? "" : "  MISSED");
     else
         printf("%-62s%8s  %s %-6g  not measured\n", what, "-", relation, goal);
+}
+
+void bench_print_goalf(double measured, const char *relation, double goal, const char *format, ...)
+{
+    char    what[96];
+    va_list list;
+
+    va_start(list, format);
+    vsnprintf(what, sizeof what, format, list);
+    va_end(list);
+    bench_print_goal(what, measured, relation, goal);
 }
 
 void bench_print_value(double value, int width)

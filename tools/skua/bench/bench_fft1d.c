@@ -43,14 +43,11 @@ static void bench_fft1d_run(struct results *results, const struct bench_host *ho
                             int rounds)
 {
     for (size_t i = 0; i < SIZES; i++) {
-        char what[48];
-        snprintf(what, sizeof what, "transforms of 2^%d points", logs[i]);
-        bench_step(round, rounds, what);
+        bench_stepf(round, rounds, "transforms of 2^%d points", logs[i]);
         bench_fft1d_run_skua(results, host, logs[i], 1, 1);
         bench_fft1d_run_skua(results, host, logs[i], 2, 1);
         bench_fft1d_run_skua(results, host, logs[i], 2, 2);
-        snprintf(what, sizeof what, "FFTW, 2^%d points", logs[i]);
-        bench_step(round, rounds, what);
+        bench_stepf(round, rounds, "FFTW, 2^%d points", logs[i]);
         bench_fft1d_run_fftw(results, host, logs[i], 1);
         bench_fft1d_run_fftw(results, host, logs[i], 2);
     }
@@ -60,10 +57,7 @@ static void bench_fft1d_run(struct results *results, const struct bench_host *ho
 
 static double bench_fft1d_rate(const struct results *r, const char *series, int log2, int pes)
 {
-    char metric[32];
-
-    snprintf(metric, sizeof metric, "rate-%dpe", pes);
-    return results_get(r, series, ((size_t)1 << log2) * POINT_BYTES, metric);
+    return results_get_metric(r, series, ((size_t)1 << log2) * POINT_BYTES, "rate-%dpe", pes);
 }
 
 static void bench_fft1d_print_line(const struct results *r, const char *what, const char *series,
@@ -78,14 +72,10 @@ static void bench_fft1d_print_line(const struct results *r, const char *what, co
 static void bench_fft1d_print_goals(const struct results *r)
 {
     bench_print_goals_head("Goals");
-    for (size_t i = 0; i < SIZES; i++) {
-        char what[64];
-        snprintf(what, sizeof what, "2 PEs / FFTW-MPI on 2 ranks, 2^%d points", logs[i]);
-        bench_print_goal(what,
-                         bench_ratio(bench_fft1d_rate(r, "skua", logs[i], 2),
-                                     bench_fft1d_rate(r, "fftw-mpi", logs[i], 2)),
-                         ">=", 1);
-    }
+    for (size_t i = 0; i < SIZES; i++)
+        bench_print_goalf(bench_ratio(bench_fft1d_rate(r, "skua", logs[i], 2),
+                                      bench_fft1d_rate(r, "fftw-mpi", logs[i], 2)),
+                          ">=", 1, "2 PEs / FFTW-MPI on 2 ranks, 2^%d points", logs[i]);
 }
 
 static void bench_fft1d_print(const struct results *r)

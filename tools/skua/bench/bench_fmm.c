@@ -177,7 +177,6 @@ static void bench_fmm_run_path(struct results *results, const struct bench_host 
                                const struct fmm_path *path, int round, int rounds)
 {
     struct network network;
-    char           what[64];
 
     if (!bench_fmm_open(&network, host, path)) {
         if (round == 1)
@@ -186,8 +185,7 @@ static void bench_fmm_run_path(struct results *results, const struct bench_host 
         return;
     }
     for (size_t i = 0; i < SIZES && sizes[i] <= path->most; i++) {
-        snprintf(what, sizeof what, "%d particles, 2 PEs, %s", sizes[i], path->what);
-        bench_step(round, rounds, what);
+        bench_stepf(round, rounds, "%d particles, 2 PEs, %s", sizes[i], path->what);
         bench_fmm_run_variants(results, &network, path, sizes[i]);
     }
     network_close(&network);
@@ -197,12 +195,9 @@ static void bench_fmm_run_size(struct results *results, const struct bench_host 
                                int particles, int round, int rounds)
 {
     for (size_t k = 0; k < NUMBERS; k++) {
-        char what[48];
-
         if (numbers[k] > 2 && numbers[k] > host->cores)
             continue; /* not measured where PEs share cores */
-        snprintf(what, sizeof what, "%d particles, %d PEs", particles, numbers[k]);
-        bench_step(round, rounds, what);
+        bench_stepf(round, rounds, "%d particles, %d PEs", particles, numbers[k]);
         bench_fmm_run_all(results, host, numbers[k], particles);
         if (numbers[k] == 2)
             bench_fmm_run_skua(results, host, 2, particles, "", "skua-wait");
@@ -226,10 +221,7 @@ static void bench_fmm_run(struct results *results, const struct bench_host *host
 static double bench_fmm_value(const struct results *r, const char *series, int particles,
                               const char *what, int pes)
 {
-    char metric[32];
-
-    snprintf(metric, sizeof metric, "%s-%dpe", what, pes);
-    return results_get(r, series, (size_t)particles, metric);
+    return results_get_metric(r, series, (size_t)particles, "%s-%dpe", what, pes);
 }
 
 /* Returns the time of the fastest variant of both MPIs; @p suffix tells the network. */
@@ -310,17 +302,15 @@ static void bench_fmm_print_table(const struct results *r)
 
 static void bench_fmm_print_goals(const struct results *r, int particles, int pes)
 {
-    char   what[64];
     double time = bench_fmm_value(r, "skua", particles, "step", pes);
 
-    snprintf(what, sizeof what, "%d particles, %d PEs: time / best MPI", particles, pes);
-    bench_print_goal(what, bench_ratio(time, bench_fmm_best_mpi(r, particles, pes, "")), "<=", 1);
+    bench_print_goalf(bench_ratio(time, bench_fmm_best_mpi(r, particles, pes, "")), "<=", 1,
+                      "%d particles, %d PEs: time / best MPI", particles, pes);
     if (pes == 1 || particles < LARGE)
         return;
-    snprintf(what, sizeof what, "%d particles, %d PEs: efficiency", particles, pes);
-    bench_print_goal(what,
-                     bench_ratio(bench_fmm_value(r, "skua", particles, "step", 1), pes * time),
-                     ">=", pes > 2 ? 0.8 : 0.9);
+    bench_print_goalf(bench_ratio(bench_fmm_value(r, "skua", particles, "step", 1), pes * time),
+                      ">=", pes > 2 ? 0.8 : 0.9, "%d particles, %d PEs: efficiency", particles,
+                      pes);
 }
 
 /* The goals of a network. The waiting that overlap saves is shown for itself, since over a fast
@@ -328,25 +318,20 @@ static void bench_fmm_print_goals(const struct results *r, int particles, int pe
 static void bench_fmm_print_path_goals(const struct results *r, const struct fmm_path *path,
                                        int particles)
 {
-    char   what[80], with[32], without[32];
+    char   with[32], without[32];
     double time;
 
     snprintf(with, sizeof with, "skua%s", path->suffix);
     snprintf(without, sizeof without, "skua%s-wait", path->suffix);
     time = bench_fmm_value(r, with, particles, "step", 2);
-    snprintf(what, sizeof what, "%d particles, %s: time / best MPI", particles, path->what);
-    bench_print_goal(what, bench_ratio(time, bench_fmm_best_mpi(r, particles, 2, path->suffix)),
-                     "<=", 1);
-    snprintf(what, sizeof what, "%d particles, %s: time with / without overlap", particles,
-             path->what);
-    bench_print_goal(what, bench_ratio(time, bench_fmm_value(r, without, particles, "step", 2)),
-                     "<=", 1);
-    snprintf(what, sizeof what, "%d particles, %s: waiting with / without overlap", particles,
-             path->what);
-    bench_print_goal(what,
-                     bench_ratio(bench_fmm_value(r, with, particles, "wait", 2),
-                                 bench_fmm_value(r, without, particles, "wait", 2)),
-                     "<=", 1);
+    bench_print_goalf(bench_ratio(time, bench_fmm_best_mpi(r, particles, 2, path->suffix)), "<=", 1,
+                      "%d particles, %s: time / best MPI", particles, path->what);
+    bench_print_goalf(bench_ratio(time, bench_fmm_value(r, without, particles, "step", 2)), "<=", 1,
+                      "%d particles, %s: time with / without overlap", particles, path->what);
+    bench_print_goalf(bench_ratio(bench_fmm_value(r, with, particles, "wait", 2),
+                                  bench_fmm_value(r, without, particles, "wait", 2)),
+                      "<=", 1, "%d particles, %s: waiting with / without overlap", particles,
+                      path->what);
 }
 
 static void bench_fmm_print(const struct results *r)

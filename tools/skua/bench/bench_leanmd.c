@@ -40,10 +40,7 @@ static void bench_leanmd_run(struct results *results, const struct bench_host *h
                              int rounds)
 {
     for (size_t i = 0; i < NUMBERS; i++) {
-        char what[48];
-
-        snprintf(what, sizeof what, "molecular dynamics, %d PEs", numbers[i]);
-        bench_step(round, rounds, what);
+        bench_stepf(round, rounds, "molecular dynamics, %d PEs", numbers[i]);
         bench_leanmd_run_skua(results, host, SIZE, numbers[i], "", "skua");
         if (numbers[i] > 1)
             bench_leanmd_run_skua(results, host, SIZE, numbers[i], " -t 2", "skua-threads");
@@ -56,10 +53,7 @@ static void bench_leanmd_run(struct results *results, const struct bench_host *h
 /* Returns the time of a step in milliseconds. */
 static double bench_leanmd_step(const struct results *r, const char *series, int pes)
 {
-    char metric[32];
-
-    snprintf(metric, sizeof metric, "step-%dpe", pes);
-    return 1e3 * results_get(r, series, CELLS, metric);
+    return 1e3 * results_get_metric(r, series, CELLS, "step-%dpe", pes);
 }
 
 static double bench_leanmd_better_mpi(const struct results *r, int pes)
@@ -87,15 +81,10 @@ static void bench_leanmd_print(const struct results *r)
     bench_leanmd_print_line(r, "Open MPI", "openmpi");
     bench_leanmd_print_line(r, "MPICH", "mpich");
     bench_print_goals_head("Goals");
-    for (size_t i = 0; i < NUMBERS; i++) {
-        char what[64];
-
-        snprintf(what, sizeof what, "skua / better MPI, %d PEs", numbers[i]);
-        bench_print_goal(what,
-                         bench_ratio(bench_leanmd_step(r, "skua", numbers[i]),
-                                     bench_leanmd_better_mpi(r, numbers[i])),
-                         "<=", 1);
-    }
+    for (size_t i = 0; i < NUMBERS; i++)
+        bench_print_goalf(bench_ratio(bench_leanmd_step(r, "skua", numbers[i]),
+                                      bench_leanmd_better_mpi(r, numbers[i])),
+                          "<=", 1, "skua / better MPI, %d PEs", numbers[i]);
 }
 
 /* ---- plot ---------------------------------------------------------------- */

@@ -60,14 +60,16 @@ static void bench_lu_run_hpl(struct results *results, const struct bench_host *h
         }
 }
 
-static void bench_lu_run_many(struct results *results, const struct bench_host *host)
+/* Runs every library on processes. */
+static void bench_lu_run_all(struct results *results, const struct bench_host *host, int rows,
+                             int pes)
 {
     char sizes[16];
 
-    snprintf(sizes, sizeof sizes, "%d", LU_MANY_N);
-    bench_lu_run_skua(results, host, LU_MANY_N, LU_MANY, 1);
-    bench_lu_run_scalapack(results, host, LU_MANY_N, LU_MANY);
-    bench_lu_run_hpl(results, host, sizes, LU_MANY);
+    snprintf(sizes, sizeof sizes, "%d", rows);
+    bench_lu_run_skua(results, host, rows, pes, 1);
+    bench_lu_run_scalapack(results, host, rows, pes);
+    bench_lu_run_hpl(results, host, sizes, pes);
 }
 
 /* Returns whether a part is measured: the number of rows is its name. */
@@ -92,14 +94,10 @@ static bool bench_lu_has_part(const char *name)
 static void bench_lu_run_size(struct results *results, const struct bench_host *host, int size,
                               int round, int rounds)
 {
-    char what[48];
-
-    snprintf(what, sizeof what, "systems of %d rows", size);
-    bench_step(round, rounds, what);
+    bench_stepf(round, rounds, "systems of %d rows", size);
     bench_lu_run_skua(results, host, size, 2, 1);
     bench_lu_run_skua(results, host, size, 2, 2);
-    snprintf(what, sizeof what, "ScaLAPACK, %d rows", size);
-    bench_step(round, rounds, what);
+    bench_stepf(round, rounds, "ScaLAPACK, %d rows", size);
     bench_lu_run_scalapack(results, host, size, 2);
 }
 
@@ -113,7 +111,7 @@ static void bench_lu_run(struct results *results, const struct bench_host *host,
     bench_lu_run_hpl(results, host, host->only ? host->only : "2048,4096,8192", 2);
     if (host->cores >= LU_MANY && !host->only) {
         bench_step(round, rounds, "16 PEs");
-        bench_lu_run_many(results, host);
+        bench_lu_run_all(results, host, LU_MANY_N, LU_MANY);
     }
 }
 
@@ -122,10 +120,7 @@ static void bench_lu_run(struct results *results, const struct bench_host *host,
 /* Returns a rate in GF/s. */
 static double bench_lu_rate(const struct results *r, const char *series, int size, int pes)
 {
-    char metric[32];
-
-    snprintf(metric, sizeof metric, "rate-%dpe", pes);
-    return 1e-9 * results_get(r, series, (size_t)size, metric);
+    return 1e-9 * results_get_metric(r, series, (size_t)size, "rate-%dpe", pes);
 }
 
 static double bench_lu_larger(double a, double b)
@@ -158,15 +153,11 @@ static void bench_lu_print_memory(const struct results *r)
 
 static void bench_lu_print_peer_goals(const struct results *r, const char *name, const char *series)
 {
-    char what[64];
-
     for (size_t i = 0; i < LU_SIZES; i++) {
         int size = bench_lu_sizes[i];
 
-        snprintf(what, sizeof what, "rate / %s, 2 PEs, %d rows", name, size);
-        bench_print_goal(what,
-                         bench_ratio(bench_lu_skua(r, size, 2), bench_lu_rate(r, series, size, 2)),
-                         ">=", 1);
+        bench_print_goalf(bench_ratio(bench_lu_skua(r, size, 2), bench_lu_rate(r, series, size, 2)),
+                          ">=", 1, "rate / %s, 2 PEs, %d rows", name, size);
     }
 }
 
@@ -181,13 +172,9 @@ static void bench_lu_print_goals(const struct results *r)
                      ">=", 0.88);
     bench_lu_print_peer_goals(r, "HPL", "hpl");
     bench_lu_print_peer_goals(r, "ScaLAPACK", "scalapack");
-    for (size_t i = 0; i < LU_SIZES; i++) {
-        char what[64];
-
-        snprintf(what, sizeof what, "memory / matrix, 2 PEs, %d rows", bench_lu_sizes[i]);
-        bench_print_goal(what, results_get(r, "skua", (size_t)bench_lu_sizes[i], "memory-2pe"),
-                         "<=", 1.3);
-    }
+    for (size_t i = 0; i < LU_SIZES; i++)
+        bench_print_goalf(results_get(r, "skua", (size_t)bench_lu_sizes[i], "memory-2pe"),
+                          "<=", 1.3, "memory / matrix, 2 PEs, %d rows", bench_lu_sizes[i]);
     bench_print_goal("rate / better peer, 16 PEs, 16384 rows (needs 16 cores)",
                      bench_ratio(bench_lu_skua(r, LU_MANY_N, LU_MANY), peers), ">=", 0.95);
 }
@@ -243,13 +230,7 @@ const struct bench bench_lu = {.name     = "lu",
 static void bench_lu_scale(const struct scaling *scaling, struct results *results,
                            const struct bench_host *host, int pes)
 {
-    int  rows = scaling_grow_rows(scaling, pes, LU_SCALE_ROWS);
-    char sizes[16];
-
-    snprintf(sizes, sizeof sizes, "%d", rows);
-    bench_lu_run_skua(results, host, rows, pes, 1);
-    bench_lu_run_scalapack(results, host, rows, pes);
-    bench_lu_run_hpl(results, host, sizes, pes);
+    bench_lu_run_all(results, host, scaling_grow_rows(scaling, pes, LU_SCALE_ROWS), pes);
 }
 
 static size_t bench_lu_bytes_on(const struct scaling *scaling, int pes)

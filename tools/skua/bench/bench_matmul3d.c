@@ -55,15 +55,11 @@ static void bench_matmul3d_run(struct results *results, const struct bench_host 
                                int rounds)
 {
     for (size_t c = 0; c < CASES; c++) {
-        char what[48];
-
-        snprintf(what, sizeof what, "matrices of %d rows", cases[c].size);
-        bench_step(round, rounds, what);
+        bench_stepf(round, rounds, "matrices of %d rows", cases[c].size);
         bench_matmul3d_run_alone(results, host, cases[c].size, cases[c].steps);
         for (size_t i = 0; i < RATIOS; i++)
             bench_matmul3d_run_skua(results, host, c, ratios[i]);
-        snprintf(what, sizeof what, "ScaLAPACK, %d rows", cases[c].size);
-        bench_step(round, rounds, what);
+        bench_stepf(round, rounds, "ScaLAPACK, %d rows", cases[c].size);
         bench_matmul3d_run_scalapack(results, host, c);
     }
 }
@@ -73,11 +69,9 @@ static void bench_matmul3d_run(struct results *results, const struct bench_host 
 /* Returns the rate of a series in GF/s. */
 static double bench_matmul3d_rate(const struct results *r, const char *series, size_t c, int pes)
 {
-    double n = cases[c].size, seconds;
-    char   metric[32];
+    double n       = cases[c].size;
+    double seconds = results_get_metric(r, series, (size_t)cases[c].size, "step-%dpe", pes);
 
-    snprintf(metric, sizeof metric, "step-%dpe", pes);
-    seconds = results_get(r, series, (size_t)cases[c].size, metric);
     return seconds > 0 ? 2e-9 * n * n * n / seconds : 0;
 }
 
@@ -136,21 +130,14 @@ static double bench_matmul3d_best(const struct results *r, const char *variant, 
 
 static void bench_matmul3d_print_goals(const struct results *r)
 {
-    char what[64];
-
     bench_print_goals_head("Goals");
-    for (size_t i = 0; i < RATIOS; i++) {
-        snprintf(what, sizeof what, "time of channels / messages, %d tiles per PE, worst size",
-                 ratios[i]);
-        bench_print_goal(what, bench_matmul3d_worst(r, ratios[i]), "<=", 1);
-    }
-    for (size_t c = 0; c < CASES; c++) {
-        snprintf(what, sizeof what, "rate of channels / ScaLAPACK, %d rows", cases[c].size);
-        bench_print_goal(what,
-                         bench_ratio(bench_matmul3d_best(r, "channels", c),
-                                     bench_matmul3d_rate(r, "scalapack", c, 2)),
-                         ">=", 1);
-    }
+    for (size_t i = 0; i < RATIOS; i++)
+        bench_print_goalf(bench_matmul3d_worst(r, ratios[i]), "<=", 1,
+                          "time of channels / messages, %d tiles per PE, worst size", ratios[i]);
+    for (size_t c = 0; c < CASES; c++)
+        bench_print_goalf(bench_ratio(bench_matmul3d_best(r, "channels", c),
+                                      bench_matmul3d_rate(r, "scalapack", c, 2)),
+                          ">=", 1, "rate of channels / ScaLAPACK, %d rows", cases[c].size);
 }
 
 static void bench_matmul3d_print(const struct results *r)

@@ -133,10 +133,7 @@ static const char *const columns[] = {
 static double bench_messages_get(const struct results *r, const char *series, const char *suffix,
                                  size_t bytes)
 {
-    char name[64];
-
-    snprintf(name, sizeof name, "%s%s", series, suffix);
-    return results_get(r, name, bytes, ROUNDTRIP);
+    return results_get_series(r, bytes, ROUNDTRIP, "%s%s", series, suffix);
 }
 
 /* Prints microseconds or, if @p relative, multiples of the floor "flag". */
@@ -204,14 +201,12 @@ static void bench_messages_print_goals(const struct results *r)
     bench_print_goal("by pointer / faster MPI, worst size",
                      bench_messages_worst_against_mpi(r, "skua-owned"), "<=", 1);
     for (int pes = 2; pes <= 8; pes += 6) {
-        char metric[32], what[64];
+        char metric[32];
         snprintf(metric, sizeof metric, "rate-%dpe", pes);
-        snprintf(what, sizeof what, "rate / better MPI, %d PEs", pes);
-        bench_print_goal(what,
-                         bench_ratio(results_get(r, "skua-inline", 8, metric),
-                                     bench_messages_larger(results_get(r, "openmpi", 8, metric),
-                                                           results_get(r, "mpich", 8, metric))),
-                         ">=", 2);
+        bench_print_goalf(bench_ratio(results_get(r, "skua-inline", 8, metric),
+                                      bench_messages_larger(results_get(r, "openmpi", 8, metric),
+                                                            results_get(r, "mpich", 8, metric))),
+                          ">=", 2, "rate / better MPI, %d PEs", pes);
     }
     bench_print_goal("instructions, send to the same PE, and handler",
                      results_get(r, "skua", 8, "instructions-self"), "<=", 80);
@@ -248,11 +243,9 @@ static void bench_messages_print(const struct results *r)
            results_get(r, "skua-ring-threads", 8, "hop_us-2pe"),
            results_get(r, "skua-ring-threads", 8, "hop_us-16pe"));
     printf("\nInstructions\n");
-    for (size_t i = 0; i < sizeof counts / sizeof *counts; i++) {
-        char metric[32];
-        snprintf(metric, sizeof metric, "instructions-%s", counts[i]);
-        printf("%-36s%12.1f\n", counts[i], results_get(r, "skua", 8, metric));
-    }
+    for (size_t i = 0; i < sizeof counts / sizeof *counts; i++)
+        printf("%-36s%12.1f\n", counts[i],
+               results_get_metric(r, "skua", 8, "instructions-%s", counts[i]));
     bench_print_goals_head("Goals");
     bench_messages_print_goals(r);
 }

@@ -95,10 +95,7 @@ static void bench_mixed_run(struct results *results, const struct bench_host *ho
 
 static double bench_mixed_get(const struct results *r, const struct mixed_row *row, const char *job)
 {
-    char series[64];
-
-    snprintf(series, sizeof series, "%s-%s", job, row->series);
-    return results_get(r, series, BYTES, row->metric);
+    return results_get_series(r, BYTES, row->metric, "%s-%s", job, row->series);
 }
 
 /* Returns how much longer something takes in @p job than in a job of one host. */

@@ -453,7 +453,6 @@ static void bench_network_print_against(const struct results *r, const char *min
     size_t        count, bytes = 0;
     const size_t *sizes = bench_network_sizes_of(metric, &count);
     double        worst = 0;
-    char          text[128];
 
     for (size_t i = 0; i < count; i++) {
         double a     = results_get(r, mine, sizes[i], metric);
@@ -466,8 +465,7 @@ static void bench_network_print_against(const struct results *r, const char *min
     }
     if (worst == 0)
         return;
-    snprintf(text, sizeof text, "%s / %s, worst: %zu B", what, other, bytes);
-    bench_print_goal(text, worst, "<=", goal);
+    bench_print_goalf(worst, "<=", goal, "%s / %s, worst: %zu B", what, other, bytes);
 }
 
 static void bench_network_print_ucx_goals(const struct results *r, const char *mine)

@@ -97,10 +97,7 @@ static void bench_objects_print_roundtrips(const struct results *r, const char *
 static double bench_objects_program(const struct results *r, const char *series,
                                     const char *program, int pes, const char *unit)
 {
-    char metric[32];
-
-    snprintf(metric, sizeof metric, "%s-%dpe_%s", program, pes, unit);
-    return results_get(r, series, 0, metric);
+    return results_get_metric(r, series, 0, "%s-%dpe_%s", program, pes, unit);
 }
 
 /* The programs of bench/charm.c. */
@@ -138,15 +135,10 @@ static void bench_objects_print_programs(const struct results *r)
 static void bench_objects_print_charm_goals(const struct results *r)
 {
     for (const struct charm_program *p = charm_programs; p < charm_programs + CHARM_PROGRAMS; p++)
-        for (int pes = 1; pes <= 2; pes++) {
-            char what[80];
-
-            snprintf(what, sizeof what, "%s / Charm++, %d PE%s", p->name, pes, pes > 1 ? "s" : "");
-            bench_print_goal(what,
-                             bench_ratio(bench_objects_program(r, "skua", p->name, pes, p->unit),
-                                         bench_objects_program(r, CHARM, p->name, pes, p->unit)),
-                             "<=", 1);
-        }
+        for (int pes = 1; pes <= 2; pes++)
+            bench_print_goalf(bench_ratio(bench_objects_program(r, "skua", p->name, pes, p->unit),
+                                          bench_objects_program(r, CHARM, p->name, pes, p->unit)),
+                              "<=", 1, "%s / Charm++, %d PE%s", p->name, pes, pes > 1 ? "s" : "");
 }
 
 static void bench_objects_print_goals(const struct results *r)
@@ -155,12 +147,9 @@ static void bench_objects_print_goals(const struct results *r)
     double              loop    = bench_objects_get(r, "loop", 8, "all_ns");
 
     bench_print_goals_head("Goals");
-    for (size_t i = 0; i < sizeof small / sizeof *small; i++) {
-        char what[64];
-
-        snprintf(what, sizeof what, "round trip of elements / handlers, %zu bytes", small[i]);
-        bench_print_goal(what, bench_objects_ratio(r, small[i], ROUNDTRIP, "handler"), "<=", 1.4);
-    }
+    for (size_t i = 0; i < sizeof small / sizeof *small; i++)
+        bench_print_goalf(bench_objects_ratio(r, small[i], ROUNDTRIP, "handler"), "<=", 1.4,
+                          "round trip of elements / handlers, %zu bytes", small[i]);
     bench_print_goal("round trip of elements / handlers over TCP, 32 bytes",
                      bench_objects_ratio(r, 32, NET_ROUNDTRIP, "handler"), "<=", 1.1);
     bench_print_goal("creating and deleting an element / malloc and free",

@@ -172,10 +172,7 @@ static void bench_onesided_print_singles(const struct results *r)
 static double bench_onesided_get(const struct results *r, const char *series, const char *suffix,
                                  const char *metric, size_t bytes)
 {
-    char name[64];
-
-    snprintf(name, sizeof name, "%s%s", series, suffix);
-    return results_get(r, name, bytes, metric);
+    return results_get_series(r, bytes, metric, "%s%s", series, suffix);
 }
 
 /* Returns the ratio of Skua to the limit in @p metric. */
@@ -236,7 +233,6 @@ static void bench_onesided_print_against_peers(const struct results *r, const ch
     double      worst = 0;
     const char *peer  = "none";
     bool        rate  = strstr(metric, "_gbs") != NULL; /* larger is better */
-    char        text[96];
 
     for (size_t i = 0; i < count; i++)
         for (size_t p = 0; p < PEERS; p++) {
@@ -249,8 +245,7 @@ static void bench_onesided_print_against_peers(const struct results *r, const ch
                 bytes = sizes[i];
             }
         }
-    snprintf(text, sizeof text, "%s / peers, worst: %s, %zu B", what, peer, bytes);
-    bench_print_goal(text, worst, "<=", 1);
+    bench_print_goalf(worst, "<=", 1, "%s / peers, worst: %s, %zu B", what, peer, bytes);
 }
 
 /* Returns the worst ratio of the time with a computing target to the time with an idle one. */

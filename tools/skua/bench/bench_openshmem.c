@@ -56,10 +56,7 @@ static int measured_pes[BENCH_PES_MAX];
 static double bench_openshmem_get(const struct results *r, const char *library, int pes,
                                   size_t bytes, const char *metric)
 {
-    char series[48];
-
-    snprintf(series, sizeof series, "%s-%d", library, pes);
-    return results_get(r, series, bytes, metric);
+    return results_get_series(r, bytes, metric, "%s-%d", library, pes);
 }
 
 /* ---- running ------------------------------------------------------------------ */
@@ -103,12 +100,9 @@ static void bench_openshmem_run_start(struct results *results, const struct benc
 static void bench_openshmem_run(struct results *results, const struct bench_host *host, int round,
                                 int rounds)
 {
-    char what[64];
-
     memcpy(measured_pes, host->pes, sizeof measured_pes);
     for (size_t i = 0; i < BENCH_PES_MAX && host->pes[i]; i++) {
-        snprintf(what, sizeof what, "OpenSHMEM, %d PEs", host->pes[i]);
-        bench_step(round, rounds, what);
+        bench_stepf(round, rounds, "OpenSHMEM, %d PEs", host->pes[i]);
         bench_openshmem_run_pes(results, host, host->pes[i]);
     }
     bench_step(round, rounds, "the start of 64 processes");
@@ -215,9 +209,8 @@ static void bench_openshmem_print_goals(const struct results *r, int pes)
     for (size_t i = 0; i < SINGLES; i++) {
         if (bench_openshmem_get(r, "skua", pes, singles[i].bytes, singles[i].metric) == 0)
             continue;
-        snprintf(text, sizeof text, "%s / Open MPI", singles[i].what);
-        bench_print_goal(text, bench_openshmem_ratio(r, pes, singles[i].bytes, singles[i].metric),
-                         "<=", 1);
+        bench_print_goalf(bench_openshmem_ratio(r, pes, singles[i].bytes, singles[i].metric),
+                          "<=", 1, "%s / Open MPI", singles[i].what);
     }
     if (pes == 2)
         bench_print_goal("put of 8 bytes / memcpy",

@@ -39,10 +39,7 @@ static void bench_pairs_run(struct results *results, const struct bench_host *ho
 {
     for (size_t t = 0; t < TASKS; t++)
         for (size_t i = 0; i < GRAINS; i++) {
-            char what[48];
-
-            snprintf(what, sizeof what, "pairs of blocks of %d, %s", grains[i], tasks[t].what);
-            bench_step(round, rounds, what);
+            bench_stepf(round, rounds, "pairs of blocks of %d, %s", grains[i], tasks[t].what);
             bench_pairs_run_one(results, host, t, grains[i], 2);
         }
 }
@@ -52,10 +49,8 @@ static void bench_pairs_run(struct results *results, const struct bench_host *ho
 /* Returns the time of a step in milliseconds. */
 static double bench_pairs_step(const struct results *r, size_t t, const char *variant, int grain)
 {
-    char series[48];
-
-    snprintf(series, sizeof series, "%s-%s", tasks[t].series, variant);
-    return 1e3 * results_get(r, series, (size_t)grain, "step-2pe");
+    return 1e3 *
+           results_get_series(r, (size_t)grain, "step-2pe", "%s-%s", tasks[t].series, variant);
 }
 
 static int bench_pairs_pairs_on_pe(int grain)
@@ -91,13 +86,10 @@ static void bench_pairs_print(const struct results *r)
     for (size_t t = 0; t < TASKS; t++)
         for (size_t i = 0; i < GRAINS; i++) {
             double channels = bench_pairs_step(r, t, "channels", grains[i]);
-            char   what[64];
 
-            snprintf(what, sizeof what, "channels / messages, %s, %d pairs per PE", tasks[t].what,
-                     bench_pairs_pairs_on_pe(grains[i]));
-            bench_print_goal(what,
-                             bench_ratio(channels, bench_pairs_step(r, t, "messages", grains[i])),
-                             "<=", 1);
+            bench_print_goalf(bench_ratio(channels, bench_pairs_step(r, t, "messages", grains[i])),
+                              "<=", 1, "channels / messages, %s, %d pairs per PE", tasks[t].what,
+                              bench_pairs_pairs_on_pe(grains[i]));
         }
 }
 

@@ -103,12 +103,9 @@ static void bench_pingpong_print(const struct results *r)
                      bench_pingpong_worst(r, "skua-messages", 10000), "<=", 0.7);
     bench_print_goal("channel / messages, worst size",
                      bench_pingpong_worst(r, "skua-messages", SIZE_MAX), "<=", 1);
-    for (size_t c = OURS; c < COLUMNS; c++) {
-        char what[64];
-
-        snprintf(what, sizeof what, "channel / %s, worst size", columns[c]);
-        bench_print_goal(what, bench_pingpong_worst(r, columns[c], SIZE_MAX), "<", 1);
-    }
+    for (size_t c = OURS; c < COLUMNS; c++)
+        bench_print_goalf(bench_pingpong_worst(r, columns[c], SIZE_MAX), "<", 1,
+                          "channel / %s, worst size", columns[c]);
 }
 
 /* ---- plot ---------------------------------------------------------------------- */

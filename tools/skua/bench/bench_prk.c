@@ -74,11 +74,8 @@ static void bench_prk_run_setup(struct results *results, const struct bench_host
 {
     network_use_tcp(setup->tcp ? "lo" : NULL); /* which includes SKUA_SHARED_MEMORY=0 */
     for (size_t i = 0; i < sizeof prk_libraries / sizeof *prk_libraries; i++) {
-        char what[64];
-
-        snprintf(what, sizeof what, "%s, %d PEs%s", prk_libraries[i], setup->pes,
-                 setup->tcp ? ", over TCP" : "");
-        bench_step(round, rounds, what);
+        bench_stepf(round, rounds, "%s, %d PEs%s", prk_libraries[i], setup->pes,
+                    setup->tcp ? ", over TCP" : "");
         bench_prk_run_library(results, host, prk_libraries[i], setup);
     }
     network_use_tcp(NULL);
@@ -153,18 +150,14 @@ static void bench_prk_print_goals(const struct results *r, const struct prk_setu
         for (size_t c = 0; c < PRK_OWN; c++) {
             const char *metric = prk_metrics[k].metric;
 
-            snprintf(text, sizeof text, "%s, %s / MPI %s", prk_metrics[k].title,
-                     prk_columns[c].head, against[c]);
-            bench_print_goal(text,
-                             bench_ratio(bench_prk_get(r, &prk_columns[c], setup, metric),
-                                         bench_prk_peer(r, setup, against[c], metric)),
-                             "<=", 1);
+            bench_print_goalf(bench_ratio(bench_prk_get(r, &prk_columns[c], setup, metric),
+                                          bench_prk_peer(r, setup, against[c], metric)),
+                              "<=", 1, "%s, %s / MPI %s", prk_metrics[k].title, prk_columns[c].head,
+                              against[c]);
         }
-    snprintf(text, sizeof text, "%s, put / MPI send", prk_metrics[0].title);
-    bench_print_goal(text,
-                     bench_ratio(bench_prk_get(r, &prk_columns[0], setup, "p2p_us"),
-                                 bench_prk_peer(r, setup, "send", "p2p_us")),
-                     "<=", 1);
+    bench_print_goalf(bench_ratio(bench_prk_get(r, &prk_columns[0], setup, "p2p_us"),
+                                  bench_prk_peer(r, setup, "send", "p2p_us")),
+                      "<=", 1, "%s, put / MPI send", prk_metrics[0].title);
 }
 
 /* Calls @p print for each number of PEs within a host, then over TCP. */

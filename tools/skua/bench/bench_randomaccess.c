@@ -56,10 +56,7 @@ static void bench_randomaccess_run(struct results *results, const struct bench_h
 
 static double bench_randomaccess_rate(const struct results *r, const char *series, int pes)
 {
-    char metric[32];
-
-    snprintf(metric, sizeof metric, "rate-%dpe", pes);
-    return results_get(r, series, 8, metric);
+    return results_get_metric(r, series, 8, "rate-%dpe", pes);
 }
 
 static double bench_randomaccess_better_mpi(const struct results *r, int pes)
@@ -76,14 +73,10 @@ static double bench_randomaccess_better_mpi(const struct results *r, int pes)
 static void bench_randomaccess_print_goals(const struct results *r)
 {
     bench_print_goals_head("Goals");
-    for (int pes = 1; pes <= 2; pes++) {
-        char what[64];
-        snprintf(what, sizeof what, "updates / better MPI, %d PE%s", pes, pes > 1 ? "s" : "");
-        bench_print_goal(what,
-                         bench_ratio(bench_randomaccess_rate(r, "skua", pes),
-                                     bench_randomaccess_better_mpi(r, pes)),
-                         ">=", 1);
-    }
+    for (int pes = 1; pes <= 2; pes++)
+        bench_print_goalf(bench_ratio(bench_randomaccess_rate(r, "skua", pes),
+                                      bench_randomaccess_better_mpi(r, pes)),
+                          ">=", 1, "updates / better MPI, %d PE%s", pes, pes > 1 ? "s" : "");
     bench_print_goal("updates per PE, 2 PEs / 1 PE",
                      bench_ratio(bench_randomaccess_rate(r, "skua", 2) / 2,
                                  bench_randomaccess_rate(r, "skua", 1)),

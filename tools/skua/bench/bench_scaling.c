@@ -243,10 +243,7 @@ static void bench_scaling_run(struct results *results, const struct bench_host *
 {
     bench_scaling_host = *host;
     for (int i = 0; i < BENCH_PES_MAX && host->pes[i] && bench_scaling_has_kernels(host); i++) {
-        char what[32];
-
-        snprintf(what, sizeof what, "%d PE%s", host->pes[i], host->pes[i] == 1 ? "" : "s");
-        bench_step(round, rounds, what);
+        bench_stepf(round, rounds, "%d PE%s", host->pes[i], host->pes[i] == 1 ? "" : "s");
         bench_scaling_run_on(results, host, host->pes[i]);
     }
     scaling_apps_run(results, host, round, rounds);
@@ -279,11 +276,8 @@ static double bench_scaling_mpi(const struct results *r, const char *kernel, int
 static void bench_scaling_goal(const char *what, const char *series, int pes, double measured,
                                const char *relation, double goal)
 {
-    char text[96];
-
-    snprintf(text, sizeof text, "%s, %d %s", what, pes,
-             strcmp(series, "skua") == 0 ? "processes" : "threads");
-    bench_print_goal(text, measured, relation, goal);
+    bench_print_goalf(measured, relation, goal, "%s, %d %s", what, pes,
+                      strcmp(series, "skua") == 0 ? "processes" : "threads");
 }
 
 /* Goals against the better MPI: rates on 8 and 16 PEs, times on all numbers. */
@@ -358,12 +352,10 @@ static void bench_scaling_print_threads(const struct results *r)
         const struct scaling *kernel  = &bench_scaling_kernels[k];
         double                process = scaling_value(kernel, r, "skua", pes),
                thread                 = scaling_value(kernel, r, "skua-threads", pes);
-        char what[64];
 
-        snprintf(what, sizeof what, "threads / processes, %d PEs, %s", pes, kernel->kernel);
-        bench_print_goal(what,
-                         kernel->rate ? bench_ratio(thread, process) : bench_ratio(process, thread),
-                         ">=", 0.95);
+        bench_print_goalf(kernel->rate ? bench_ratio(thread, process)
+                                       : bench_ratio(process, thread),
+                          ">=", 0.95, "threads / processes, %d PEs, %s", pes, kernel->kernel);
     }
 }
 
@@ -389,10 +381,7 @@ static void bench_scaling_print_hosts(const struct results *r)
 static double bench_scaling_share(const struct results *r, const char *kind, const char *series,
                                   int pes)
 {
-    char metric[32];
-
-    snprintf(metric, sizeof metric, "share-%s-%dpe", kind, pes);
-    return results_get(r, series, BENCH_SCALING_BYTES, metric);
+    return results_get_metric(r, series, BENCH_SCALING_BYTES, "share-%s-%dpe", kind, pes);
 }
 
 static void bench_scaling_print_fairness(const struct results *r, const char *kind,

@@ -56,10 +56,7 @@ static void bench_stencil3d_run(struct results *results, const struct bench_host
                                 int rounds)
 {
     for (size_t i = 0; i < RATIOS; i++) {
-        char what[48];
-
-        snprintf(what, sizeof what, "stencil, %d blocks per PE", ratios[i]);
-        bench_step(round, rounds, what);
+        bench_stepf(round, rounds, "stencil, %d blocks per PE", ratios[i]);
         bench_stencil3d_run_skua(results, host, ratios[i]);
         bench_stencil3d_run_mpi(results, host, "openmpi", grids[i]);
         bench_stencil3d_run_mpi(results, host, "mpich", grids[i]);
@@ -105,10 +102,7 @@ static void bench_stencil3d_print_line(const struct results *r, const char *what
 static void bench_stencil3d_print_one_goal(const char *format, int ratio, double measured,
                                            const char *relation, double goal)
 {
-    char what[64];
-
-    snprintf(what, sizeof what, format, ratio);
-    bench_print_goal(what, measured, relation, goal);
+    bench_print_goalf(measured, relation, goal, format, ratio);
 }
 
 static void bench_stencil3d_print_goals(const struct results *r, int ratio)

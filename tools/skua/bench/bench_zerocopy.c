@@ -49,10 +49,7 @@ static void bench_zerocopy_run(struct results *results, const struct bench_host 
 static double bench_zerocopy_get(const struct results *r, const char *of, const char *variant,
                                  bool heap, size_t bytes)
 {
-    char metric[32];
-
-    snprintf(metric, sizeof metric, "%s%s_us", variant, heap ? "_heap" : "");
-    return results_get(r, of, bytes, metric);
+    return results_get_metric(r, of, bytes, "%s%s_us", variant, heap ? "_heap" : "");
 }
 
 static void bench_zerocopy_print_table(const struct results *r, size_t of, bool heap)

@@ -148,13 +148,11 @@ static void neighbours_print_goal(const struct neighbours *bench, const struct r
                                   const char *protocol, const char *path,
                                   const struct neighbours_column *column, int pes)
 {
-    struct neighbours_row row = {"skua", protocol, NULL};
-    char                  what[64];
+    struct neighbours_row row  = {"skua", protocol, NULL};
     double                mine = neighbours_value(results, &row, path, column, pes);
 
-    snprintf(what, sizeof what, "better MPI / %s, %s", protocol, column->title);
-    bench_print_goal(
-        what, bench_ratio(neighbours_best_mpi(bench, results, path, column, pes), mine), ">=", 1);
+    bench_print_goalf(bench_ratio(neighbours_best_mpi(bench, results, path, column, pes), mine),
+                      ">=", 1, "better MPI / %s, %s", protocol, column->title);
 }
 
 void neighbours_print_goals(const struct neighbours *bench, const struct results *results,
@@ -170,13 +168,10 @@ void neighbours_print_goals(const struct neighbours *bench, const struct results
             neighbours_print_goal(bench, results, bench->fast[i], path, c, pes);
     for (size_t i = 0; i < NEIGHBOURS_MPIS; i++) {
         struct neighbours_row send = {neighbours_mpi[i], "send", NULL};
-        char                  what[64];
 
-        snprintf(what, sizeof what, "%s two-sided / %s, %s", neighbours_mpi[i], bench->small,
-                 small->title);
-        bench_print_goal(what,
-                         bench_ratio(neighbours_value(results, &send, path, small, pes), mine),
-                         ">=", bench->goal);
+        bench_print_goalf(bench_ratio(neighbours_value(results, &send, path, small, pes), mine),
+                          ">=", bench->goal, "%s two-sided / %s, %s", neighbours_mpi[i],
+                          bench->small, small->title);
         if (path[0])
             neighbours_print_limit(bench, results, neighbours_mpi[i],
                                    neighbours_value(results, &send, path, small, pes));

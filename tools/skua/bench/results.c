@@ -3,6 +3,7 @@
 #include "results.h"
 
 #include <math.h>
+#include <stdarg.h>
 #include <string.h>
 
 #include "base/memory.h"
@@ -90,6 +91,30 @@ double results_get(const struct results *results, const char *series, size_t byt
 {
     const struct result *r = results_find(results, series, bytes, metric);
     return r ? results_value(results, r) : 0;
+}
+
+double results_get_series(const struct results *results, size_t bytes, const char *metric,
+                          const char *format, ...)
+{
+    char    series[64];
+    va_list list;
+
+    va_start(list, format);
+    vsnprintf(series, sizeof series, format, list);
+    va_end(list);
+    return results_get(results, series, bytes, metric);
+}
+
+double results_get_metric(const struct results *results, const char *series, size_t bytes,
+                          const char *format, ...)
+{
+    char    metric[64];
+    va_list list;
+
+    va_start(list, format);
+    vsnprintf(metric, sizeof metric, format, list);
+    va_end(list);
+    return results_get(results, series, bytes, metric);
 }
 
 double results_get_best(const struct results *results, const char *series, size_t bytes,

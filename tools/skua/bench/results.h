@@ -45,6 +45,16 @@ bool results_read(struct results *results, const char *line);
 double results_get(const struct results *results, const char *series, size_t bytes,
                    const char *metric);
 
+/** Returns a value of the series whose name @p format makes, or 0 if it was not measured. */
+__attribute__((format(printf, 4, 5))) double results_get_series(const struct results *results,
+                                                                size_t bytes, const char *metric,
+                                                                const char *format, ...);
+
+/** Returns a value of the metric whose name @p format makes, or 0 if it was not measured. */
+__attribute__((format(printf, 4, 5))) double results_get_metric(const struct results *results,
+                                                                const char *series, size_t bytes,
+                                                                const char *format, ...);
+
 /** Returns the value of the best run, or 0 if it was not measured. */
 double results_get_best(const struct results *results, const char *series, size_t bytes,
                         const char *metric);

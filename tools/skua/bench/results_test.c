@@ -33,6 +33,8 @@ static void results_test_best(struct results *results)
     OK(results_get(results, "skua", 8, "rate-2pe") == 3, "the largest rate is kept");
     OK(results_get(results, "skua", 8, "put_gbs") == 3, "the largest bandwidth is kept");
     OK(results_get(results, "skua", 9, "put_gbs") == 0, "what was not measured is 0");
+    OK(results_get_series(results, 8, "rate-2pe", "%cku%s", 's', "a") == 3, "a series by parts");
+    OK(results_get_metric(results, "skua", 8, "rate-%dpe", 2) == 3, "a metric by parts");
     OK(results_get(results, "openmpi", 8, "put_gbs") == 0, "also of another series");
 }
 

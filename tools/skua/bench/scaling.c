@@ -14,10 +14,7 @@
 static void scaling_run_on(const struct scaling *scaling, struct results *results,
                            const struct bench_host *host, int pes, int round, int rounds)
 {
-    char what[48];
-
-    snprintf(what, sizeof what, "%s, %d PE%s", scaling->name, pes, pes == 1 ? "" : "s");
-    bench_step(round, rounds, what);
+    bench_stepf(round, rounds, "%s, %d PE%s", scaling->name, pes, pes == 1 ? "" : "s");
     scaling->run(scaling, results, host, pes);
 }
 
@@ -348,17 +345,16 @@ void scaling_print_goals(const struct scaling *scaling, const struct results *re
         return;
     bench_print_goals_head("Goals");
     for (int i = 0; i < BENCH_PES_MAX && host->pes[i]; i++) {
-        int  pes = host->pes[i];
-        char what[64], *plural = pes == 1 ? "" : "s";
+        int         pes    = host->pes[i];
+        const char *plural = pes == 1 ? "" : "s";
 
         if (pes > host->cores)
             continue;
-        snprintf(what, sizeof what, "%s / best peer, %d PE%s", scaling->name, pes, plural);
         if (pes > 1 || !scaling->alone)
-            bench_print_goal(what, scaling_speed_of_peer(scaling, results, pes), ">=", 1);
-        snprintf(what, sizeof what, "%s / limit, %d PE%s", scaling->name, pes, plural);
-        bench_print_goal(what, scaling_speed_of_limit(scaling, results, pes),
-                         ">=", scaling->of_limit);
+            bench_print_goalf(scaling_speed_of_peer(scaling, results, pes), ">=", 1,
+                              "%s / best peer, %d PE%s", scaling->name, pes, plural);
+        bench_print_goalf(scaling_speed_of_limit(scaling, results, pes), ">=", scaling->of_limit,
+                          "%s / limit, %d PE%s", scaling->name, pes, plural);
     }
 }
 

@@ -12,7 +12,7 @@
 #include "common/fd.h"
 
 #define READ_BYTES     ((size_t)65536)
-#define LINE_MAX_BYTES ((size_t)1 << 20) /* a longer line is written in several parts */
+#define LINE_BYTES_MAX ((size_t)1 << 20) /* a longer line is written in several parts */
 
 static void (*sink)(void *arg, int to, const char *text, size_t bytes);
 static void *sink_arg;
@@ -169,7 +169,7 @@ void iof_output_read(struct iof_output *output)
     end = memrchr(output->text, '\n', output->used);
     if (end)
         iof_output_emit(output, (size_t)(end - output->text) + 1);
-    else if (output->used >= LINE_MAX_BYTES)
+    else if (output->used >= LINE_BYTES_MAX)
         iof_output_flush(output);
 }
 
