@@ -56,8 +56,8 @@
 #define MIXED_TRIPS    2048  /* in a batch */
 #define MIXED_BATCHES  200
 #define PACKET_HEAD    48 /* bytes before the data of a packet of Skua */
-#define PACKET_MOST    ((size_t)1 << 20)
-#define CHANNEL_MOST   ((size_t)100000) /* the largest size of channels.c over TCP */
+#define PACKET_MAX     ((size_t)1 << 20)
+#define CHANNEL_MAX    ((size_t)100000) /* the largest size of channels.c over TCP */
 #define GET_DESCRIPTOR 160              /* bytes of a message with the descriptor of a buffer */
 #define GET_REQUEST    288              /* bytes of a message that requests the data of a buffer */
 
@@ -215,7 +215,7 @@ static void packet_receive_twice(int fd, char *to, size_t bytes)
 /* Receives the header and what has arrived of the data, copies these, and receives the rest. */
 static void packet_receive_copy(int fd, char *to, size_t bytes)
 {
-    static char scratch[PACKET_MOST + PACKET_HEAD];
+    static char scratch[PACKET_MAX + PACKET_HEAD];
     size_t      got = 0;
 
     while (got < PACKET_HEAD) {
@@ -231,7 +231,7 @@ static void packet_receive_copy(int fd, char *to, size_t bytes)
 
 /* ---- messages, which are copied in and out ---- */
 
-static char tcp_message[PACKET_HEAD + PACKET_MOST]; /* a header and data */
+static char tcp_message[PACKET_HEAD + PACKET_MAX]; /* a header and data */
 
 static void message_send(int fd, const char *from, size_t bytes)
 {
@@ -336,7 +336,7 @@ static void measure_tcp(int me, int fd)
 
         if (me == 0)
             bench_report("channels", "floor-tcp", bytes, "roundtrip_us", floor * 1e6);
-        if (bytes > CHANNEL_MOST)
+        if (bytes > CHANNEL_MAX)
             continue;
         packet = tcp_faster(me, fd, bytes, tcp_packet);
         copied = tcp_faster(me, fd, bytes, tcp_copied);
@@ -356,7 +356,7 @@ static void measure_zerocopy(int me, int fd)
     } rows[] = {{"copy_us", tcp_copied}, {"put_us", tcp_packet}, {"get_us", tcp_request}};
 
     bench_pin(cpu[me]);
-    for (size_t bytes = 1024; bytes <= PACKET_MOST; bytes *= 2)
+    for (size_t bytes = 1024; bytes <= PACKET_MAX; bytes *= 2)
         for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
             double trip = tcp_faster(me, fd, bytes, rows[i].way);
 

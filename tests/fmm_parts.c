@@ -184,7 +184,7 @@ static void test_accuracy(void)
     accuracy_choose(&extreme, 1e-10);
     accuracy_choose(&given, 1e-6);
     expect(loose.separation == 1 && tight.separation == 1 && loose.order < tight.order, "orders");
-    expect(extreme.separation == 2 && extreme.order <= ORDER_MOST, "a larger separation");
+    expect(extreme.separation == 2 && extreme.order <= ORDER_MAX, "a larger separation");
     expect(given.order == 7 && given.separation == 2, "given parameters are kept");
 }
 
@@ -269,22 +269,22 @@ static void test_division(void)
     expect(first_of[1] == 11 && first_of[3] == 12, "one leaf that costs more than all others");
 }
 
-#define RUN_MOST 50 /* bodies of a run */
+#define RUN_MAX 50 /* bodies of a run */
 
 /* Merges runs of different lengths, one of them empty, whose keys coincide within and between runs:
  * bodies of the same key stay in the order of the runs and within them. */
 static void test_merge(int runs)
 {
-    static struct traveller body[9][RUN_MOST];
+    static struct traveller body[9][RUN_MAX];
     struct tree_run         run[9];
     struct traveller       *merged;
     int64_t                 n, expected = 0;
 
     for (int i = 0; i < runs; i++) {
-        run[i] = (struct tree_run){body[i], i == 1 ? 0 : (size_t)(RUN_MOST - 4 * i)};
+        run[i] = (struct tree_run){body[i], i == 1 ? 0 : (size_t)(RUN_MAX - 4 * i)};
         for (size_t k = 0; k < run[i].n; k++)
             body[i][k] = (struct traveller){.key = (uint64_t)(k / 2 * (size_t)(i + 1)),
-                                            .id  = (int64_t)(i * RUN_MOST) + (int64_t)k};
+                                            .id  = (int64_t)(i * RUN_MAX) + (int64_t)k};
         expected += (int64_t)run[i].n;
     }
     merged = tree_merge(run, runs, &n);

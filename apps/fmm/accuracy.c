@@ -22,7 +22,7 @@ static int accuracy_order(int separation, double error)
     const struct accuracy_fit *fit   = &accuracy_fit[separation - 1];
     int                        order = (int)ceil(log(error / fit->factor) / log(fit->base));
 
-    return order < ORDER_LEAST ? ORDER_LEAST : order;
+    return order < ORDER_MIN ? ORDER_MIN : order;
 }
 
 /* Returns the work per body, in arbitrary units, with the best size of leaves: the geometric mean
@@ -44,15 +44,15 @@ void accuracy_choose(struct solve_rule *rule, double error)
          separation++) {
         int order = rule->order ? rule->order : accuracy_order(separation, error);
 
-        if (order <= ORDER_MOST && accuracy_work(separation, order) < least) {
+        if (order <= ORDER_MAX && accuracy_work(separation, order) < least) {
             least            = accuracy_work(separation, order);
             rule->separation = separation;
         }
     }
     if (!rule->order)
         rule->order = accuracy_order(rule->separation, error);
-    if (rule->order > ORDER_MOST)
-        rule->order = ORDER_MOST;
+    if (rule->order > ORDER_MAX)
+        rule->order = ORDER_MAX;
     if (!rule->leaf)
         rule->leaf = 16 + (int64_t)(2.5 * pow(rule->order + 1, 1.5));
 }

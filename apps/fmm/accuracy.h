@@ -5,8 +5,8 @@
 
 #include "solve.h"
 
-#define ERROR_LEAST 1e-10
-#define ERROR_MOST  1e-1
+#define ERROR_MIN 1e-10
+#define ERROR_MAX 1e-1
 
 /** Sets the order, the separation and the number of bodies of a leaf, each only if it is 0 (not
  *  given), so that the relative errors of the energy and of potentials are at most @p error, with

@@ -8,7 +8,7 @@
 #include "common/numbers.h"
 
 /* Fraction of the mass of a Plummer sphere, which is infinite, that is used. */
-#define MASS_MOST 0.999
+#define MASS_MAX 0.999
 
 const char *const shape_names[SHAPES] = {"cube", "sphere", "plummer"};
 
@@ -35,7 +35,7 @@ static void bodies_on_sphere(const struct bodies_rule *rule, int64_t id, double 
 
 static void bodies_set(const struct bodies_rule *rule, int64_t id, struct body *body)
 {
-    double part = MASS_MOST * bodies_random(rule, id, 2);
+    double part = MASS_MAX * bodies_random(rule, id, 2);
 
     switch (rule->shape) {
     case SHAPE_SPHERE: bodies_on_sphere(rule, id, 1, body->at); break;

@@ -119,7 +119,7 @@ void expansion_harmonics(double *harmonics, const struct expansion *e, const dou
     struct body             body = {{at[0], at[1], at[2]}, 1};
     struct cube             unit = {{0, 0, 0}, 1};
     struct expansion_points points;
-    lanes                   h[EXPANSION_MOST];
+    lanes                   h[EXPANSION_MAX];
 
     expansion_load(&points, &unit, &body, 1, expansion_no_shift);
     expansion_functions(h, e->order, &points, irregular);
@@ -135,7 +135,7 @@ static void expansion_add(double *to, const struct expansion *e, const struct cu
     const double           *norm  = irregular ? e->irregular : e->regular;
     int                     count = expansion_count(e->order);
     struct expansion_points points;
-    lanes                   h[EXPANSION_MOST], sum[EXPANSION_MOST];
+    lanes                   h[EXPANSION_MAX], sum[EXPANSION_MAX];
 
     memset(sum, 0, (size_t)count * sizeof *sum);
     for (int k = 0; k < n; k += LANES) {
@@ -166,7 +166,7 @@ void expansion_add_local(double *local, const struct expansion *e, const struct 
 /* The coefficients of a function: of the potential and of the three components of its field. */
 struct expansion_sums {
     int    order;
-    double at[EXPANSION_MOST][4];
+    double at[EXPANSION_MAX][4];
 };
 
 /* Adds a coefficient of R(l,m) or S(l,m) to a component of the field, if there is such a function.
@@ -241,7 +241,7 @@ static void expansion_evaluate(const double *from, const struct expansion *e,
 {
     struct expansion_sums   sums;
     struct expansion_points points;
-    lanes                   h[EXPANSION_MOST], total[4];
+    lanes                   h[EXPANSION_MAX], total[4];
 
     expansion_prepare(&sums, from, e, box->width, irregular);
     for (int k = 0; k < n; k += LANES) {

@@ -22,8 +22,8 @@
 
 #include <stdbool.h>
 
-#define ORDER_LEAST 2
-#define ORDER_MOST  20
+#define ORDER_MIN 2
+#define ORDER_MAX 20
 
 /** A charge. */
 struct body {
@@ -64,13 +64,13 @@ static inline int expansion_sin(int l, int m)
     return l * l + l + m;
 }
 
-#define EXPANSION_MOST ((ORDER_MOST + 2) * (ORDER_MOST + 2)) /* coefficients of a gradient */
+#define EXPANSION_MAX ((ORDER_MAX + 2) * (ORDER_MAX + 2)) /* coefficients of a gradient */
 
 /** The tables that expansions of one order share. */
 struct expansion {
     int    order;
-    double regular[EXPANSION_MOST]; /* factors between the functions of expansion.c and c(l,m) */
-    double irregular[EXPANSION_MOST];
+    double regular[EXPANSION_MAX]; /* factors between the functions of expansion.c and c(l,m) */
+    double irregular[EXPANSION_MAX];
 };
 
 /** Sets the order of expansions. */

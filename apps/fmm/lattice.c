@@ -17,14 +17,14 @@
 #include <math.h>
 #include <stdlib.h>
 
-#define DEGREES (2 * ORDER_MOST + 1)
+#define DEGREES (2 * ORDER_MAX + 1)
 #define LEVELS  40
 
 /* Sums of R(l,m) or S(l,m) (expansion.c), m >= 0. */
 typedef double lattice_sums[DEGREES][DEGREES];
 
 /* Coefficients without normalisation, of exp(-i m phi), m >= 0. */
-typedef double complex lattice_expansion[ORDER_MOST + 1][ORDER_MOST + 1];
+typedef double complex lattice_expansion[ORDER_MAX + 1][ORDER_MAX + 1];
 
 static void lattice_add_point(lattice_sums sums, int degree, const double at[3], bool irregular)
 {

@@ -25,7 +25,7 @@ static bool options_complete(struct fmm_options *o)
     if (strcmp(o->charges, "mixed") != 0 && strcmp(o->charges, "equal") != 0)
         return arguments_refuse("fmm", "--charges must be mixed or equal");
     o->bodies.equal = strcmp(o->charges, "equal") == 0;
-    if (!(o->error >= ERROR_LEAST && o->error <= ERROR_MOST))
+    if (!(o->error >= ERROR_MIN && o->error <= ERROR_MAX))
         return arguments_refuse("fmm", "--error must be from 1e-10 to 0.1");
     if (o->periodic && (o->bodies.equal || o->particles % 2))
         return arguments_refuse(
@@ -59,7 +59,7 @@ bool options_read(struct fmm_options *o, int argc, char **argv)
          "wait for other PEs before computing pairs of particles"},
         {"check", ARGUMENT_NUMBER, &o->check, 0, 1000000, "N",
          "particles that are compared with the sum over all pairs\n(default: 500; 0: none)"},
-        {"order", ARGUMENT_NUMBER, &o->order, ORDER_LEAST, ORDER_MOST, "P",
+        {"order", ARGUMENT_NUMBER, &o->order, ORDER_MIN, ORDER_MAX, "P",
          "of expansions (default: by --error)"},
         {"separation", ARGUMENT_NUMBER, &o->separation, 1, 2, "S",
          "boxes within which particles act in pairs (default: by --error)"},

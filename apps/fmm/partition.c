@@ -13,7 +13,7 @@
 #define TIME_COEFFICIENT 3.3
 #define TIME_TRANSLATION 0.6
 
-#define SPEED_MOST 4.0 /* of a PE, relative to the mean */
+#define SPEED_MAX 4.0 /* of a PE, relative to the mean */
 
 struct cube solve_cube(const struct solver *s, const struct traveller *body, int64_t n)
 {
@@ -98,7 +98,7 @@ void solve_divide(struct solver *s)
  * while is not left without work.  A PE that had no work is as fast as the others. */
 static double solve_bound_speed(double speed, double mean)
 {
-    return speed == 0 ? 1 : fmin(fmax(speed / mean, 1 / SPEED_MOST), SPEED_MOST);
+    return speed == 0 ? 1 : fmin(fmax(speed / mean, 1 / SPEED_MAX), SPEED_MAX);
 }
 
 void solve_measure_speeds(struct solver *s)

@@ -69,7 +69,7 @@ void solve_up(struct solver *s)
             expansion_add_multipole(s->work->multipole + (size_t)t * stride, &s->expansion, &cube,
                                     solve_bodies(s, node), (int)node->count);
     }
-    for (int level = LEVELS_MOST; level > 0; level--)
+    for (int level = LEVELS_MAX; level > 0; level--)
         solve_family(s, level, true);
 }
 
@@ -264,7 +264,7 @@ void solve_down(struct solver *s)
 {
     solve_coarse(s);
     solve_images(s);
-    for (int level = 1; level <= LEVELS_MOST; level++)
+    for (int level = 1; level <= LEVELS_MAX; level++)
         solve_family(s, level, false);
     for (int32_t t = 0; t < s->lists.targets; t++)
         if (s->tree.node[s->lists.target[t].node].children == 0)

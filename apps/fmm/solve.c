@@ -30,14 +30,14 @@ static void solve_find_shared(struct solver *s)
 /* Sorts the targets by level. */
 static void solve_sort_targets(struct solver *s)
 {
-    struct solve_work  *w                      = s->work;
-    const struct lists *l                      = &s->lists;
-    int32_t             place[LEVELS_MOST + 2] = {0};
+    struct solve_work  *w                     = s->work;
+    const struct lists *l                     = &s->lists;
+    int32_t             place[LEVELS_MAX + 2] = {0};
 
     w->by_level = solve_alloc(s, (size_t)l->targets, sizeof *w->by_level);
     for (int32_t t = 0; t < l->targets; t++)
         place[s->tree.node[l->target[t].node].level + 1]++;
-    for (int level = 0; level <= LEVELS_MOST; level++)
+    for (int level = 0; level <= LEVELS_MAX; level++)
         place[level + 1] += place[level];
     memcpy(w->level_first, place, sizeof place);
     for (int32_t t = 0; t < l->targets; t++)

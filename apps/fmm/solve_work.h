@@ -36,7 +36,7 @@ struct solve_work {
     void                *window[TRANSFERS];
     size_t               window_bytes[TRANSFERS];
     int32_t             *by_level; /* targets, sorted by level */
-    int32_t              level_first[LEVELS_MOST + 2];
+    int32_t              level_first[LEVELS_MAX + 2];
 };
 
 /* Bytes that each PE (rows) puts to each PE (columns) in a transfer.  The ranges that a PE receives

@@ -64,7 +64,7 @@ struct translate_step {
     const struct translate_rotation *rotation;
     const struct translate_shift    *shift;
     /* Cosines and sines of m alpha. */
-    double cosine[ORDER_MOST + 1], sine[ORDER_MOST + 1];
+    double cosine[ORDER_MAX + 1], sine[ORDER_MAX + 1];
 };
 
 /* A node of the quadrature on the sphere. */
@@ -73,8 +73,8 @@ struct translate_node {
 };
 
 struct translate_tables {
-    struct translate_block     by_degree[2 * ORDER_MOST + 1], by_m[2 * ORDER_MOST + 1];
-    int16_t                    row[4 * EXPANSION_MOST];
+    struct translate_block     by_degree[2 * ORDER_MAX + 1], by_m[2 * ORDER_MAX + 1];
+    int16_t                    row[4 * EXPANSION_MAX];
     struct translate_rotation *rotation;
     struct translate_shift    *shift;
     int                        rotations, shifts;
@@ -148,7 +148,7 @@ static void translate_set_nodes(struct translate_tables *tables, int order)
 static void translate_add_node(const struct translator *t, struct translate_rotation *to,
                                const struct translate_node *node, double sine)
 {
-    double here[EXPANSION_MOST], there[EXPANSION_MOST], *forth = to->forth.at, *back = to->back.at;
+    double here[EXPANSION_MAX], there[EXPANSION_MAX], *forth = to->forth.at, *back = to->back.at;
     double turned[3] = {to->cosine * node->at[0] - sine * node->at[2], node->at[1],
                         sine * node->at[0] + to->cosine * node->at[2]};
 
@@ -392,7 +392,7 @@ static void translate_batch(const struct translator *t, const struct translate_s
     const struct fmm_kernels *kernels = kernels_best();
 
     int   order = t->expansion->order, stride = expansion_stride(order);
-    lanes x[EXPANSION_MOST], y[EXPANSION_MOST];
+    lanes x[EXPANSION_MAX], y[EXPANSION_MAX];
 
     translate_gather(stride, from, n, x);
     translate_turn(step, order, x, false);

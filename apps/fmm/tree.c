@@ -14,7 +14,7 @@
 
 void tree_set_keys(struct traveller *body, size_t n, const struct cube *cube)
 {
-    double scale = (double)(1 << LEVELS_MOST) / cube->width;
+    double scale = (double)(1 << LEVELS_MAX) / cube->width;
 
     for (size_t i = 0; i < n; i++) {
         uint64_t at[3];
@@ -24,8 +24,8 @@ void tree_set_keys(struct traveller *body, size_t n, const struct cube *cube)
 
             at[d] = x <= 0 ? 0 : (uint64_t)x;
             /* The position is on the upper face, or beyond it by rounding. */
-            if (at[d] >> LEVELS_MOST)
-                at[d] = (1 << LEVELS_MOST) - 1;
+            if (at[d] >> LEVELS_MAX)
+                at[d] = (1 << LEVELS_MAX) - 1;
         }
         body[i].key = morton_key(at);
     }
@@ -37,7 +37,7 @@ uint64_t tree_key(const struct node *node)
 
     for (int d = 0; d < 3; d++)
         at[d] = (uint64_t)node->at[d];
-    return morton_key(at) << 3 * (LEVELS_MOST - node->level);
+    return morton_key(at) << 3 * (LEVELS_MAX - node->level);
 }
 
 struct cube tree_cube(const struct tree *tree, const struct node *node)
@@ -84,12 +84,12 @@ bool tree_sort(struct traveller **body, size_t n)
     }
     for (size_t i = 0; i < n; i++)
         item[i] = (struct tree_item){(*body)[i].key, i};
-    for (int shift = 0; shift < 3 * LEVELS_MOST; shift += DIGIT) {
+    for (int shift = 0; shift < 3 * LEVELS_MAX; shift += DIGIT) {
         struct tree_item *from = shift / DIGIT % 2 ? other : item;
 
         tree_sort_digit(from, from == item ? other : item, n, shift);
     }
-    if (3 * LEVELS_MOST / DIGIT % 2 == 0)
+    if (3 * LEVELS_MAX / DIGIT % 2 == 0)
         other = item;
     for (size_t i = 0; i < n; i++)
         sorted[i] = (*body)[other[i].from];
@@ -184,7 +184,7 @@ static size_t tree_find(const struct traveller *body, size_t n, uint64_t key)
 /* Counts the bodies of this PE in each octant of a box. */
 static void tree_count(const struct tree_frontier *f, const struct node *node, int64_t *count)
 {
-    uint64_t key = tree_key(node), each = UINT64_C(1) << 3 * (LEVELS_MOST - node->level - 1);
+    uint64_t key = tree_key(node), each = UINT64_C(1) << 3 * (LEVELS_MAX - node->level - 1);
     size_t   at = tree_find(f->body, f->n, key), end = tree_find(f->body, f->n, key + 8 * each);
 
     for (int octant = 0; octant < 8; octant++) {
@@ -238,7 +238,7 @@ static void tree_add_children(struct tree *tree, int32_t parent, const int64_t *
 
 static bool tree_divides(const struct node *node, int64_t most)
 {
-    return node->count > most && node->level < LEVELS_MOST;
+    return node->count > most && node->level < LEVELS_MAX;
 }
 
 /* Divides the boxes of the last level, from @p first on.  Returns false if there is no memory. */

@@ -17,12 +17,12 @@
 #include "comm.h"
 #include "expansion.h"
 
-#define LEVELS_MOST 20
+#define LEVELS_MAX 20
 
 /** A body that is moved to the PE that owns its leaf. */
 struct traveller {
     struct body body;
-    uint64_t    key; /* on the Morton curve: three bits for each level, LEVELS_MOST levels */
+    uint64_t    key; /* on the Morton curve: three bits for each level, LEVELS_MAX levels */
     int64_t     id;
 };
 
