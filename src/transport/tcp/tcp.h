@@ -224,7 +224,7 @@ struct ski_port {
     char                 *scratch;             /* SKI_TCP_SCRATCH bytes                      */
     struct ski_multiparts multiparts;          /* packets that arrive in parts               */
     struct ski_io_thread *io;                  /* NULL: none was needed, or there is none    */
-    bool                  io_refused;          /* it could not be started                    */
+    bool                  io_refused;          /* it could not be started, or was stopped    */
 
     /* What the progress thread sends (tcp_assist.c). */
     bool             assisted;     /* it sends for this port                                 */

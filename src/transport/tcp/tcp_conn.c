@@ -549,16 +549,17 @@ static struct ski_tcp_conn *tcp_part_beside(struct ski_tcp_conn *conn, void **to
  * of its call is found again when that connection is read. */
 static bool tcp_conn_on_part(struct ski_tcp_conn *conn)
 {
-    struct ski_framing   *in    = &conn->in;
-    struct ski_io_thread *io    = ski_tcp_io(conn->port);
+    struct ski_framing   *in = &conn->in;
+    struct ski_io_thread *io;
     struct ski_tcp_conn  *other = NULL;
     void                 *to    = NULL, *other_to;
     size_t                direct, other_bytes;
     ssize_t               n, m = 0;
     int                   error;
 
-    if (io && in->packet->unclaimed > 0 && !tcp_part_begin_others(conn))
+    if (ski_tcp_io(conn->port) && in->packet->unclaimed > 0 && !tcp_part_begin_others(conn))
         return true;
+    io     = conn->port->io; /* what arrived on other rails may have stopped it */
     direct = tcp_part_target(conn, &to);
     if (io && (other = tcp_part_beside(conn, &other_to, &other_bytes)))
         ski_io_begin_recv(io, other->source.fd, other_to, other_bytes);

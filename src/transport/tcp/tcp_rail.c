@@ -366,8 +366,9 @@ skua_status ski_tcp_send_divided(struct ski_peer *peer, const struct ski_tcp_sen
         return SKUA_ERR_UNSUPPORTED;
     if (!peer->rails_opened)
         rail_open_all(peer);
-    if (whole->bytes[0] + whole->bytes[1] < peer->divide_from)
-        return SKUA_ERR_UNSUPPORTED;
+    if (peer->divide_from > 0 &&
+        (whole->bytes[0] + whole->bytes[1] < peer->divide_from || !peer->port->io))
+        return SKUA_ERR_UNSUPPORTED; /* without the I/O thread a rail on the same network is slow */
     n = rail_list_open(peer, rail);
     if (n < 2)
         return n == 0 ? SKUA_ERR_AGAIN : SKUA_ERR_UNSUPPORTED;

@@ -360,6 +360,8 @@ static bool tcp_sendq_write_two(struct ski_peer *rail, struct ski_peer *other, b
     m                 = ski_io_end(io);
     m                 = m > 0 ? m : 0;
     *any |= n > 0 || m > 0;
+    rail->stalls  = n > 0 ? 0 : rail->stalls;
+    other->stalls = m > 0 ? 0 : other->stalls;
     tcp_sendq_advance(rail, n);
     if (other->conn == of) /* the peer is not lost */
         tcp_sendq_advance(other, (size_t)m);
@@ -370,10 +372,11 @@ bool ski_tcp_sendq_flush_two(struct ski_peer *rail, struct ski_peer *other)
 {
     bool any = false, first, second;
 
-    if (ski_tcp_io(rail->port))
-        while (tcp_sendq_is_ready(rail) && tcp_sendq_is_ready(other) &&
-               tcp_sendq_write_two(rail, other, &any))
-            continue;
+    ski_tcp_io(rail->port);
+    while (rail->port->io && /* the runtime may send, and so stop it, when a packet was sent */
+           tcp_sendq_is_ready(rail) && tcp_sendq_is_ready(other) &&
+           tcp_sendq_write_two(rail, other, &any))
+        continue;
     first  = rail->first && tcp_peer_is_open(rail) && ski_tcp_sendq_flush_peer(rail);
     second = other->first && tcp_peer_is_open(other) && ski_tcp_sendq_flush_peer(other);
     return any || first || second;
