@@ -39,6 +39,7 @@ struct agent {
     uint64_t              generation;  /* reported as completed */
     struct procs_survival survival;    /* with --survive */
     bool                  running;     /* an epoch has begun, and procs is set up */
+    bool                  io_cpus_set; /* SKUA_IO_CPUS is ours, for the PEs of an epoch */
     double drain; /* when to stop reading output, once all processes have ended; else 0 */
 };
 
@@ -115,15 +116,17 @@ static void agent_set_environment(const struct job_spec *spec)
     }
 }
 
-/* Selects the CPUs of I/O threads beside @p pes PEs of this host, unless the user did. */
-static void agent_choose_io_cpus(const int *cpu, int pes)
+/* Selects the CPUs of I/O threads beside @p pes PEs of this host, unless the user did.  Another
+ * epoch may have more PEs here. */
+static void agent_choose_io_cpus(struct agent *a, const int *cpu, int pes)
 {
     int  idle[AGENT_IO_CPUS], n;
     char list[AGENT_IO_CPUS * 8] = "none";
 
-    if (strcmp(ski_config.io_cpus, "auto") != 0)
+    if (strcmp(ski_config.io_cpus, "auto") != 0 && !a->io_cpus_set)
         return;
-    n = ski_topology_idle_cpus(cpu, pes, idle, AGENT_IO_CPUS);
+    a->io_cpus_set = true;
+    n              = ski_topology_idle_cpus(cpu, pes, idle, AGENT_IO_CPUS);
     for (int i = 0, at = 0; i < n; i++)
         at += snprintf(list + at, sizeof list - (size_t)at, i == 0 ? "%d" : ",%d", idle[i]);
     setenv("SKUA_IO_CPUS", list, 1);
@@ -131,7 +134,7 @@ static void agent_choose_io_cpus(const int *cpu, int pes)
 
 /* Keeps the CPUs of our PEs, after the CPUs of all PEs of the job on this host were chosen, unless
  * the launcher did. */
-static skua_status agent_choose_cpus(struct job_spec *spec)
+static skua_status agent_choose_cpus(struct agent *a, struct job_spec *spec)
 {
     struct job_spec_head *h      = &spec->head;
     int                   own    = job_spec_pes(spec, h->agent);
@@ -143,7 +146,7 @@ static skua_status agent_choose_cpus(struct job_spec *spec)
     }
     if (status != SKUA_OK)
         return status;
-    agent_choose_io_cpus(spec->cpu, h->host_pes);
+    agent_choose_io_cpus(a, spec->cpu, h->host_pes);
     h->cpus_shared = ski_topology_cpus_shared(spec->cpu, h->host_pes, h->host_first_pe, own);
     memmove(spec->cpu, spec->cpu + h->host_first_pe, (size_t)own * sizeof *spec->cpu);
     return SKUA_OK;
@@ -196,7 +199,7 @@ static bool agent_create_procs(struct agent *a, struct job_spec *spec)
                                           .secret          = {h->secret[0], h->secret[1]}};
     bool                        made   = false;
 
-    if (ski_config_load() == SKUA_OK && agent_choose_cpus(spec) == SKUA_OK) {
+    if (ski_config_load() == SKUA_OK && agent_choose_cpus(a, spec) == SKUA_OK) {
         plan.cpu         = spec->cpu;
         plan.cpus_shared = h->cpus_shared;
         made             = procs_create(&a->procs, &plan) &&
