@@ -64,7 +64,7 @@ static struct frame_machine frame_read_machine(void)
 
 struct frame_hello frame_make_hello(void)
 {
-    struct frame_hello hello = {.magic = "skuarun", .frames = 6, .machine = frame_read_machine()};
+    struct frame_hello hello = {.magic = "skuarun", .frames = 7, .machine = frame_read_machine()};
 
     snprintf(hello.version, sizeof hello.version, "%s", SKUA_VERSION);
     return hello;
