@@ -345,6 +345,27 @@ static void test_rail_claimed_last(void)
     close(pair[1]);
 }
 
+/* ---- rails for the I/O thread ---------------------------------------------------------------- */
+
+static void test_rail_without_io(void)
+{
+    struct break_test_ports p;
+    uint64_t                divided;
+
+    break_test_open(&p);
+    divided             = p.peer->multiparts;
+    p.peer->divide_from = SKI_TCP_IO_BYTES; /* as if the thread had been stopped since */
+    CHECK(ski_tcp_send(p.peer, break_test_data, BYTES) == SKUA_PENDING);
+    OK(p.peer->multiparts == divided && p.peer->first && !p.peer->rail[1]->first,
+       "a packet is not divided for an I/O thread that was stopped");
+    for (unsigned i = 0; i < ROUNDS_MAX && break_test_arrived < 2; i++) {
+        ski_tcp_progress(p.from);
+        ski_tcp_progress(p.to);
+    }
+    OK(break_test_arrived == 2, "it arrives on rail 0");
+    break_test_close(&p);
+}
+
 /* ---- packets that the progress thread sends ---------------------------------------------------
  */
 
@@ -420,6 +441,7 @@ int main(void)
     break_test_claimed(false);
     break_test_claimed(true);
     test_rail_claimed_last();
+    test_rail_without_io();
     test_write_ahead_broken();
     test_write_ahead_settles();
     free(break_test_data);

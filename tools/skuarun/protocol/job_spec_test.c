@@ -104,12 +104,13 @@ static bool job_spec_test_agents_valid(int *agent_of, int agents)
 static void job_spec_test_agents(void)
 {
     static int two[] = {2, 1, 0, 2}, below[] = {2, -1, 2, 0}, beyond[] = {2, 2, 3, 0};
-    static int three[] = {2, 2, 0, 2}, none[] = {0, 1, 1, 0};
+    static int three[] = {2, 2, 0, 2}, none[] = {0, 1, 1, 0}, one[] = {0, 2, 1, 0};
 
     OK(job_spec_test_agents_valid(two, 3), "processes of an agent need not be consecutive");
     OK(!job_spec_test_agents_valid(below, 3) && !job_spec_test_agents_valid(beyond, 3),
        "the agents are those of the job");
     OK(!job_spec_test_agents_valid(three, 3), "each PE of the agent has a CPU");
+    OK(job_spec_test_agents_valid(one, 3), "PEs of other agents of the host may have some of them");
     OK(!job_spec_test_agents_valid(none, 3), "the agent has processes");
 }
 
