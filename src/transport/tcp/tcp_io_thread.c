@@ -32,8 +32,8 @@
 #define IO_POLLS         256    /* between two looks at the clock                          */
 #define IO_SPINS         4096   /* until a PE that waits for the end of a call yields its CPU */
 #define IO_TRIAL         64     /* calls after which the use of the thread is judged         */
-#define IO_SWITCHES_MAX  4      /* times that the PE loses its CPU in them, at most, ...      */
-#define IO_SWITCHES_RATE 100.0  /* ... or in a second: it does on an idle host, too           */
+#define IO_SWITCHES_MAX  4      /* times that the PE loses its CPU in them, at most ...      */
+#define IO_SWITCH_RATE   100    /* ... or in a second: others run there now and then         */
 
 enum io_state { IO_IDLE, IO_ASLEEP, IO_CALL, IO_RUNS, IO_ENDED };
 enum io_kind { IO_SEND, IO_RECV, IO_STOP };
@@ -47,8 +47,8 @@ struct ski_io_thread {
     ssize_t          result;
     int              error;
     unsigned         calls;    /* so far                                                      */
-    long             switches; /* times that the PE had lost its CPU at the last judgement ... */
-    double           judged;   /* ... and when that was                                       */
+    long             switches; /* times that the PE had lost its CPU at the last judgement    */
+    double           judged;   /* when that was                                               */
     bool             crowded;
     pthread_t        thread;
 };
@@ -147,17 +147,19 @@ struct ski_io_thread *ski_io_thread_start(const int *cpu, int count)
 }
 
 /* Finds out whether the PE often lost its CPU: the thread runs there, or the host has more threads
- * than CPUs.  A PE that computes between the calls loses it now and then to the system. */
+ * than CPUs. */
 static void io_judge(struct ski_io_thread *io)
 {
-    double        now = ski_seconds(CLOCK_MONOTONIC), lost;
     struct rusage use;
+    double        now;
+    long          switches;
 
     if (getrusage(RUSAGE_THREAD, &use) != 0)
         return;
-    lost = (double)(use.ru_nivcsw - io->switches);
-    io->crowded |= io->calls > IO_TRIAL && lost > IO_SWITCHES_MAX &&
-                   lost > IO_SWITCHES_RATE * (now - io->judged);
+    now      = ski_seconds(CLOCK_MONOTONIC);
+    switches = use.ru_nivcsw - io->switches;
+    io->crowded |= io->calls > IO_TRIAL && switches > IO_SWITCHES_MAX &&
+                   (double)switches > IO_SWITCH_RATE * (now - io->judged);
     io->switches = use.ru_nivcsw;
     io->judged   = now;
 }
