@@ -11,7 +11,9 @@
  * and by the PE that it is inserted on.  Every fourth element migrates at random all the time.
  * Then all elements migrate to random PEs.  In the second phase no element migrates, and what most
  * PEs know of them is outdated.  In the third all elements migrate, each after a number of messages
- * of its own, one of them after each message, to random PEs or between its home and another PE.
+ * of its own, one of them after each message, to random PEs or between its home and another PE, and
+ * a third of those that arrive leave at once.  Expedited orders make elements leave that hold
+ * messages, also their homes.
  * The elements of every second game are of a class by pointer.  PEs yield their cores now and then,
  * so that many interleavings occur where there are fewer cores than PEs.  What must hold:
  *   - an element gets the messages of each PE in their order;
@@ -82,7 +84,7 @@ struct player {
 /* A class of elements. */
 struct kind {
     skua_class element;
-    skua_entry item, move, hop, total;
+    skua_entry item, move, kick, hop, total;
 };
 
 static struct kind kinds[2]; /* plain bytes, which move by pointer or packed; a class by pointer */
@@ -146,6 +148,25 @@ static void on_item(void *self, const void *data, size_t bytes)
         skua_migrate(self, OTHER);
     else if (drift && pick(&e->random, drift) == 0)
         skua_migrate(self, drift_to(e, index));
+}
+
+/* In the third phase an element that has arrived may leave at once, also its home, before it gets
+ * any message there. */
+static void on_moved(void *self)
+{
+    struct element *e = self;
+
+    yield_some(4);
+    if (e->phase == 3 && pick(&e->random, 3) == 0)
+        skua_migrate(self, drift_to(e, skua_index_of(self).at.x[0]));
+}
+
+/* An expedited order, which overtakes messages: the element leaves before it gets those that it
+ * holds. */
+static void on_kick(void *self, const void *data, size_t bytes)
+{
+    (void)data, (void)bytes;
+    skua_migrate(self, drift_to(self, skua_index_of(self).at.x[0]));
 }
 
 static void on_hop(void *self, const void *data, size_t bytes)
@@ -218,6 +239,9 @@ static void on_step(void *self, const void *data, size_t bytes)
         insert_mine(p);
     for (int i = pick(&p->random, 4); i >= 0; i--)
         send_some(p);
+    if (p->phase.number == 3)
+        skua_invoke_copy(skua_element1(p->phase.all, pick(&p->random, ELEMENTS)),
+                         kinds[p->phase.kind].kick, NULL, 0);
     if (++p->step < STEPS)
         skua_invoke_copy(skua_ref_of(self), step_entry, NULL, 0);
     else
@@ -402,9 +426,11 @@ static void register_kind(struct kind *kind, const char *name, uint32_t flags)
                                                           .bytes     = sizeof(struct element),
                                                           .construct = construct,
                                                           .pup       = skua_pup_plain,
+                                                          .moved     = on_moved,
                                                           .flags     = flags});
     kind->item    = skua_method_register(kind->element, "item", on_item, 0);
     kind->move    = skua_method_register(kind->element, "move", on_move, 0);
+    kind->kick    = skua_method_register(kind->element, "kick", on_kick, SKUA_ENTRY_EXPEDITED);
     kind->hop     = skua_method_register(kind->element, "hop", on_hop, 0);
     kind->total   = skua_method_register(kind->element, "total", on_total, 0);
 }

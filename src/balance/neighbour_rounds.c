@@ -2,7 +2,6 @@
 /* neighbour_rounds.c - see neighbour_rounds.h. */
 #include "balance/neighbour_rounds.h"
 
-#include <float.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -16,9 +15,11 @@
 #include "core/pe/handler.h"
 #include "strategy/local_rounds.h"
 #include "strategy/neighbours.h"
+#include "strategy/problem.h"
 #include "strategy/strategy.h"
 
 #define NEIGHBOUR_ROUNDS_MAX 64
+#define NEIGHBOUR_LOAD_MAX   (SKI_PROBLEM_MAX * 1e12) /* of 2^32 objects, at the least speed */
 
 /* The start of the rounds on the wire. */
 struct neighbour_start {
@@ -273,8 +274,10 @@ static bool neighbour_update_valid(struct ski_neighbour_rounds *rounds, int from
     return from >= 0 && update->kind < NEIGHBOUR_KINDS && neighbour_is_due(rounds, update) &&
            !neighbour_step_of(rounds, update->step)->has[from][update->kind] &&
            (unsigned)update->host < (unsigned)skua_hosts() && update->load >= 0 &&
-           update->load <= DBL_MAX && update->idle >= 0 && update->idle <= DBL_MAX &&
-           (update->kind != NEIGHBOUR_LOAD || (update->speed > 0 && update->speed <= DBL_MAX));
+           update->load <= NEIGHBOUR_LOAD_MAX && update->idle >= 0 &&
+           update->idle <= SKI_PROBLEM_MAX &&
+           (update->kind != NEIGHBOUR_LOAD ||
+            (update->speed >= 1 / SKI_PROBLEM_MAX && update->speed <= SKI_PROBLEM_MAX));
 }
 
 void ski_on_neighbour_update(skua_msg *msg)

@@ -577,6 +577,7 @@ static bool reduction_expects(const struct ski_pe *self, const struct ski_reduct
 
     if (ski_reduction_is_collected(head))
         return head->root == self->pe && source != self->pe &&
+               (uint32_t)source < (uint32_t)self->pes &&
                !(r && ski_reduction_has_address(r, source));
     return level < self->collectives->levels && ski_block_sibling(self->pe, level) < self->pes &&
            (!r || (level >= (int)r->round && !r->received[level])) &&

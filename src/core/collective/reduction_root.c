@@ -13,6 +13,7 @@
 #include "base/assert.h"
 #include "core/collective/reduction.h"
 #include "core/message/message.h"
+#include "core/net/net.h"
 #include "core/pe/builtin.h"
 #include "core/pe/handler.h"
 #include "core/pe/pe.h"
@@ -76,6 +77,10 @@ void ski_reduction_collect(struct ski_pe *self, skua_msg *msg)
     uint64_t                  address;
 
     memcpy(&address, ski_reduction_elements(msg), sizeof address);
+    if (!address) { /* it would count, and be missing */
+        ski_net_drop(self, msg);
+        return;
+    }
     skua_msg_free(msg);
     root_add_address(self, ski_reduction_get(self, &head, sizeof address, source), source, address);
 }

@@ -139,8 +139,8 @@ void ski_hold_marked(struct ski_collection *all, struct ski_absent *absent, bool
 {
     ski_assert(absent->object && absent->changing);
     absent->changing = false;
-    if (passed) {
-        absent->own   = false;
+    if (passed) { /* the home has queued those that came back before it */
+        absent->own   = ski_home(all, &absent->index) == all->self->pe;
         absent->route = SKI_ROUTE_NONE;
     }
     ski_hold_settle(all, absent);

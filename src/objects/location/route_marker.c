@@ -15,7 +15,13 @@
  * PE was before it. */
 static bool route_left_nothing(const struct ski_collection *all, const struct ski_absent *absent)
 {
-    return !absent->own && absent->route == all->self->pe;
+    return !absent->own && absent->route == all->self->pe && !absent->object;
+}
+
+/* Returns whether @p msg, which has come from the home, goes back there, as those before it. */
+static bool route_goes_back(const struct ski_absent *absent, const skua_msg *msg)
+{
+    return absent->returned && msg->target & SKI_TARGET_FORWARDED;
 }
 
 void ski_on_route_marker(skua_msg *msg)
@@ -38,7 +44,7 @@ void ski_on_route_marker(skua_msg *msg)
     absent = object ? NULL : ski_absent_find(all, &index);
     own =
         absent && absent->changing && marker.pe == all->self->pe && absent->marker == marker.number;
-    if (own && absent->object) {
+    if (own && absent->object && !route_goes_back(absent, msg)) {
         bool passed = msg->target & SKI_TARGET_FORWARDED || absent->route != all->self->pe;
 
         skua_msg_free(msg);

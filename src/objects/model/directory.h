@@ -82,10 +82,10 @@ static inline bool ski_absent_keeps(const struct ski_absent *absent)
     return absent->changing || ski_absent_expected(absent);
 }
 
-/** Returns whether messages wait in a record. */
+/** Returns whether messages wait in a record, or may come back to it (forward_window.h). */
 static inline bool ski_absent_waits(const struct ski_absent *absent)
 {
-    return absent->held.first || absent->kept.first || absent->direct.first;
+    return absent->held.first || absent->kept.first || absent->direct.first || absent->forward;
 }
 
 /* An entry of a directory, or a free slot. */

@@ -390,7 +390,7 @@ struct schedule_chain {
     bool                exclusive;
 };
 
-/* Returns whether segments are sent as copies.  Inside a host the next
+/* Returns whether segments that fit into a window are sent as copies.  Inside a host the next
  * member combines a segment at once, which it reads sooner from a message than from memory that is
  * lent; with two members no third one waits for it. */
 static bool schedule_chain_is_eager(const struct ski_plan *plan)
