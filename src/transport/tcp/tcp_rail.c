@@ -125,15 +125,14 @@ struct ski_io_thread *ski_tcp_io(struct ski_port *port)
         ski_io_thread_stop(port->io);
         port->io         = NULL;
         port->io_refused = true;
-        net->log(SKI_LOG_INFO, "the I/O thread of PE %d has ended: the PE shares its CPU",
-                 port->pe);
+        net->log(SKI_LOG_INFO, "the I/O thread has ended: the PE shares its CPU");
     }
     if (port->io || port->io_refused || net->io_cpus == 0)
         return port->io;
     port->io         = ski_io_thread_start(net->io_cpu, net->io_cpus);
     port->io_refused = !port->io;
     if (port->io_refused)
-        net->log(SKI_LOG_INFO, "PE %d has no I/O thread for large packets: %s", port->pe,
+        net->log(SKI_LOG_WARN, "no I/O thread starts on the CPUs of SKUA_IO_CPUS: %s",
                  strerror(errno));
     return port->io;
 }
