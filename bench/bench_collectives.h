@@ -50,6 +50,19 @@ struct collectives_kind {
     void (*run)(int root, size_t bytes, double *from, double *to);
 };
 
+/* The rows of Skua and of the MPIs, by functions that each of them defines. */
+#define COLLECTIVES_KINDS                                                                          \
+    {                                                                                              \
+        {"allreduce_us", COLLECTIVES_BYTES_MAX, allreduce},                                        \
+            {"reduce_us", COLLECTIVES_BYTES_MAX, reduce},                                          \
+            {"broadcast_us", COLLECTIVES_BYTES_MAX, broadcast},                                    \
+            {"scan_us", COLLECTIVES_BLOCK_MAX, scan},                                              \
+            {"gather_us", COLLECTIVES_BLOCK_MAX, gather},                                          \
+            {"scatter_us", COLLECTIVES_BLOCK_MAX, scatter},                                        \
+            {"allgather_us", COLLECTIVES_BLOCK_MAX, allgather},                                    \
+            {"alltoall_us", COLLECTIVES_BLOCK_MAX, alltoall}, {NULL, 0, NULL},                     \
+    }
+
 /* The collectives of a library. */
 struct collectives {
     void (*sync)(void); /* may be NULL */

@@ -123,17 +123,7 @@ static void alltoall(int root, size_t bytes, double *from, double *to)
     skua_counter_wait(&counter, 1);
 }
 
-static const struct collectives_kind kinds[] = {
-    {"allreduce_us", COLLECTIVES_BYTES_MAX, allreduce},
-    {"reduce_us", COLLECTIVES_BYTES_MAX, reduce},
-    {"broadcast_us", COLLECTIVES_BYTES_MAX, broadcast},
-    {"scan_us", COLLECTIVES_BLOCK_MAX, scan},
-    {"gather_us", COLLECTIVES_BLOCK_MAX, gather},
-    {"scatter_us", COLLECTIVES_BLOCK_MAX, scatter},
-    {"allgather_us", COLLECTIVES_BLOCK_MAX, allgather},
-    {"alltoall_us", COLLECTIVES_BLOCK_MAX, alltoall},
-    {NULL, 0, NULL},
-};
+static const struct collectives_kind kinds[] = COLLECTIVES_KINDS;
 
 static const struct collectives skua = {skua_sync, barrier, largest, kinds, NULL, NULL};
 

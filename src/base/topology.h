@@ -64,6 +64,8 @@ skua_status ski_topology_assign(const char *policy, int pes, int group, int *cpu
  *  @p all CPUs at @p cpu.  SKI_CPU_ANY is not. */
 bool ski_topology_cpus_shared(const int *cpu, int all, int first, int count);
 
+#define SKI_IO_CPUS_MAX 64 /* CPUs of I/O threads (SKUA_IO_CPUS), at most */
+
 /** Lists CPUs of the affinity mask for other threads than those of @p pes PEs, which are bound to
  * @p cpu: those without a PE, or all if the PEs are not bound; @p most at most.  Returns their
  * number; 0 if fewer than two CPUs are idle for each PE. */

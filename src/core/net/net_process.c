@@ -21,7 +21,6 @@
 #define NAP_NS          UINT64_C(200000)     /* sleep at most, if the driver cannot wake the PE   */
 #define FLIGHT_NS       UINT64_C(1000000)    /* ... while it holds packets of this PE             */
 #define LOOK_NS         UINT64_C(1000000000) /* ... to notice that a peer is lost                 */
-#define IO_CPUS_MAX     64                   /* CPUs of I/O threads, at most                      */
 #define SHARE_PROCESSES 32                   /* processes from which on PEs share connections     */
 
 struct ski_net_process ski_net_here;
@@ -112,9 +111,9 @@ static bool net_shares(const struct ski_job *job)
 /* Writes the description of the job for the driver. */
 static void net_describe_job(const struct ski_boot *boot)
 {
-    static int            io_cpu[IO_CPUS_MAX];
+    static int            io_cpu[SKI_IO_CPUS_MAX];
     const struct ski_job *job = boot->job;
-    int io_cpus               = ski_topology_parse_list(ski_config.io_cpus, io_cpu, IO_CPUS_MAX);
+    int io_cpus = ski_topology_parse_list(ski_config.io_cpus, io_cpu, SKI_IO_CPUS_MAX);
 
     ski_net_here.net = (struct ski_net){
         .process      = boot->process,

@@ -67,14 +67,9 @@ void ski_on_checked(skua_msg *msg)
 {
     struct ski_collection *all;
     struct ski_absent     *absent;
-    skua_index             index;
     uint32_t               moves;
 
-    if (!ski_element_msg(msg, sizeof moves, &all, &index))
-        return;
-    memcpy(&moves, skua_msg_data(msg), sizeof moves);
-    skua_msg_free(msg);
-    absent = ski_absent_find(all, &index);
+    absent = ski_absent_answered(msg, &moves, sizeof moves, &all);
     if (!absent || absent->pe != SKI_ABSENT_DELETED || absent->moves != moves ||
         absent->checks == 0)
         return; /* it was inserted again */

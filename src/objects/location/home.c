@@ -30,6 +30,18 @@ struct ski_absent *ski_absent_find(const struct ski_collection *all, const skua_
     return ski_directory_absent(ski_directory_find(&all->directory, index));
 }
 
+struct ski_absent *ski_absent_answered(skua_msg *msg, void *answer, size_t bytes,
+                                       struct ski_collection **all)
+{
+    skua_index index;
+
+    if (!ski_element_msg(msg, bytes, all, &index))
+        return NULL;
+    memcpy(answer, skua_msg_data(msg), bytes);
+    skua_msg_free(msg);
+    return ski_absent_find(*all, &index);
+}
+
 struct ski_absent *ski_absent_get(struct ski_collection *all, const skua_index *index)
 {
     struct ski_absent *absent = ski_absent_find(all, index);

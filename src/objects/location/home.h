@@ -17,6 +17,12 @@ int ski_home(const struct ski_collection *all, const skua_index *index);
 /** Returns the record of an element that is absent, or holds messages (hold.h), or NULL. */
 struct ski_absent *ski_absent_find(const struct ski_collection *all, const skua_index *index);
 
+/** Returns the record of the element that @p msg, an answer of @p bytes bytes to this PE, is about;
+ *  copies these to @p answer, and frees @p msg.  NULL: there is no record, or @p msg is kept until
+ *  *@p all exists here. */
+struct ski_absent *ski_absent_answered(skua_msg *msg, void *answer, size_t bytes,
+                                       struct ski_collection **all);
+
 /** Returns the record of an absent element; an empty one is added if there is none. */
 struct ski_absent *ski_absent_get(struct ski_collection *all, const skua_index *index);
 

@@ -180,8 +180,8 @@ struct ski_peer {
     struct ski_peer *main;   /* the peer that this is a rail of; NULL: it is none */
     struct ski_peer *rail[SKI_TCP_RAILS_MAX]; /* by number, from 1 on; or NULL     */
     bool             rails_opened;
-    size_t           divide_from; /* bytes from which on a packet is divided            */
-    uint64_t         multiparts;  /* packets that were divided so far                  */
+    bool             io_rail;    /* rail 1 is on the network of rail 0, for the I/O thread */
+    uint64_t         multiparts; /* packets that were divided so far                  */
 };
 
 #define SKI_TCP_SCRATCH    ((size_t)128 << 10) /* bytes that one call receives into `scratch` */

@@ -111,7 +111,7 @@ static size_t rail_choose(struct ski_peer *peer, struct sockaddr_storage *to)
     others = rail_choose_equal(peer, &first, to);
     if (others > 0 || !ski_tcp_io(peer->port))
         return others;
-    peer->divide_from = SKI_TCP_IO_BYTES;
+    peer->io_rail = true;
     return rail_choose_many(peer, &first, 1, to);
 }
 
@@ -365,8 +365,7 @@ skua_status ski_tcp_send_divided(struct ski_peer *peer, const struct ski_tcp_sen
         return SKUA_ERR_UNSUPPORTED;
     if (!peer->rails_opened)
         rail_open_all(peer);
-    if (peer->divide_from > 0 &&
-        (whole->bytes[0] + whole->bytes[1] < peer->divide_from || !peer->port->io))
+    if (peer->io_rail && (whole->bytes[0] + whole->bytes[1] < SKI_TCP_IO_BYTES || !peer->port->io))
         return SKUA_ERR_UNSUPPORTED; /* without the I/O thread a rail on the same network is slow */
     n = rail_list_open(peer, rail);
     if (n < 2)

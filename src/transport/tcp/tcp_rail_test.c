@@ -353,8 +353,8 @@ static void test_rail_without_io(void)
     uint64_t                divided;
 
     break_test_open(&p);
-    divided             = p.peer->multiparts;
-    p.peer->divide_from = SKI_TCP_IO_BYTES; /* as if the thread had been stopped since */
+    divided         = p.peer->multiparts;
+    p.peer->io_rail = true; /* as if the thread had been stopped since */
     CHECK(ski_tcp_send(p.peer, break_test_data, BYTES) == SKUA_PENDING);
     OK(p.peer->multiparts == divided && p.peer->first && !p.peer->rail[1]->first,
        "a packet is not divided for an I/O thread that was stopped");

@@ -20,10 +20,9 @@
 #include "agent/kvs_proxy.h"
 #include "protocol/job_spec.h"
 
-#define CHECK_MS      1000              /* between two checks of the state of the job */
-#define FRAME_BYTES   ((size_t)1 << 20) /* of output in a frame, which ends with a line if it can */
-#define WINDOW_BYTES  ((int64_t)1 << 18) /* of unacknowledged output; then pipes are not read */
-#define AGENT_IO_CPUS 64                 /* CPUs of I/O threads, at most */
+#define CHECK_MS     1000               /* between two checks of the state of the job */
+#define FRAME_BYTES  ((size_t)1 << 20)  /* of output in a frame, which ends with a line if it can */
+#define WINDOW_BYTES ((int64_t)1 << 18) /* of unacknowledged output; then pipes are not read */
 
 struct agent {
     struct frame_conn     conn;
@@ -120,13 +119,13 @@ static void agent_set_environment(const struct job_spec *spec)
  * epoch may have more PEs here. */
 static void agent_choose_io_cpus(struct agent *a, const int *cpu, int pes)
 {
-    int  idle[AGENT_IO_CPUS], n;
-    char list[AGENT_IO_CPUS * 8] = "none";
+    int  idle[SKI_IO_CPUS_MAX], n;
+    char list[SKI_IO_CPUS_MAX * 8] = "none";
 
     if (strcmp(ski_config.io_cpus, "auto") != 0 && !a->io_cpus_set)
         return;
     a->io_cpus_set = true;
-    n              = ski_topology_idle_cpus(cpu, pes, idle, AGENT_IO_CPUS);
+    n              = ski_topology_idle_cpus(cpu, pes, idle, SKI_IO_CPUS_MAX);
     for (int i = 0, at = 0; i < n; i++)
         at += snprintf(list + at, sizeof list - (size_t)at, i == 0 ? "%d" : ",%d", idle[i]);
     setenv("SKUA_IO_CPUS", list, 1);
