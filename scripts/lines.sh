@@ -81,7 +81,7 @@ if [ -f $fft/fft1d.ci ]; then
 fi
 md=apps/leanmd
 files=$(ls $md/atoms.* $md/force.* $md/options.* $md/start.* $md/tally.* | tr '\n' ' ')
-row leanmd $md/leanmd.ci "$md/leanmd.c $md/leanmd.h $files" "$md/plain.c $files"
+row leanmd $md/leanmd.ci "$md/leanmd.c $md/leanmd.h $md/meter.c $md/meter.h $files" "$md/plain.c $files"
 bh=apps/barneshut
 lu=apps/lu
 row lu $lu/lu.ci "$(ls $lu/*.c $lu/*.h | tr '\n' ' ')"

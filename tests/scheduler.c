@@ -254,6 +254,24 @@ static void test_stats(void)
     CHECK(before.timers > 3);
 }
 
+/* A PE that waits for a timer counts idle time, no more than passes.  A PE that gets no CPU while
+ * it waits may find the timer due before it is idle, so it tries again. */
+static void test_idle_time(void)
+{
+    uint64_t before = stats_now().idle_ns, idle = 0;
+    double   started = skua_time();
+
+    for (int i = 0; i < 1000 && idle == 0; i++) {
+        skua_counter counter = SKUA_COUNTER_INIT;
+
+        skua_timer_after(0.002, skua_done_count(&counter));
+        CHECK(skua_counter_wait(&counter, 1));
+        idle = stats_now().idle_ns - before;
+    }
+    CHECK(idle > 0);
+    CHECK((double)idle * 1e-9 <= skua_time() - started + 1e-6);
+}
+
 static void on_done(skua_msg *msg)
 {
     skua_msg_free(msg);
@@ -278,6 +296,7 @@ static void start(int argc, char **argv)
     test_many_timers(test_seed + (uint64_t)skua_pe());
     test_idle();
     test_stats();
+    test_idle_time();
     /* The last PE of a process reports for all of them. */
     if (atomic_fetch_add(ours, 1) + 1 == skua_process_pes(skua_process()))
         for (int i = 0; i < skua_process_pes(skua_process()); i++)

@@ -4,7 +4,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "common/series.h"
 #include "common/variant.h"
 #include "leanmd.ci.h"
 
@@ -14,6 +13,8 @@ static uint32_t first_cell_map;
 /* The work of this PE, in seconds: the code of cells and computes, with the contributions of forces
  * to their sums, without other calls of the runtime. */
 static _Thread_local double busy;
+static _Thread_local double
+    waited; /* seconds that this PE had nothing to run before the clock started */
 
 /* ---- steps --------------------------------------------------------------------------------- */
 
@@ -261,58 +262,54 @@ void create_objects(void)
 
 void start_clock(Main *self)
 {
-    self->started = skua_time();
+    meter_start(&self->meter);
     Meter_begin_all(meters);
 }
 
-/* Lines of JSON, for `skua bench`.  `bytes` is the number of cells; of "interval", a step.
- *     step-Ppe       seconds per step on P PEs, after the warm-up
- *     idle-Ppe       the part of this time that is not work of cells and computes
- *     uneven-Ppe     the work of cells and computes of the busiest PE, relative to the mean
- *     interval-Ppe   seconds per step in the --migrate steps before that step */
-static void print_json(const char *metric, int64_t size, double value)
+/* Returns the labels of a result of @p size: the number of cells; of "interval", a step. */
+static struct series results_of(int64_t size)
 {
-    series_print(&(struct series){"leanmd", options.series, NULL, size, skua_pes()}, metric, value);
+    return (struct series){"leanmd", options.series, NULL, size, skua_pes()};
 }
 
 void add_sample(Main *self, int64_t sample, const struct md_sums *sums)
 {
-    int64_t step = sample * options.migrate;
-    double  now  = skua_time();
+    int64_t       step   = sample * options.migrate;
+    double        now    = skua_time();
+    struct series series = results_of(step);
 
     tally_add(&self->tally, sums);
+    meter_add_syncs(&self->meter);
     variant_progress(&self->shown, step, options.steps);
     if (sample > 0 && step <= options.steps)
-        print_json("interval", step, (now - self->sampled) / (double)options.migrate);
+        series_print(&series, "interval", (now - self->sampled) / (double)options.migrate);
     self->sampled = now;
 }
 
-void report(const Main *self, const skua_statistics *of)
+void report(const Main *self, const skua_statistics *of, double waiting)
 {
-    double each = self->seconds / (double)(options.steps - options.warmup);
-    double idle = 1 - of->mean / self->seconds, uneven = of->mean > 0 ? of->max / of->mean : 1;
-    bool   good;
+    struct series series = results_of(box_cells(&options.box));
+    bool          good;
 
     progress_clear();
     good = tally_print(&self->tally, &options.box, options.steps);
-    printf("%d PEs: %.1f us per step, idle %.1f %%, max/mean %.3f\n", skua_pes(), 1e6 * each,
-           100 * idle, uneven);
-    print_json("step", box_cells(&options.box), each);
-    print_json("idle", box_cells(&options.box), idle);
-    print_json("uneven", box_cells(&options.box), uneven);
+    meter_print(&self->meter, &series, options.steps - options.warmup, of, waiting);
     skua_exit(good ? 0 : 1);
 }
 
 void Meter_on_begin(Meter *self)
 {
     (void)self;
-    busy = 0;
+    busy   = 0;
+    waited = meter_waited();
 }
 
 void Meter_on_report(Meter *self)
 {
     skua_statistics statistics = skua_statistics_of(busy);
+    double          since      = meter_waited() - waited;
 
     skua_contribute(self, SKUA_STATISTICS, SKUA_DOUBLE, &statistics, SKUA_STATISTICS_COUNT,
                     Main_busy_done(main_proxy));
+    skua_contribute(self, SKUA_SUM, SKUA_DOUBLE, &since, 1, Main_waited_done(main_proxy));
 }

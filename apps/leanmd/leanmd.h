@@ -5,6 +5,7 @@
 
 #include <skua/skua.h>
 
+#include "meter.h"
 #include "options.h"
 #include "start.h"
 #include "tally.h"
@@ -34,7 +35,7 @@ void leanmd_prepare(void);
 void create_objects(void);
 void start_clock(Main *main);
 void add_sample(Main *main, int64_t sample, const struct md_sums *sums);
-void report(const Main *main, const skua_statistics *busy);
+void report(const Main *main, const skua_statistics *busy, double waited);
 
 /* Cell */
 void create_section(Cell *cell);

@@ -7,8 +7,8 @@
 
 #include "base/memory.h"
 #include "objects/services/host_interconnect.h"
+#include "strategy/loads.h"
 #include "strategy/problem.h"
-#include "strategy/quality.h"
 #include "strategy/strategy.h"
 
 /* ---- the problem ---------------------------------------------------------------------- */
@@ -318,18 +318,29 @@ void ski_decision_destroy(struct ski_decision *decision)
 
 /* ---- the result ----------------------------------------------------------------------- */
 
-/* Records how good the moves are. */
+/* Records how good the moves are.  All PEs wait meanwhile, so the loads are added up once, and
+ * nothing is computed that only a report of a strategy needs (quality.h). */
 static void decision_judge(struct ski_decision *decision)
 {
     const skua_strategy_problem *problem = &decision->problem;
-    struct ski_quality           before  = ski_quality_of(problem, NULL, NULL);
-    struct ski_quality           after   = ski_quality_of(problem, decision->to, NULL);
+    struct ski_loads             loads;
 
-    decision->max_before = before.max;
-    decision->mean       = before.mean;
-    decision->max_after  = after.max;
-    decision->moved      = after.moved;
-    decision->bytes      = after.moved_bytes;
+    ski_loads_init(&loads, problem, SKI_LOADS_ALL);
+    decision->max_before = ski_loads_max(&loads);
+    decision->mean       = 0;
+    for (int32_t p = 0; p < problem->pes; p++)
+        decision->mean += loads.time[p] / problem->pes;
+    decision->moved = decision->bytes = 0;
+    for (uint32_t i = 0; i < problem->objects; i++) {
+        if (decision->to[i] == problem->object[i].pe)
+            continue;
+        ski_loads_subtract(&loads, problem->object[i].pe, i);
+        ski_loads_add(&loads, decision->to[i], i);
+        decision->moved++;
+        decision->bytes += problem->object[i].bytes;
+    }
+    decision->max_after = ski_loads_max(&loads);
+    ski_loads_destroy(&loads);
 }
 
 bool ski_decision_run(struct ski_decision *decision, const skua_strategy *strategy)

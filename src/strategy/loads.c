@@ -2,6 +2,8 @@
 /* loads.c - see loads.h. */
 #include "strategy/loads.h"
 
+#include <math.h>
+
 #include "base/assert.h"
 #include "base/memory.h"
 
@@ -77,12 +79,19 @@ static int loads_compare(const void *a, const void *b)
 uint32_t *ski_loads_sorted(const struct ski_loads *loads, const skua_strategy_problem *problem,
                            uint32_t *count)
 {
+    return ski_loads_sorted_above(loads, problem, -INFINITY, count);
+}
+
+uint32_t *ski_loads_sorted_above(const struct ski_loads      *loads,
+                                 const skua_strategy_problem *problem, double above,
+                                 uint32_t *count)
+{
     struct loads_item *item   = ski_malloc(((size_t)loads->objects + 1) * sizeof *item);
     uint32_t          *sorted = ski_malloc(((size_t)loads->objects + 1) * sizeof *sorted);
     uint32_t           n      = 0;
 
     for (uint32_t i = 0; i < loads->objects; i++)
-        if (ski_loads_movable(loads, problem, i))
+        if (loads->time[problem->object[i].pe] > above && ski_loads_movable(loads, problem, i))
             item[n++] = (struct loads_item){loads->load[i], i};
     qsort(item, n, sizeof *item, loads_compare);
     for (uint32_t i = 0; i < n; i++)

@@ -74,4 +74,10 @@ double ski_loads_ideal(const skua_strategy_problem *problem);
 uint32_t *ski_loads_sorted(const struct ski_loads *loads, const skua_strategy_problem *problem,
                            uint32_t *count);
 
+/** Allocates and fills an array as ski_loads_sorted() does, with the objects of PEs whose time is
+ *  longer than @p above. */
+uint32_t *ski_loads_sorted_above(const struct ski_loads      *loads,
+                                 const skua_strategy_problem *problem, double above,
+                                 uint32_t *count);
+
 #endif

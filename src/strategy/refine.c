@@ -29,15 +29,24 @@
 #define REFINE_AIM       0.005
 #define REFINE_ATTEMPTS  11
 
-/* The objects of PE p are item[start[p]] .. item[start[p + 1] - 1]. */
+/* The objects of PE p, if its time is above what is tolerated, are item[start[p]] .. item[start[p +
+ * 1] - 1]; no other PE gives objects. */
 struct refine_lists {
     uint32_t *start, *item, items;
     double   *load; /* of each item */
 };
 
+/* What the attempts of a search share. */
+struct refine_state {
+    const skua_strategy_problem *problem;
+    struct refine_lists          lists;
+    struct ski_loads             loads;            /* before any move */
+    double                       ideal, tolerated; /* the longest time of a PE that is no donor */
+};
+
 struct refine_attempt {
     const struct refine_lists *lists;
-    struct ski_loads           loads;
+    struct ski_loads           loads; /* with times of its own; the rest is of all attempts */
     struct ski_pe_heaps        receivers;
     struct ski_pe_heap         donors;
     uint32_t                  *next; /* of each place in the lists: itself, or a later one */
@@ -45,9 +54,9 @@ struct refine_attempt {
 };
 
 static void refine_lists_init(struct refine_lists *lists, const struct ski_loads *loads,
-                              const skua_strategy_problem *problem)
+                              const skua_strategy_problem *problem, double tolerated)
 {
-    uint32_t *sorted = ski_loads_sorted(loads, problem, &lists->items), *fill;
+    uint32_t *sorted = ski_loads_sorted_above(loads, problem, tolerated, &lists->items), *fill;
     size_t    pes    = (size_t)problem->pes;
 
     lists->start = ski_calloc(pes + 1, sizeof *lists->start);
@@ -156,56 +165,51 @@ static void refine_run(struct refine_attempt *a, int32_t *to)
 
 /* Makes an attempt with a limit, in which PEs above @p donors give.  Returns the longest time that
  * it leaves. */
-static double refine_try(const skua_strategy_problem *problem, const struct refine_lists *lists,
-                         double limit, double donors, int32_t *to)
+static double refine_try(const struct refine_state *state, double limit, double donors, int32_t *to)
 {
-    struct refine_attempt a = {.lists = lists, .limit = limit};
+    const skua_strategy_problem *problem = state->problem;
+    size_t                       pes     = (size_t)problem->pes;
+    struct refine_attempt a = {.lists = &state->lists, .loads = state->loads, .limit = limit};
     double                most;
 
     for (uint32_t i = 0; i < problem->objects; i++)
         to[i] = problem->object[i].pe;
-    ski_loads_init(&a.loads, problem, SKI_LOADS_ALL);
+    a.loads.time = memcpy(ski_malloc(pes * sizeof(double)), a.loads.time, pes * sizeof(double));
     ski_pe_heaps_init(&a.receivers, &a.loads);
     ski_pe_heap_init(&a.donors, a.loads.time, problem->pes, true);
     for (int32_t p = 0; p < problem->pes; p++)
         if (a.loads.time[p] > donors)
             ski_pe_heap_push(&a.donors, p);
-    a.next = ski_malloc(((size_t)lists->items + 1) * sizeof *a.next);
-    for (uint32_t k = 0; k < lists->items; k++)
+    a.next = ski_malloc(((size_t)a.lists->items + 1) * sizeof *a.next);
+    for (uint32_t k = 0; k < a.lists->items; k++)
         a.next[k] = k;
     refine_run(&a, to);
     most = ski_loads_max(&a.loads);
     free(a.next);
     ski_pe_heap_destroy(&a.donors);
     ski_pe_heaps_destroy(&a.receivers);
-    ski_loads_destroy(&a.loads);
+    free(a.loads.time);
     return most;
 }
 
-/* Returns the longest time of a PE that is no donor. */
-static double refine_tolerated(const skua_strategy_problem *problem)
-{
-    return ski_loads_ideal(problem) * (1 + REFINE_TOLERANCE);
-}
-
 /* Searches the least limit that all donors reach; @p to is what the best attempt has decided. */
-static void refine_search_limit(const skua_strategy_problem *problem,
-                                const struct refine_lists *lists, double now, double least,
+static void refine_search_limit(const struct refine_state *state, double now, double least,
                                 int32_t *to)
 {
-    double   ideal = ski_loads_ideal(problem), tolerated = refine_tolerated(problem);
-    double   low = ideal, high = now, best = now, limit = ideal * (1 + REFINE_AIM);
-    int32_t *trial = ski_malloc(((size_t)problem->objects + 1) * sizeof *trial);
+    double tolerated = state->tolerated, low = state->ideal, high = now, best = now,
+           limit     = state->ideal * (1 + REFINE_AIM);
+    size_t   objects = state->problem->objects;
+    int32_t *trial   = ski_malloc((objects + 1) * sizeof *trial);
 
     for (int k = 0; k < REFINE_ATTEMPTS; k++) {
         double donors = limit > tolerated ? limit : tolerated, most;
 
         if (donors >= high)
             break;
-        most = refine_try(problem, lists, limit, donors, trial);
+        most = refine_try(state, limit, donors, trial);
         if (most < best) {
             best = most;
-            memcpy(to, trial, problem->objects * sizeof *to);
+            memcpy(to, trial, objects * sizeof *to);
         }
         if (most <= donors || most <= least) {
             high = limit;
@@ -221,17 +225,21 @@ static void refine_search_limit(const skua_strategy_problem *problem,
 
 skua_status ski_strategy_refine(const skua_strategy_problem *problem, int32_t *to)
 {
-    struct ski_loads    all, fixed;
-    struct refine_lists lists;
+    double              ideal = ski_loads_ideal(problem);
+    struct refine_state state = {
+        .problem = problem, .ideal = ideal, .tolerated = ideal * (1 + REFINE_TOLERANCE)};
+    struct ski_loads fixed;
+    double           most;
 
-    ski_loads_init(&all, problem, SKI_LOADS_ALL);
-    if (ski_loads_max(&all) > refine_tolerated(problem)) {
+    ski_loads_init(&state.loads, problem, SKI_LOADS_ALL);
+    most = ski_loads_max(&state.loads);
+    if (most > state.tolerated) {
         ski_loads_init(&fixed, problem, SKI_LOADS_FIXED);
-        refine_lists_init(&lists, &all, problem);
-        refine_search_limit(problem, &lists, ski_loads_max(&all), ski_loads_max(&fixed), to);
-        refine_lists_destroy(&lists);
+        refine_lists_init(&state.lists, &state.loads, problem, state.tolerated);
+        refine_search_limit(&state, most, ski_loads_max(&fixed), to);
+        refine_lists_destroy(&state.lists);
         ski_loads_destroy(&fixed);
     }
-    ski_loads_destroy(&all);
+    ski_loads_destroy(&state.loads);
     return SKUA_OK;
 }

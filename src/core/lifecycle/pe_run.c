@@ -108,11 +108,11 @@ static void pe_print_stats(void)
             ", delayed by backpressure %" PRIu64 ", received %" PRIu64 ", dropped packets %" PRIu64
             ", longest queue %" PRIu64 ", slept %" PRIu64 ", wakeups %" PRIu64 ", threads %" PRIu64
             ", switches %" PRIu64 ", timers %" PRIu64 ", arena peak %" PRIu64
-            " MiB, dropped messages %" PRIu64 "\n",
+            " MiB, dropped messages %" PRIu64 ", idle %.3f s\n",
             skua_pe(), s.delivered, s.sent_inline, s.sent_pointer, s.sent_self, s.sent_net,
             s.backlogged, s.backpressure_waits, s.received, s.dropped_packets, s.queue_peak,
             s.sleeps, s.wakeups, s.threads, s.switches, s.timers, s.arena_peak >> 20,
-            s.dropped_messages);
+            s.dropped_messages, 1e-9 * (double)s.idle_ns);
 }
 
 /* Objects may look at those of other PEs of the process (skua_object_local()), so they stay until

@@ -594,5 +594,6 @@ void skua_stats_get(skua_stats *to, size_t bytes)
     stats.delivered  = self->queue.popped;
     stats.sent_self  = self->queue.pushed - stats.received - stats.switches;
     stats.arena_peak = ski_arena_most_bytes(self->pool.arena);
+    stats.idle_ns    = ski_ticks_to_ns(*ski_idle_ticks(self));
     ski_params_give(to, bytes, &stats, sizeof stats);
 }

@@ -8,13 +8,16 @@
  * cells and computes, with the contributions of forces to their sums: all else that the runtime
  * does to send, schedule, deliver, measure and balance counts against the balanced run.  The time
  * of one PE divided by the number of PEs, which contains all of that but messages between PEs, is
- * printed for comparison. Beside it: leanmd of an even density against MPI, structured control flow
- * against a state machine written by hand, barneshut against the same traversal without the
- * runtime, the cost of moving elements, and the time that strategies take to decide.
+ * printed for comparison. The limit is the computation of the same forces with nothing but a
+ * barrier after each step. A table divides the times into parts (time_parts.h). Beside it: leanmd
+ * of an even density against MPI, structured control flow against a state machine written by hand,
+ * barneshut against the same traversal without the runtime, the cost of moving elements, and the
+ * time that strategies take to decide.
  */
 #include <string.h>
 
 #include "scaling.h"
+#include "time_parts.h"
 
 /* The droplet of the runs on two and on sixteen PEs: the blocks of cells that PEs begin with differ
  * by the factor that the goals name. */
@@ -32,6 +35,11 @@ static const struct {
 #define WARMUP   40       /* of these, before the clock  */
 #define PERIOD   20       /* steps between two balancings */
 #define SAMPLE   10       /* steps between two samples   */
+
+/* Of the limit: atoms of a cell in the droplet and the margin of cells, as leanmd --droplet has. */
+#define LIMIT_ATOMS  221
+#define LIMIT_MARGIN 8
+#define LIMIT_STEPS  20
 
 static int bench_balance_cores; /* of the host */
 
@@ -57,6 +65,17 @@ static void bench_balance_run_droplet(struct results *results, const struct benc
              droplets[d].cells, STEPS, WARMUP, SAMPLE, PERIOD,
              balanced ? "balanced" : "unbalanced");
     bench_run_app(results, host, "leanmd", options, arguments);
+}
+
+/* Runs the forces of droplet @p d alone on @p pes PEs. */
+static void bench_balance_run_limit(struct results *results, const struct bench_host *host,
+                                    size_t d, int pes)
+{
+    char argument[64];
+
+    snprintf(argument, sizeof argument, "%s,%d,%d,%d,1", droplets[d].cells, LIMIT_ATOMS,
+             LIMIT_STEPS, LIMIT_MARGIN);
+    scaling_run_limit(results, host, "leanmd", argument, pes);
 }
 
 /* leanmd by an interface file and by hand, on one PE: one job after the other, twice in turn. */
@@ -104,6 +123,9 @@ static void bench_balance_run(struct results *results, const struct bench_host *
         bench_balance_run_droplet(results, host, d, droplets[d].pes, false);
         bench_step(round, rounds, "a droplet with balancing");
         bench_balance_run_droplet(results, host, d, droplets[d].pes, true);
+        bench_step(round, rounds, "the forces of a droplet alone");
+        bench_balance_run_limit(results, host, d, 1);
+        bench_balance_run_limit(results, host, d, droplets[d].pes);
     }
     bench_balance_run_scaling(&scaling_leanmd, results, host, round, rounds);
     bench_balance_run_scaling(&scaling_barneshut, results, host, round, rounds);
@@ -138,6 +160,12 @@ static double bench_balance_one(const struct results *r, size_t d)
     return results_get(r, "unbalanced", droplets[d].count, "step-1pe") / droplets[d].pes;
 }
 
+/* Seconds of a step of the limit of a droplet. */
+static double bench_balance_limit(const struct results *r, size_t d, int pes)
+{
+    return results_get_metric(r, "limit", droplets[d].count, "step-%dpe", pes);
+}
+
 static void bench_balance_print_droplet(const struct results *r, size_t d)
 {
     if (!bench_balance_fits(droplets[d].pes)) {
@@ -156,7 +184,44 @@ static void bench_balance_print_droplet(const struct results *r, size_t d)
     bench_print_value(1e3 * bench_balance_ideal(r, d), 12);
     printf("\n%2d PEs, %-24s", droplets[d].pes, "time of one PE / PEs");
     bench_print_value(1e3 * bench_balance_one(r, d), 12);
+    printf("\n%2d PEs, %-24s", droplets[d].pes, "limit: the forces alone");
+    bench_print_value(1e3 * bench_balance_limit(r, d, droplets[d].pes), 12);
     printf("\n");
+}
+
+/* Prints the parts of a step of a series, in percent of the work of its one PE / PEs. */
+static void bench_balance_print_part(const struct results *r, const char *problem,
+                                     const char *series, const char *one, size_t bytes, int pes)
+{
+    struct time_parts parts = time_parts_of(r, series, bytes, pes),
+                      alone = time_parts_of(r, one, bytes, 1);
+    char what[48];
+
+    snprintf(what, sizeof what, "%s, %d PE%s, %s", problem, pes, pes == 1 ? "" : "s", series);
+    time_parts_print(&parts, alone.work / pes, what);
+}
+
+static void bench_balance_print_parts(const struct results *r)
+{
+    printf("\nWhere the time goes: parts of a step in percent of the work of one PE / PEs. Work is "
+           "slower where\nall cores are busy; uneven is the busiest PE beyond the mean, in all "
+           "steps together\n");
+    time_parts_print_head();
+    for (size_t d = 0; d < DROPLETS; d++) {
+        size_t cells = droplets[d].count;
+        int    pes   = droplets[d].pes;
+
+        bench_balance_print_part(r, "droplet", "unbalanced", "unbalanced", cells, pes);
+        bench_balance_print_part(r, "droplet", "balanced", "unbalanced", cells, pes);
+        bench_balance_print_part(r, "droplet", "limit", "limit", cells, pes);
+    }
+    for (size_t i = 0; i < PES; i++) {
+        int    pes   = bench_balance_pes[i];
+        size_t cells = scaling_leanmd.bytes_on(&scaling_leanmd, pes);
+
+        bench_balance_print_part(r, "even", "skua", "skua", cells, pes);
+        bench_balance_print_part(r, "even", "limit", "limit", cells, pes);
+    }
 }
 
 static void bench_balance_print_droplet_goals(const struct results *r, size_t d)
@@ -171,6 +236,10 @@ static void bench_balance_print_droplet_goals(const struct results *r, size_t d)
     if (bench_balance_one(r, d) > 0)
         printf("droplet, %2d PEs: time with balancing / (one PE / PEs)%18.2f\n", droplets[d].pes,
                step / bench_balance_one(r, d));
+    if (bench_balance_limit(r, d, 1) > 0)
+        printf("droplet, %2d PEs: the limit / (its one PE / PEs)%24.2f\n", droplets[d].pes,
+               bench_balance_limit(r, d, droplets[d].pes) * droplets[d].pes /
+                   bench_balance_limit(r, d, 1));
 }
 
 /* Returns the better of the two MPIs. */
@@ -251,6 +320,7 @@ static void bench_balance_print(const struct results *r)
         "", "step", "max/mean", "idle");
     for (size_t d = 0; d < DROPLETS; d++)
         bench_balance_print_droplet(r, d);
+    bench_balance_print_parts(r);
     bench_print_goals_head("Goals");
     for (size_t d = 0; d < DROPLETS; d++)
         bench_balance_print_droplet_goals(r, d);
