@@ -12,7 +12,8 @@
  *      the last poll brought something, or the PE has sent         the next empty pass, or after
  *                                                                   SKI_PROGRESS_MESSAGES messages
  *      messages of this host flow                                   every 4 us
- *      ... and the source has been silent                           ever less often, up to 40 us
+ *      ... and the source has been silent                           after a quarter of the silence
+ *                                                                   more, up to 40 us
  *
  * The clock is read once in SKI_PROGRESS_MESSAGES messages or SKI_PROGRESS_PASSES empty passes, so
  * that a pass in between costs a comparison.  Time bounds the delay of what has arrived, messages
@@ -31,9 +32,9 @@ struct ski_pe;
 
 #define SKI_PROGRESS_MESSAGES 16   /* messages run between two reads of the clock */
 #define SKI_PROGRESS_PASSES   8    /* empty passes between two reads of the clock */
-#define SKI_PROGRESS_EAGER    128  /* fruitless polls that a PE makes in empty passes ...   */
-#define SKI_PROGRESS_SILENT   1024 /* ... and that lengthen the interval, to ten times    */
-#define SKI_PROGRESS_NS       4000 /* between two polls while messages flow               */
+#define SKI_PROGRESS_EAGER    128  /* fruitless polls that a PE makes in empty passes       */
+#define SKI_PROGRESS_NS       4000 /* between two polls while messages flow ...           */
+#define SKI_PROGRESS_SILENT   10   /* ... times this, at most, after silence              */
 
 /* The functions of a progress source that the scheduler calls. */
 struct ski_progress_source {
@@ -54,10 +55,11 @@ struct ski_progress {
     uint64_t due;     /* value of queue.popped at which the clock is read; UINT64_MAX: no source */
     uint64_t settled; /* queue.pushed after the last poll                                  */
     uint64_t at;      /* ticks of the last poll                                            */
+    uint64_t heard;   /* ticks of the last poll that brought something, or that was expected to */
     uint64_t base;    /* ticks of SKI_PROGRESS_NS                                          */
     uint64_t empty;   /* passes that found no message, so far                              */
     uint32_t misses;  /* polls in a row that brought nothing                               */
-    uint32_t passes;  /* empty passes until the clock is read                     */
+    uint32_t passes;  /* empty passes that do nothing here; 0 if the source is eager to be polled */
 
     const struct ski_progress_source *source; /* NULL: none */
 };
@@ -86,12 +88,30 @@ static inline void ski_progress_register(struct ski_progress              *progr
 static inline void ski_progress_expect(struct ski_progress *progress)
 {
     progress->misses = 0;
+    progress->passes = 0;
 }
 
-/** Returns the ticks between two polls while other messages flow. */
+/** Returns whether an empty pass does nothing for the source: the clock was read shortly before,
+ * and nothing has been expected since. */
+static inline bool ski_progress_skips(struct ski_progress *progress)
+{
+    if (progress->passes == 0)
+        return false;
+    progress->passes--;
+    progress->empty++;
+    return true;
+}
+
+/** Returns the ticks between two polls while other messages flow: a quarter of the silence so far,
+ *  which bounds the number of polls in it and the delay of what ends it. */
 static inline uint64_t ski_progress_interval(const struct ski_progress *progress)
 {
-    return progress->base + progress->base * progress->misses * 9 / SKI_PROGRESS_SILENT;
+    uint64_t ticks = (progress->at - progress->heard) / 4,
+             most  = SKI_PROGRESS_SILENT * progress->base;
+
+    if (ticks < progress->base)
+        return progress->base;
+    return ticks < most ? ticks : most;
 }
 
 /** Returns whether so much time has passed since the last poll that the next one is due. */
@@ -114,8 +134,10 @@ static inline bool ski_progress_wanted_idle(struct ski_progress *progress, uint6
 {
     if (ski_progress_eager(progress, pushed))
         return true;
-    if (progress->passes-- > 0)
+    if (progress->passes > 0) {
+        progress->passes--;
         return false;
+    }
     progress->passes = SKI_PROGRESS_PASSES - 1;
     return ski_progress_is_time(progress, ski_ticks());
 }
@@ -133,9 +155,12 @@ static inline bool ski_progress_wanted_busy(struct ski_progress *progress, uint6
 /** Records a poll; @p came: it has brought something. */
 static inline void ski_progress_polled(struct ski_progress *progress, uint64_t pushed, bool came)
 {
-    progress->misses  = came ? 0 : progress->misses + (progress->misses < SKI_PROGRESS_SILENT);
+    progress->passes  = 0;
     progress->settled = pushed;
     progress->at      = ski_ticks();
+    if (came || progress->misses == 0)
+        progress->heard = progress->at;
+    progress->misses = came ? 0 : progress->misses + (progress->misses < SKI_PROGRESS_EAGER);
 }
 
 /* Hooks for memory that other PEs write without sending a message: polled[i] of a PE is used while

@@ -16,12 +16,14 @@
 
 #define IDLE_PASSES  64        /* empty passes between two reads of the clock            */
 #define IDLE_SHARED  4         /* ... where PEs share a CPU                              */
+#define IDLE_AT_ONCE 1         /* ... and this one sleeps without yields                 */
 #define QUICK_NS     1000      /* of a yield during which no other thread has run        */
 #define SWITCH_NS    4000      /* of a yield during which another thread may have run    */
 #define IMPATIENT_NS 100000000 /* after that, during which the patience does not grow    */
 #define ALONE_NS     100000    /* after which such a yield is repeated                  */
 #define LONG_NS      50000     /* of a yield after which a PE sleeps: the other computes */
 #define LOOK_NS      500       /* polling before each yield but the first: a quarter of its cost */
+#define BUSY_NS      100000000 /* after such a yield, in which it sleeps at once          */
 #define YIELDS       3         /* of a PE on a crowded CPU before it sleeps            */
 #define RETRY_NS     50000     /* a PE with deferred sends sleeps no longer            */
 
@@ -121,6 +123,9 @@ static void idle_sleep(struct ski_pe *self)
     }
     now = ski_ticks();
     ski_patience_slept(&self->idle->patience, begun, now, ski_ticks_to_ns(now - begun) >= ns);
+    if (self->idle->foreign.pes > 0)
+        self->idle_limit =
+            ski_foreign_sleeps_at_once(&self->idle->foreign, now) ? IDLE_AT_ONCE : IDLE_SHARED;
     ski_idle_begin(self);
 }
 
@@ -163,14 +168,14 @@ static void idle_yield_to_others(struct ski_pe *self)
 }
 
 /* An idle PE whose CPU other PEs share.  Yielding costs half of sleeping and being woken, so a few
- * yields come first: the first immediately, because this PE has probably given the others work, the
- * next ones after polling again, because the others may be idle as well
- * (docs/decisions/0004-waiting.md). */
-static void idle_step_aside(struct ski_pe *self)
+ * yields come first, unless foreign PEs compute: the first immediately, because this PE has
+ * probably given the others work, the next ones after polling again, because the others may be idle
+ * as well (docs/decisions/0004-waiting.md). */
+static void idle_step_aside(struct ski_pe *self, uint64_t now)
 {
     if (self->idle->yields > 0 && idle_poll_inbox(self))
         return;
-    if (self->idle->yields++ < YIELDS)
+    if (self->idle->yields++ < YIELDS && !ski_foreign_sleeps_at_once(&self->idle->foreign, now))
         idle_yield_to_others(self);
     else
         idle_sleep(self);
@@ -206,7 +211,7 @@ static void idle_rest(struct ski_pe *self, uint64_t now)
     struct ski_idle *idle = self->idle;
 
     if (idle_is_crowded(self, now))
-        idle_step_aside(self);
+        idle_step_aside(self, now);
     else if (now - idle->since >= idle->yield_ticks + idle->patience.ticks)
         idle_sleep(self);
     else if (now - idle->since >= idle->spin_ticks)
@@ -223,6 +228,8 @@ SKI_COLD void ski_idle_consider(struct ski_pe *self)
     self->idle_passes = 0;
     if (self->idle->delivered != self->queue.popped)
         ski_patience_learn(&self->idle->patience);
+    if (self->idle->since && self->idle->delivered != self->queue.popped)
+        ski_foreign_found(&self->idle->foreign);
     if (!self->idle->since || self->idle->delivered != self->queue.popped) {
         self->idle->since     = now; /* the PE was busy in between */
         self->idle->counted   = now;
@@ -307,7 +314,8 @@ void ski_idle_init(struct ski_pe *self)
     idle->foreign = (struct ski_foreign){.pes      = ski_host_foreign_pes(self->job, self->index),
                                          .quick    = ski_ns_to_ticks(QUICK_NS),
                                          .computes = ski_ns_to_ticks(LONG_NS),
-                                         .alone    = ski_ns_to_ticks(ALONE_NS)};
+                                         .alone    = ski_ns_to_ticks(ALONE_NS),
+                                         .busy     = ski_ns_to_ticks(BUSY_NS)};
     if (idle->foreign.pes == 0 && !ski_pe_hidden(self)) /* others would have to wait */
         idle->patience.most = ski_ns_to_ticks((uint64_t)(ski_config.idle_patience * 1e3));
     idle->patience.first = idle->yield_ticks;

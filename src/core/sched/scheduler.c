@@ -248,7 +248,8 @@ static inline bool sched_run_queued(struct ski_pe *self)
         return sched_run_attended(self);
     msg = sched_pop_plain(self);
     if (!msg)
-        return ski_progress_has_source(&self->progress) && sched_run_empty(self);
+        return ski_progress_has_source(&self->progress) && !ski_progress_skips(&self->progress) &&
+               sched_run_empty(self);
     sched_deliver(self, msg, msg->handler);
     return true;
 }

@@ -316,6 +316,8 @@ void ski_host_sleep_poll(struct ski_host *host, struct ski_job *job, int index,
     host_mark_awake(host, index);
     ski_reader_end_sleep_sc(reader);
     atomic_store(&host->sleeper[index].polling, 0);
+    if (polls[0].revents == 0)
+        return; /* what is sent from now on ends the next sleep */
     while (recv(bell, bytes, sizeof bytes, MSG_DONTWAIT) > 0)
         ;
 }

@@ -119,6 +119,7 @@ struct ski_tcp_conn {
     int              pe;             /* the PE of the other side; -1: not authenticated yet    */
     unsigned         rail;           /* its number; 0: the connection of all but large packets */
     unsigned         early_polls;    /* events of a rail since it was read                     */
+    int              error; /* of a call that failed, which the kernel reports once; 0: none   */
     struct ski_port *port;
     bool (*on_readable)(struct ski_tcp_conn *conn); /* handles an event; depends on the state  */
     struct ski_framing    in;

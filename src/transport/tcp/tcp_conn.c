@@ -368,13 +368,17 @@ static ssize_t tcp_conn_recv(struct ski_tcp_conn *conn, bool *sense)
     return n;
 }
 
-static const char *tcp_conn_end_reason(ssize_t n)
+/* Returns why a connection ends of which recv() has returned @p n.  The end of a stream is no
+ * reason by itself if another call has got the error. */
+static const char *tcp_conn_end_reason(const struct ski_tcp_conn *conn, ssize_t n)
 {
-    if (n == 0 || errno == ECONNRESET || errno == EPIPE)
+    int error = n < 0 ? errno : conn->error;
+
+    if (error == 0 || error == ECONNRESET || error == EPIPE)
         return "the connection broke";
-    if (errno == EFAULT)
+    if (n < 0 && error == EFAULT)
         return "the memory that a get is to fill does not exist";
-    return errno == ETIMEDOUT ? "it no longer responds" : strerror(errno);
+    return error == ETIMEDOUT ? "it no longer responds" : strerror(error);
 }
 
 /* Acknowledges the end of the stream at once: a peer that closes its port waits for that, and the
@@ -428,7 +432,7 @@ static inline bool tcp_conn_received(struct ski_tcp_conn *conn, ssize_t n, bool 
         return false;
     tcp_conn_note_hot(conn);
     if (n <= 0)
-        tcp_conn_end(conn, tcp_conn_end_reason(n));
+        tcp_conn_end(conn, tcp_conn_end_reason(conn, n));
     else if (!sense)
         tcp_conn_end(conn, nonsense);
     else if (conn->in.ended)
@@ -545,8 +549,9 @@ static struct ski_tcp_conn *tcp_part_beside(struct ski_tcp_conn *conn, void **to
 }
 
 /* Receives parts of a packet, and nothing behind them: the runtime says where the next packet
- * belongs when this one is complete.  The I/O thread receives another part than the PE.  An error
- * of its call is found again when that connection is read. */
+ * belongs when this one is complete.  The I/O thread receives another part than the PE.  The end or
+ * the error of its call is handled when that connection is read: the kernel reports an error once,
+ * and the end of the stream afterwards. */
 static bool tcp_conn_on_part(struct ski_tcp_conn *conn)
 {
     struct ski_framing   *in = &conn->in;
@@ -567,6 +572,8 @@ static bool tcp_conn_on_part(struct ski_tcp_conn *conn)
     error = errno;
     if (other && (m = ski_io_end(io)) > 0)
         ski_framing_received(&other->in, (size_t)m);
+    else if (m < 0 && errno != EAGAIN && errno != EINTR)
+        other->error = errno;
     if (n > 0 && direct > 0)
         ski_framing_received(in, (size_t)n);
     else if (n > 0)

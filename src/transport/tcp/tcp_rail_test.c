@@ -4,8 +4,12 @@
  * sent ahead, between two ports of this process.  The receiver never sends, so it has no peer for
  * the sender.
  */
+#include <errno.h>
 #include <math.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
 #include <poll.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
@@ -23,6 +27,7 @@
 
 static unsigned break_test_arrived, break_test_aborted, break_test_lost;
 static char    *break_test_data;
+static char     break_test_reason[SKI_REASON_MAX];
 
 __attribute__((format(printf, 2, 3))) static void break_test_log(enum ski_log_level level,
                                                                  const char        *format, ...)
@@ -84,7 +89,8 @@ static void break_test_on_sent(void *owner, void *packet)
 
 static void break_test_on_lost(void *owner, int pe, const char *why)
 {
-    (void)owner, (void)pe, (void)why;
+    (void)owner, (void)pe;
+    snprintf(break_test_reason, sizeof break_test_reason, "%s", why);
     break_test_lost++;
 }
 
@@ -394,6 +400,30 @@ static void test_write_ahead_broken(void)
     break_test_close(&p);
 }
 
+/* The receiver does not read until the kernel gives the connection up; a call of send() gets the
+ * error, and recv() the end of the stream. */
+static void test_error_is_kept(void)
+{
+    struct break_test_ports p;
+    struct pollfd           fd;
+    int                     soon = 50; /* ms */
+    bool                    more;
+
+    break_test_open(&p);
+    break_test_fill(&p);
+    fd = (struct pollfd){p.peer->conn->source.fd, 0, 0};
+    CHECK(setsockopt(fd.fd, IPPROTO_TCP, TCP_USER_TIMEOUT, &soon, sizeof soon) == 0);
+    for (unsigned i = 0; i < ROUNDS_MAX && ski_tcp_sendq_write_ahead(p.peer, BYTES, &more); i++)
+        continue;
+    CHECK(poll(&fd, 1, 20000) == 1 && fd.revents & POLLERR);
+    CHECK(!ski_tcp_sendq_write_ahead(p.peer, BYTES, &more) && p.peer->conn->error == ETIMEDOUT);
+    for (unsigned i = 0; i < ROUNDS_MAX && !break_test_lost; i++)
+        ski_tcp_progress(p.from);
+    OK(break_test_lost == 1 && strcmp(break_test_reason, "it no longer responds") == 0,
+       "an error that a send has got is the reason: %s", break_test_reason);
+    break_test_close(&p);
+}
+
 /* The only packet of a queue keeps its peer from another connection until the progress thread has
  * sent the rest of it. */
 static void test_write_ahead_settles(void)
@@ -443,6 +473,7 @@ int main(void)
     test_rail_claimed_last();
     test_rail_without_io();
     test_write_ahead_broken();
+    test_error_is_kept();
     test_write_ahead_settles();
     free(break_test_data);
     return tap_end();

@@ -4,8 +4,9 @@
  *
  * One packet of a queue may have been sent in part: the first one, or the one behind those that the
  * progress thread has sent, which are completed before a connection is looked at.  So a peer
- * changes its connection only between packets (tcp_settle.c).  A connection that fails is not
- * noticed here but where it is read (tcp_conn.c); until then packets wait.
+ * changes its connection only between packets (tcp_settle.c).  A connection that fails is ended not
+ * here but where it is read (tcp_conn.c); until then packets wait.  The kernel reports an error
+ * once, so the connection keeps it until then.
  */
 #include <assert.h>
 #include <errno.h>
@@ -44,11 +45,21 @@ static size_t tcp_write_bytes(size_t left)
 
 /* ---- writing ---------------------------------------------------------------------- */
 
+/* Returns how many bytes a call of send() has sent that returned @p n, and keeps its error. */
+static inline size_t tcp_wrote(struct ski_tcp_conn *conn, ssize_t n)
+{
+    if (n >= 0)
+        return (size_t)n;
+    if (errno != EAGAIN && errno != EINTR)
+        conn->error = errno;
+    return 0;
+}
+
 /* Writes the next record, or the rest of the last one. */
 static size_t tcp_write_record(struct ski_tcp_conn *conn, const struct iovec *part, size_t parts)
 {
     struct ski_records *r = conn->records;
-    ssize_t             n;
+    size_t              n;
 
     if (!ski_records_wait(r) && !ski_records_seal(r, part, parts)) {
         shutdown(conn->source.fd,
@@ -57,9 +68,10 @@ static size_t tcp_write_record(struct ski_tcp_conn *conn, const struct iovec *pa
         return 0;
     }
     assert(r->sent < r->length);
-    n = send(conn->source.fd, r->goes + r->sent, r->length - r->sent, MSG_DONTWAIT | MSG_NOSIGNAL);
+    n = tcp_wrote(conn, send(conn->source.fd, r->goes + r->sent, r->length - r->sent,
+                             MSG_DONTWAIT | MSG_NOSIGNAL));
     if (n > 0) {
-        r->sent += (size_t)n;
+        r->sent += n;
         errno = EAGAIN; /* if a part of the record is left */
     }
     return ski_records_wait(r) ? 0 : r->plain;
@@ -68,43 +80,39 @@ static size_t tcp_write_record(struct ski_tcp_conn *conn, const struct iovec *pa
 size_t ski_tcp_write(struct ski_tcp_conn *conn, struct iovec *part, size_t parts)
 {
     struct msghdr what = {.msg_iov = part, .msg_iovlen = parts};
-    ssize_t       n;
 
     assert((conn->state == SKI_TCP_OPEN || conn->state == SKI_TCP_AWAIT_PROOF) && parts > 0);
     if (conn->records)
         return tcp_write_record(conn, part, parts);
-    n = sendmsg(conn->source.fd, &what, MSG_DONTWAIT | MSG_NOSIGNAL);
-    return n > 0 ? (size_t)n : 0;
+    return tcp_wrote(conn, sendmsg(conn->source.fd, &what, MSG_DONTWAIT | MSG_NOSIGNAL));
 }
 
 /* Writes a small packet as one part, which is less work for the kernel. */
-static inline size_t tcp_write_copy(int fd, uint64_t head, const void *packet, size_t bytes)
+static inline size_t tcp_write_copy(struct ski_tcp_conn *conn, uint64_t head, const void *packet,
+                                    size_t bytes)
 {
-    char    copy[SKI_FRAME_HEAD + TCP_COPY_MAX];
-    ssize_t n;
+    char copy[SKI_FRAME_HEAD + TCP_COPY_MAX];
 
     assert(bytes <= TCP_COPY_MAX);
     memcpy(copy, &head, SKI_FRAME_HEAD);
     memcpy(copy + SKI_FRAME_HEAD, packet, bytes);
-    n = send(fd, copy, SKI_FRAME_HEAD + bytes, MSG_DONTWAIT | MSG_NOSIGNAL);
-    return n > 0 ? (size_t)n : 0;
+    return tcp_wrote(
+        conn, send(conn->source.fd, copy, SKI_FRAME_HEAD + bytes, MSG_DONTWAIT | MSG_NOSIGNAL));
 }
 
 /* Writes a packet of two parts.  The first one, which is short, and the head are one part for the
  * kernel. */
-static size_t tcp_write_split(int fd, uint64_t head, const void *packet, size_t bytes,
-                              const void *rest, size_t rest_bytes)
+static size_t tcp_write_split(struct ski_tcp_conn *conn, uint64_t head, const void *packet,
+                              size_t bytes, const void *rest, size_t rest_bytes)
 {
     char          copy[SKI_FRAME_HEAD + TCP_SPLIT_COPY_MAX];
     struct iovec  part[2] = {{copy, SKI_FRAME_HEAD + bytes}, {(void *)(uintptr_t)rest, rest_bytes}};
     struct msghdr what    = {.msg_iov = part, .msg_iovlen = 2};
-    ssize_t       n;
 
     assert(bytes <= TCP_SPLIT_COPY_MAX);
     memcpy(copy, &head, SKI_FRAME_HEAD);
     memcpy(copy + SKI_FRAME_HEAD, packet, bytes);
-    n = sendmsg(fd, &what, MSG_DONTWAIT | MSG_NOSIGNAL);
-    return n > 0 ? (size_t)n : 0;
+    return tcp_wrote(conn, sendmsg(conn->source.fd, &what, MSG_DONTWAIT | MSG_NOSIGNAL));
 }
 
 static size_t tcp_send_req_bytes(const struct ski_tcp_send_req *out)
@@ -345,11 +353,10 @@ static bool tcp_sendq_is_ready(const struct ski_peer *peer)
  * both.  Nothing is told to the runtime while the I/O thread writes. */
 static bool tcp_sendq_write_two(struct ski_peer *rail, struct ski_peer *other, bool *any)
 {
-    struct ski_io_thread      *io = rail->port->io;
-    const struct ski_tcp_conn *of = other->conn;
-    struct iovec               part[TCP_IOV_MAX];
-    size_t                     room[2], most[2], parts, n;
-    ssize_t                    m;
+    struct ski_io_thread *io = rail->port->io;
+    struct ski_tcp_conn  *of = other->conn;
+    struct iovec          part[TCP_IOV_MAX];
+    size_t                room[2], most[2], parts, n, m;
 
     most[1] = room[1] = tcp_write_bytes(other->waiting_bytes - other->first->sent);
     parts             = tcp_sendq_iov(other, other->first, part, &room[1]);
@@ -357,15 +364,14 @@ static bool tcp_sendq_write_two(struct ski_peer *rail, struct ski_peer *other, b
     most[0] = room[0] = tcp_write_bytes(rail->waiting_bytes - rail->first->sent);
     parts             = tcp_sendq_iov(rail, rail->first, part, &room[0]);
     n                 = ski_tcp_write(rail->conn, part, parts);
-    m                 = ski_io_end(io);
-    m                 = m > 0 ? m : 0;
+    m                 = tcp_wrote(of, ski_io_end(io));
     *any |= n > 0 || m > 0;
     rail->stalls  = n > 0 ? 0 : rail->stalls;
     other->stalls = m > 0 ? 0 : other->stalls;
     tcp_sendq_advance(rail, n);
     if (other->conn == of) /* the peer is not lost */
-        tcp_sendq_advance(other, (size_t)m);
-    return n == most[0] - room[0] && (size_t)m == most[1] - room[1];
+        tcp_sendq_advance(other, m);
+    return n == most[0] - room[0] && m == most[1] - room[1];
 }
 
 bool ski_tcp_sendq_flush_two(struct ski_peer *rail, struct ski_peer *other)
@@ -550,8 +556,7 @@ skua_status ski_tcp_send(struct ski_peer *peer, void *packet, size_t bytes)
     size_t sent = 0;
 
     if (tcp_send_is_quick(peer, bytes))
-        sent = tcp_write_copy(peer->conn->source.fd, ski_frame_head(SKI_FRAME_PACKET, bytes),
-                              packet, bytes);
+        sent = tcp_write_copy(peer->conn, ski_frame_head(SKI_FRAME_PACKET, bytes), packet, bytes);
     if (sent == SKI_FRAME_HEAD + bytes)
         return SKUA_OK;
     return tcp_send_packet(peer, packet, bytes, sent);
@@ -561,8 +566,7 @@ skua_status ski_tcp_send_one(struct ski_peer *peer, struct ski_tcp_send_req *out
 {
     assert(out->sent == 0);
     if (!out->split && tcp_send_is_quick(peer, out->bytes[0]))
-        out->sent =
-            tcp_write_copy(peer->conn->source.fd, out->head[0], out->part[0], out->bytes[0]);
+        out->sent = tcp_write_copy(peer->conn, out->head[0], out->part[0], out->bytes[0]);
     return out->sent > 0 ? tcp_send_queue_rest(peer, out) : ski_tcp_send_start(peer, out);
 }
 
@@ -575,7 +579,7 @@ skua_status ski_tcp_send_split(struct ski_peer *peer, void *packet, size_t bytes
 
     if (bytes <= TCP_SPLIT_COPY_MAX && rest_bytes < TCP_SPLIT_QUICK_MAX &&
         tcp_send_is_immediate(peer))
-        sent = tcp_write_split(peer->conn->source.fd, head, packet, bytes, rest, rest_bytes);
+        sent = tcp_write_split(peer->conn, head, packet, bytes, rest, rest_bytes);
     if (sent == SKI_FRAME_HEAD + bytes + rest_bytes)
         return SKUA_OK;
     out = (struct ski_tcp_send_req){.head       = {head},
