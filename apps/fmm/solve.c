@@ -88,6 +88,7 @@ static void solve_free(struct solver *s)
     free(w->total);
     free(w->shared);
     free(w->by_level);
+    free(w->rest);
 }
 
 /* ---- a solve -------------------------------------------------------------------------------- */
