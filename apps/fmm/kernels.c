@@ -155,5 +155,27 @@ static void kernel_multiply(const struct translate_matrix *matrix, const lanes *
     }
 }
 
+/* ---- rotations about z ---------------------------------------------------------------------- */
+
+static void kernel_turn(const double *cosine, const double *sine, int order, double sign, lanes *x)
+{
+    struct wide_lanes *wide_x = (struct wide_lanes *)x;
+
+    for (int m = 1; m <= order; m++) {
+        double c = cosine[m], s = sign * sine[m];
+
+        for (int l = m; l <= order; l++) {
+            struct wide_lanes *a = &wide_x[expansion_cos(l, m)], *b = &wide_x[expansion_sin(l, m)];
+
+            for (int v = 0; v < WIDES; v++) {
+                wide re = a->v[v], im = b->v[v];
+
+                a->v[v] = c * re + s * im;
+                b->v[v] = c * im - s * re;
+            }
+        }
+    }
+}
+
 extern const struct fmm_kernels FMM_KERNELS;
-const struct fmm_kernels        FMM_KERNELS = {FMM_NAME, kernel_near, kernel_multiply};
+const struct fmm_kernels        FMM_KERNELS = {FMM_NAME, kernel_near, kernel_multiply, kernel_turn};

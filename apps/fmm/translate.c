@@ -387,25 +387,6 @@ static void translate_scatter(int stride, const lanes *from, double *const *to, 
     }
 }
 
-/* Rotates by the multiples of alpha about z, or back. */
-static void translate_turn(const struct translate_step *step, int order, lanes *x, bool back)
-{
-    for (int m = 1; m <= order; m++) {
-        double c = step->cosine[m], s = back ? -step->sine[m] : step->sine[m];
-
-        for (int l = m; l <= order; l++) {
-            lanes *a = &x[expansion_cos(l, m)], *b = &x[expansion_sin(l, m)];
-
-            for (int v = 0; v < VECTORS; v++) {
-                vec re = a->v[v], im = b->v[v];
-
-                a->v[v] = c * re + s * im;
-                b->v[v] = c * im - s * re;
-            }
-        }
-    }
-}
-
 static void translate_batch(const struct translator *t, const struct translate_step *step,
                             const double *const *from, double *const *to, int n)
 {
@@ -414,11 +395,11 @@ static void translate_batch(const struct translator *t, const struct translate_s
     _Alignas(sizeof(lanes)) lanes x[EXPANSION_MAX], y[EXPANSION_MAX];
 
     translate_gather(stride, from, n, x);
-    translate_turn(step, order, x, false);
+    kernels->turn(step->cosine, step->sine, order, 1, x);
     kernels->multiply(&step->rotation->forth, x, y);
     kernels->multiply(&step->shift->matrix, y, x);
     kernels->multiply(&step->rotation->back, x, y);
-    translate_turn(step, order, y, true);
+    kernels->turn(step->cosine, step->sine, order, -1, y);
     y[stride - 1] = stride > expansion_count(order) ? lanes_of(0) : y[stride - 1];
     translate_scatter(stride, y, to, n);
 }
