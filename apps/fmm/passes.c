@@ -7,7 +7,7 @@
 #include "near.h"
 #include "solve_work.h"
 
-#define CHUNK      256 /* number of targets whose expansions fit into the cache */
+#define CHUNK      64 /* targets whose expansions, and those of their sources, fit into the cache */
 #define POLL_EVERY 4
 
 static int solve_octant(const struct node *node)
