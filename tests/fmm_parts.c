@@ -287,7 +287,8 @@ static void test_division(void)
 {
     double      cost[12], speed[3] = {1, 2, 1};
     int32_t     first_of[4];
-    struct tree tree = {.leaves = 12, .first_of = first_of};
+    int         owner[12];
+    struct tree tree = {.leaves = 12, .owner = owner, .first_of = first_of};
 
     for (int i = 0; i < 12; i++)
         cost[i] = 5;
@@ -296,6 +297,7 @@ static void test_division(void)
            "a division by speed");
     cost[11] = 1000;
     tree_divide(&tree, 3, cost, speed);
+    expect(owner[0] == 0 && owner[10] == 0 && owner[11] == 1, "owners of leaves");
     expect(first_of[1] == 11 && first_of[3] == 12, "one leaf that costs more than all others");
 }
 
