@@ -243,12 +243,42 @@ static void test_kernel_multiply(const struct fmm_kernels *kernels)
     expect(good, kernels->name);
 }
 
+/* Coefficients of order 2 are rotated by the multiples of an angle, and back. */
+static void test_kernel_turn(const struct fmm_kernels *kernels)
+{
+    static const double cosine[] = {1, 0.6, -0.28}, sine[] = {0, 0.8, 0.96};
+    lanes               x[9], before[9];
+    bool                good = true;
+
+    for (int i = 0; i < 9 * LANES; i++)
+        x[i / LANES].v[i % LANES / 2][i % 2] = i % 11;
+    memcpy(before, x, sizeof x);
+    kernels->turn(cosine, sine, 2, 1, x);
+    for (int k = 0; k < LANES; k++)
+        for (int l = 0; l <= 2; l++) {
+            good = good && lane(&x[l * l], k) == lane(&before[l * l], k);
+            for (int m = 1; m <= l; m++) {
+                int    re = expansion_cos(l, m), im = expansion_sin(l, m);
+                double a = lane(&before[re], k), b = lane(&before[im], k);
+
+                good = good && fabs(lane(&x[re], k) - cosine[m] * a - sine[m] * b) < 1e-14 &&
+                       fabs(lane(&x[im], k) - cosine[m] * b + sine[m] * a) < 1e-14;
+            }
+        }
+    kernels->turn(cosine, sine, 2, -1, x);
+    for (int i = 0; i < 9 * LANES; i++)
+        good = good &&
+               fabs(lane(&x[i / LANES], i % LANES) - lane(&before[i / LANES], i % LANES)) < 1e-14;
+    expect(good, kernels->name);
+}
+
 static void test_kernels(void)
 {
     for (const struct fmm_kernels *const *set = kernels_usable(); *set; set++) {
         printf("%s\n", (*set)->name);
         test_kernel_near(*set);
         test_kernel_multiply(*set);
+        test_kernel_turn(*set);
     }
 }
 
@@ -257,7 +287,8 @@ static void test_division(void)
 {
     double      cost[12], speed[3] = {1, 2, 1};
     int32_t     first_of[4];
-    struct tree tree = {.leaves = 12, .first_of = first_of};
+    int         owner[12];
+    struct tree tree = {.leaves = 12, .owner = owner, .first_of = first_of};
 
     for (int i = 0; i < 12; i++)
         cost[i] = 5;
@@ -266,6 +297,7 @@ static void test_division(void)
            "a division by speed");
     cost[11] = 1000;
     tree_divide(&tree, 3, cost, speed);
+    expect(owner[0] == 0 && owner[10] == 0 && owner[11] == 1, "owners of leaves");
     expect(first_of[1] == 11 && first_of[3] == 12, "one leaf that costs more than all others");
 }
 

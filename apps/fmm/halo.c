@@ -14,7 +14,7 @@
 static void solve_add_for(struct solver *s, enum transfer transfer, const struct node *to,
                           size_t offset, size_t bytes, size_t *last)
 {
-    int pe = tree_owner(&s->tree, to, s->comm->pes);
+    int pe = tree_owner(&s->tree, to);
 
     for (; pe < s->comm->pes && s->tree.first_of[pe] < to->leaf_end; pe++)
         if (pe != s->comm->pe && tree_owns(&s->tree, to, pe) && last[pe] != offset + 1) {
@@ -75,8 +75,7 @@ static void solve_need(struct solver *s, struct solve_needs *needs, int32_t targ
         int32_t            at   = s->lists.entry[list][i].node;
         const struct node *node = &s->tree.node[at];
 
-        if (s->work->mine[at] || needs->known[at] ||
-            tree_shared(&s->tree, node, tree_owner(&s->tree, node, s->comm->pes)))
+        if (s->work->mine[at] || needs->known[at] || tree_shared(&s->tree, node))
             continue;
         needs->known[at]        = true;
         needs->node[needs->n++] = at;

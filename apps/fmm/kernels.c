@@ -16,6 +16,10 @@
 
 #define WIDES ((int)(LANES * sizeof(double) / FMM_VECTOR)) /* registers of LANES numbers */
 
+/* Registers of a number of a group that are computed together: with more, the sums do not stay in
+ * registers. */
+#define NEAR_WIDES (WIDES < 2 ? WIDES : 2)
+
 typedef double   wide __attribute__((vector_size(FMM_VECTOR)));
 typedef uint64_t wide_bits __attribute__((vector_size(FMM_VECTOR)));
 typedef double   wide_member __attribute__((vector_size(FMM_VECTOR), aligned(16)));
@@ -68,27 +72,45 @@ static inline wide kernel_inverse_root(wide x)
     return (wide)((wide_bits)kernel_root(x) & (wide_bits)(x > 0));
 }
 
-static void kernel_near(struct near_group *g, const struct near_sources *from)
+/* Adds source bodies to the registers of a group from @p first on. */
+static inline void kernel_near_part(struct wide_group *g, int first,
+                                    const struct near_sources *from)
 {
-    struct wide_group sum = *(const struct wide_group *)g;
+    wide x[NEAR_WIDES], y[NEAR_WIDES], z[NEAR_WIDES]; /* relative to the image of the sources */
+    wide potential[NEAR_WIDES], fx[NEAR_WIDES], fy[NEAR_WIDES], fz[NEAR_WIDES];
 
-    for (int j = 0; j < from->n; j++) {
-        const struct body *b = &from->body[j];
-        double             x = b->at[0] + from->shift[0], y = b->at[1] + from->shift[1];
-        double             z = b->at[2] + from->shift[2];
-
-        for (int v = 0; v < WIDES; v++) {
-            wide dx = sum.x[v] - x, dy = sum.y[v] - y, dz = sum.z[v] - z;
+    for (int v = 0; v < NEAR_WIDES; v++) {
+        x[v]         = g->x[first + v] - from->shift[0];
+        y[v]         = g->y[first + v] - from->shift[1];
+        z[v]         = g->z[first + v] - from->shift[2];
+        potential[v] = g->potential[first + v];
+        fx[v]        = g->fx[first + v];
+        fy[v]        = g->fy[first + v];
+        fz[v]        = g->fz[first + v];
+    }
+    for (const struct body *b = from->body; b < from->body + from->n; b++)
+        for (int v = 0; v < NEAR_WIDES; v++) {
+            wide dx = x[v] - b->at[0], dy = y[v] - b->at[1], dz = z[v] - b->at[2];
             wide inverse = kernel_inverse_root(dx * dx + dy * dy + dz * dz);
             wide phi = b->charge * inverse, f = phi * inverse * inverse;
 
-            sum.potential[v] += phi;
-            sum.fx[v] += f * dx;
-            sum.fy[v] += f * dy;
-            sum.fz[v] += f * dz;
+            potential[v] += phi;
+            fx[v] += f * dx;
+            fy[v] += f * dy;
+            fz[v] += f * dz;
         }
+    for (int v = 0; v < NEAR_WIDES; v++) {
+        g->potential[first + v] = potential[v];
+        g->fx[first + v]        = fx[v];
+        g->fy[first + v]        = fy[v];
+        g->fz[first + v]        = fz[v];
     }
-    *(struct wide_group *)g = sum;
+}
+
+static void kernel_near(struct near_group *g, const struct near_sources *from)
+{
+    for (int first = 0; first < WIDES; first += NEAR_WIDES)
+        kernel_near_part((struct wide_group *)g, first, from);
 }
 
 /* ---- products of small matrices and lanes --------------------------------------------------- */
@@ -133,5 +155,27 @@ static void kernel_multiply(const struct translate_matrix *matrix, const lanes *
     }
 }
 
+/* ---- rotations about z ---------------------------------------------------------------------- */
+
+static void kernel_turn(const double *cosine, const double *sine, int order, double sign, lanes *x)
+{
+    struct wide_lanes *wide_x = (struct wide_lanes *)x;
+
+    for (int m = 1; m <= order; m++) {
+        double c = cosine[m], s = sign * sine[m];
+
+        for (int l = m; l <= order; l++) {
+            struct wide_lanes *a = &wide_x[expansion_cos(l, m)], *b = &wide_x[expansion_sin(l, m)];
+
+            for (int v = 0; v < WIDES; v++) {
+                wide re = a->v[v], im = b->v[v];
+
+                a->v[v] = c * re + s * im;
+                b->v[v] = c * im - s * re;
+            }
+        }
+    }
+}
+
 extern const struct fmm_kernels FMM_KERNELS;
-const struct fmm_kernels        FMM_KERNELS = {FMM_NAME, kernel_near, kernel_multiply};
+const struct fmm_kernels        FMM_KERNELS = {FMM_NAME, kernel_near, kernel_multiply, kernel_turn};

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * kernels.h - the two loops in which fmm spends most of its time, for the vectors of this CPU.
+ * kernels.h - the loops in which fmm spends most of its time, for the vectors of this CPU.
  *
  * kernels.c is compiled once for registers of 16 bytes, which every 64-bit CPU has, and on x86-64
  * also for AVX2 and AVX-512.  The best set that the CPU can execute is chosen when the program
@@ -43,6 +43,9 @@ struct fmm_kernels {
     void (*near)(struct near_group *group, const struct near_sources *from);
     /** Multiplies lanes by a matrix. */
     void (*multiply)(const struct translate_matrix *matrix, const lanes *from, lanes *to);
+    /** Rotates expansions in lanes about z; @p cosine and @p sine are those of the multiples of the
+     *  angle, and @p sign is 1, or -1 to rotate back. */
+    void (*turn)(const double *cosine, const double *sine, int order, double sign, lanes *x);
 };
 
 /** Returns the sets of kernels that this CPU can execute, best first; NULL ends them. */

@@ -7,7 +7,7 @@
 #include "near.h"
 #include "solve_work.h"
 
-#define CHUNK      256 /* number of targets whose expansions fit into the cache */
+#define CHUNK      64 /* targets whose expansions, and those of their sources, fit into the cache */
 #define POLL_EVERY 4
 
 static int solve_octant(const struct node *node)
@@ -131,12 +131,53 @@ struct solve_pair {
     int32_t from, to;
 };
 
+/* The translations of one direction that do not fill the lanes wait for those of later chunks and
+ * of other PEs. */
+struct solve_rest {
+    struct solve_pair pair[LANES];
+    int32_t           n;
+};
+
+static void solve_translate(struct solver *s, int direction, const struct solve_pair *pair, int n)
+{
+    size_t        stride = (size_t)solve_stride(s);
+    const double *from[LANES];
+    double       *to[LANES];
+
+    for (int k = 0; k < n; k++) {
+        from[k] = s->work->multipole_of[pair[k].from];
+        to[k]   = s->work->local + (size_t)pair[k].to * stride;
+    }
+    translate_to_local(&s->translator, direction, from, to, n);
+}
+
+/* Translates @p n pairs of one direction, and those that waited, as long as they fill the lanes. */
+static void solve_translate_all(struct solver *s, int direction, const struct solve_pair *pair,
+                                int32_t n)
+{
+    struct solve_rest *rest = &s->work->rest[direction];
+
+    while (rest->n > 0 && n > 0) {
+        rest->pair[rest->n++] = *pair++;
+        n--;
+        if (rest->n == LANES) {
+            solve_translate(s, direction, rest->pair, LANES);
+            rest->n = 0;
+        }
+    }
+    for (; n >= LANES; n -= LANES, pair += LANES)
+        solve_translate(s, direction, pair, LANES);
+    if (n > 0) {
+        memcpy(rest->pair, pair, (size_t)n * sizeof *pair);
+        rest->n = n;
+    }
+}
+
 /* Translates the LIST_FAR of targets, sorted by direction, with boxes of this PE or of others. */
 static void solve_far_chunk(struct solver *s, int32_t first, int32_t end, bool own,
                             struct solve_pair *pair, int32_t *place)
 {
     const struct lists *l          = &s->lists;
-    size_t              stride     = (size_t)solve_stride(s);
     int                 directions = translate_directions(&s->translator);
     const bool         *mine       = s->work->mine;
 
@@ -152,29 +193,28 @@ static void solve_far_chunk(struct solver *s, int32_t first, int32_t end, bool o
             if (mine[e.node] == own)
                 pair[place[e.direction]++] = (struct solve_pair){e.node, t};
         }
-    for (int32_t d = 0, at = 0; d < directions; d++) {
+    for (int32_t d = 0, at = 0; d < directions; at = place[d++]) {
         solve_poll(s, own, d);
-        for (int32_t n; at < place[d]; at += n) {
-            const double *from[LANES];
-            double       *to[LANES];
-
-            n = place[d] - at < LANES ? place[d] - at : LANES;
-            for (int32_t k = 0; k < n; k++) {
-                from[k] = s->work->multipole_of[pair[at + k].from];
-                to[k]   = s->work->local + (size_t)pair[at + k].to * stride;
-            }
-            translate_to_local(&s->translator, d, from, to, n);
-        }
+        solve_translate_all(s, d, pair + at, place[d] - at);
     }
+}
+
+static void solve_far_rest(struct solver *s)
+{
+    for (int d = 0; d < translate_directions(&s->translator); d++)
+        if (s->work->rest[d].n > 0)
+            solve_translate(s, d, s->work->rest[d].pair, s->work->rest[d].n);
 }
 
 void solve_far(struct solver *s, bool own)
 {
-    int32_t *place =
-        solve_alloc(s, (size_t)translate_directions(&s->translator) + 1, sizeof *place);
-    int32_t            most = 0;
+    size_t             directions = (size_t)translate_directions(&s->translator);
+    int32_t           *place      = solve_alloc(s, directions + 1, sizeof *place);
+    int32_t            most       = 0;
     struct solve_pair *pair;
 
+    if (own)
+        s->work->rest = solve_alloc(s, directions, sizeof *s->work->rest);
     for (int32_t t = 0; t < s->lists.targets; t += CHUNK) {
         int32_t end = t + CHUNK < s->lists.targets ? t + CHUNK : s->lists.targets;
         int32_t n   = s->lists.target[end - 1].end[LIST_FAR] - list_begin(&s->lists, t, LIST_FAR);
@@ -185,6 +225,8 @@ void solve_far(struct solver *s, bool own)
     for (int32_t t = 0; t < s->lists.targets; t += CHUNK)
         solve_far_chunk(s, t, t + CHUNK < s->lists.targets ? t + CHUNK : s->lists.targets, own,
                         pair, place);
+    if (!own)
+        solve_far_rest(s);
     free(pair);
     free(place);
 }

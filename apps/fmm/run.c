@@ -9,9 +9,12 @@
 #include <string.h>
 
 #include "check.h"
+#include "common/huge_pages.h"
 #include "common/series.h"
 
-#define FIELD_FACTOR 10 /* limit of the error of the field relative to that of the energy */
+#define FIELD_FACTOR 10  /* limit of the error of the field relative to that of the energy */
+#define BODY_BYTES   400 /* memory of a solve for each body, about */
+#define KEEP_MAX     ((size_t)1 << 30) /* bytes; more than INT_MAX would be trimmed */
 
 static const char *const phase_names[PHASES] = {"tree", "up", "near", "far", "down", "wait"};
 
@@ -100,11 +103,16 @@ static bool run_print_errors(const struct fmm_options *o, const struct check_err
     return good;
 }
 
-/* Lets free() keep memory for the next solve, which otherwise takes its page faults again. */
-static void run_keep_memory(void)
+/* Lets free() keep memory for the next solve, which otherwise takes its page faults again.  The
+ * memory of a solve is advised in one piece: small pages that a smaller array has touched do not
+ * become huge ones when a larger array reuses them. */
+static void run_keep_memory(const struct comm *comm, const struct fmm_options *o)
 {
+    size_t bytes = BODY_BYTES * (size_t)(o->particles / comm->pes);
+
     mallopt(M_MMAP_MAX, 0);
     mallopt(M_TRIM_THRESHOLD, INT_MAX);
+    free(huge_malloc(bytes < KEEP_MAX ? bytes : KEEP_MAX));
 }
 
 bool run_fmm(struct comm *comm, const struct fmm_options *o)
@@ -115,7 +123,7 @@ bool run_fmm(struct comm *comm, const struct fmm_options *o)
     double              energy;
     bool                good = true;
 
-    run_keep_memory();
+    run_keep_memory(comm, o);
     solver_create(&s, comm, &o->rule);
     for (int64_t i = 0; i < o->repeat; i++) {
         run_progress(comm, i, o->repeat);

@@ -17,13 +17,12 @@ static void solve_find_shared(struct solver *s)
     w->mine    = solve_alloc(s, (size_t)s->tree.nodes, sizeof *w->mine);
     w->shareds = 0;
     for (int32_t i = 0; i < s->tree.nodes; i++) {
-        const struct node *node  = &s->tree.node[i];
-        int                owner = tree_owner(&s->tree, node, s->comm->pes);
+        const struct node *node = &s->tree.node[i];
 
-        if (tree_shared(&s->tree, node, owner))
+        if (tree_shared(&s->tree, node))
             w->shared[w->shareds++] = i;
         else
-            w->mine[i] = owner == s->comm->pe;
+            w->mine[i] = tree_owner(&s->tree, node) == s->comm->pe;
     }
 }
 
@@ -88,6 +87,7 @@ static void solve_free(struct solver *s)
     free(w->total);
     free(w->shared);
     free(w->by_level);
+    free(w->rest);
 }
 
 /* ---- a solve -------------------------------------------------------------------------------- */

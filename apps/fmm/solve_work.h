@@ -37,6 +37,7 @@ struct solve_work {
     size_t               window_bytes[TRANSFERS];
     int32_t             *by_level; /* targets, sorted by level */
     int32_t              level_first[LEVELS_MAX + 2];
+    struct solve_rest   *rest; /* translations that wait, for each direction (passes.c) */
 };
 
 /* Bytes that each PE (rows) puts to each PE (columns) in a transfer.  The ranges that a PE receives
@@ -147,8 +148,8 @@ void solve_up(struct solver *s);
  *  ghosts. */
 void solve_near(struct solver *s, bool own);
 
-/** Translates the multipoles of boxes that are far from each other; @p own: within this PE, else
- *  those of other PEs. */
+/** Translates the multipoles of boxes that are far from each other; @p own: within this PE, but for
+ *  a few that share their lanes with later ones, else those of other PEs and these few. */
 void solve_far(struct solver *s, bool own);
 
 /** Passes the local expansions down the tree to the bodies of this PE. */

@@ -344,6 +344,20 @@ void translator_free(struct translator *t)
 
 /* ---- translations --------------------------------------------------------------------------- */
 
+/* Two coefficients of an expansion. */
+typedef double translate_two __attribute__((vector_size(16), aligned(8), may_alias));
+
+/* Returns the first, or the second, numbers of two vectors. */
+static inline vec translate_firsts(vec a, vec b)
+{
+    return (vec){a[0], b[0]};
+}
+
+static inline vec translate_seconds(vec a, vec b)
+{
+    return (vec){a[1], b[1]};
+}
+
 /* Transposes @p n expansions into lanes; unused lanes repeat the first expansion. */
 static void translate_gather(int stride, const double *const *from, int n, lanes *to)
 {
@@ -351,37 +365,24 @@ static void translate_gather(int stride, const double *const *from, int n, lanes
         const double *a = from[2 * v < n ? 2 * v : 0], *b = from[2 * v + 1 < n ? 2 * v + 1 : 0];
 
         for (int i = 0; i < stride; i += 2) {
-            to[i].v[v]     = (vec){a[i], b[i]};
-            to[i + 1].v[v] = (vec){a[i + 1], b[i + 1]};
+            vec x = *(const translate_two *)(a + i), y = *(const translate_two *)(b + i);
+
+            to[i].v[v]     = translate_firsts(x, y);
+            to[i + 1].v[v] = translate_seconds(x, y);
         }
     }
 }
 
+/* Adds lanes to @p n expansions. */
 static void translate_scatter(int stride, const lanes *from, double *const *to, int n)
 {
     for (int k = 0; k < n; k++) {
         double *x = to[k];
 
-        for (int i = 0; i < stride; i++)
-            x[i] += from[i].v[k / 2][k % 2];
-    }
-}
+        for (int i = 0; i < stride; i += 2) {
+            vec a = from[i].v[k / 2], b = from[i + 1].v[k / 2];
 
-/* Rotates by the multiples of alpha about z, or back. */
-static void translate_turn(const struct translate_step *step, int order, lanes *x, bool back)
-{
-    for (int m = 1; m <= order; m++) {
-        double c = step->cosine[m], s = back ? -step->sine[m] : step->sine[m];
-
-        for (int l = m; l <= order; l++) {
-            lanes *a = &x[expansion_cos(l, m)], *b = &x[expansion_sin(l, m)];
-
-            for (int v = 0; v < VECTORS; v++) {
-                vec re = a->v[v], im = b->v[v];
-
-                a->v[v] = c * re + s * im;
-                b->v[v] = c * im - s * re;
-            }
+            *(translate_two *)(x + i) += k % 2 ? translate_seconds(a, b) : translate_firsts(a, b);
         }
     }
 }
@@ -389,17 +390,16 @@ static void translate_turn(const struct translate_step *step, int order, lanes *
 static void translate_batch(const struct translator *t, const struct translate_step *step,
                             const double *const *from, double *const *to, int n)
 {
-    const struct fmm_kernels *kernels = kernels_best();
-
-    int   order = t->expansion->order, stride = expansion_stride(order);
-    lanes x[EXPANSION_MAX], y[EXPANSION_MAX];
+    const struct fmm_kernels     *kernels = kernels_best();
+    int                           order = t->expansion->order, stride = expansion_stride(order);
+    _Alignas(sizeof(lanes)) lanes x[EXPANSION_MAX], y[EXPANSION_MAX];
 
     translate_gather(stride, from, n, x);
-    translate_turn(step, order, x, false);
+    kernels->turn(step->cosine, step->sine, order, 1, x);
     kernels->multiply(&step->rotation->forth, x, y);
     kernels->multiply(&step->shift->matrix, y, x);
     kernels->multiply(&step->rotation->back, x, y);
-    translate_turn(step, order, y, true);
+    kernels->turn(step->cosine, step->sine, order, -1, y);
     y[stride - 1] = stride > expansion_count(order) ? lanes_of(0) : y[stride - 1];
     translate_scatter(stride, y, to, n);
 }

@@ -157,12 +157,17 @@ struct traveller *tree_merge(const struct tree_run *run, int runs, int64_t *n)
 
 /* ---- boxes ---------------------------------------------------------------------------------- */
 
-/* The boxes of the last level that are to be divided, and the index of their first body on this
- * PE. */
+/* Bodies of this PE, which are sorted. */
+struct tree_range {
+    size_t begin, end;
+};
+
+/* The last level while its boxes are divided. */
 struct tree_frontier {
     const struct traveller *body;
-    size_t                  n;
-    int64_t                *count; /* number of bodies in each octant of the boxes */
+    struct tree_range      *range; /* the bodies of this PE in each box */
+    struct tree_range      *next;  /* in each octant of the boxes that are divided */
+    int64_t                *count; /* number of bodies in each of these octants */
 };
 
 /* Returns the first body whose key is not less than @p key. */
@@ -181,19 +186,21 @@ static size_t tree_find(const struct traveller *body, size_t n, uint64_t key)
     return low;
 }
 
-/* Counts the bodies of this PE in each octant of a box. */
-static void tree_count(const struct tree_frontier *f, const struct node *node, int64_t *count)
+/* Finds the bodies of this PE in each octant of a box. */
+static void tree_count(const struct tree_frontier *f, const struct node *node,
+                       struct tree_range range, int32_t divided)
 {
     uint64_t key = tree_key(node), each = UINT64_C(1) << 3 * (LEVELS_MAX - node->level - 1);
-    size_t   at = tree_find(f->body, f->n, key), end = tree_find(f->body, f->n, key + 8 * each);
+    size_t   at = range.begin;
 
     for (int octant = 0; octant < 8; octant++) {
-        size_t next = octant == 7 ? end
-                                  : at + tree_find(f->body + at, end - at,
+        size_t next = octant == 7 ? range.end
+                                  : at + tree_find(f->body + at, range.end - at,
                                                    key + (uint64_t)(octant + 1) * each);
 
-        count[octant] = (int64_t)(next - at);
-        at            = next;
+        f->next[8 * divided + octant]  = (struct tree_range){at, next};
+        f->count[8 * divided + octant] = (int64_t)(next - at);
+        at                             = next;
     }
 }
 
@@ -241,30 +248,66 @@ static bool tree_divides(const struct node *node, int64_t most)
     return node->count > most && node->level < LEVELS_MAX;
 }
 
+/* Replaces the ranges of the last level by those of its children, which are the octants that have
+ * bodies on some PE. */
+static void tree_advance(struct tree_frontier *f, int32_t octants)
+{
+    int32_t children = 0;
+
+    for (int32_t i = 0; i < octants; i++)
+        if (f->count[i] > 0)
+            f->next[children++] = f->next[i];
+    free(f->range);
+    free(f->count);
+    f->range = f->next;
+    f->next  = NULL;
+    f->count = NULL;
+}
+
 /* Divides the boxes of the last level, from @p first on.  Returns false if there is no memory. */
 static bool tree_add_level(struct tree *tree, struct comm *comm, struct tree_frontier *f,
                            int32_t first, int64_t most)
 {
-    int32_t last = tree->nodes, n = 0;
+    int32_t last = tree->nodes, n = 0, divided = 0;
 
-    f->count = malloc(((size_t)(last - first) * 8 + 1) * sizeof *f->count);
-    if (!f->count)
+    for (int32_t i = first; i < last; i++)
+        n += tree_divides(&tree->node[i], most);
+    f->count = malloc((8 * (size_t)n + 1) * sizeof *f->count);
+    f->next  = malloc((8 * (size_t)n + 1) * sizeof *f->next);
+    if (!f->count || !f->next || !tree_reserve(tree, 8 * n))
         return false;
     for (int32_t i = first; i < last; i++)
         if (tree_divides(&tree->node[i], most))
-            tree_count(f, &tree->node[i], f->count + 8 * n++);
+            tree_count(f, &tree->node[i], f->range[i - first], divided++);
     if (n > 0)
         comm->sum_counts(comm, f->count, 8 * (size_t)n);
-    if (!tree_reserve(tree, 8 * n)) {
-        free(f->count);
-        return false;
-    }
-    n = 0;
+    divided = 0;
     for (int32_t i = first; i < last; i++)
         if (tree_divides(&tree->node[i], most))
-            tree_add_children(tree, i, f->count + 8 * n++);
-    free(f->count);
+            tree_add_children(tree, i, f->count + 8 * (size_t)divided++);
+    tree_advance(f, 8 * n);
     return true;
+}
+
+/* Adds all levels below the root. */
+static bool tree_add_levels(struct tree *tree, struct comm *comm, const struct traveller *body,
+                            size_t n, int64_t most)
+{
+    struct tree_frontier f    = {body, malloc(sizeof *f.range), NULL, NULL};
+    bool                 good = f.range != NULL;
+
+    if (good)
+        f.range[0] = (struct tree_range){0, n};
+    for (int32_t first = 0; good && first < tree->nodes;) {
+        int32_t last = tree->nodes;
+
+        good  = tree_add_level(tree, comm, &f, first, most);
+        first = last;
+    }
+    free(f.range);
+    free(f.next);
+    free(f.count);
+    return good;
 }
 
 /* Numbers the leaves in a box. */
@@ -283,8 +326,7 @@ static void tree_number_leaves(struct tree *tree, int32_t at)
 bool tree_build(struct tree *tree, struct comm *comm, const struct cube *cube,
                 const struct traveller *body, size_t n, int64_t most)
 {
-    struct tree_frontier f     = {body, n, NULL};
-    int64_t              total = (int64_t)n;
+    int64_t total = (int64_t)n;
 
     *tree = (struct tree){.cube = *cube};
     comm->sum_counts(comm, &total, 1);
@@ -292,16 +334,12 @@ bool tree_build(struct tree *tree, struct comm *comm, const struct cube *cube,
         return false;
     tree->node[0] = (struct node){.parent = -1, .count = total};
     tree->nodes   = 1;
-    for (int32_t first = 0; first < tree->nodes;) {
-        int32_t last = tree->nodes;
-
-        if (!tree_add_level(tree, comm, &f, first, most))
-            return false;
-        first = last;
-    }
+    if (!tree_add_levels(tree, comm, body, n, most))
+        return false;
     tree->leaf     = malloc((size_t)tree->nodes * sizeof *tree->leaf);
+    tree->owner    = malloc((size_t)tree->nodes * sizeof *tree->owner);
     tree->first_of = malloc((size_t)(comm->pes + 1) * sizeof *tree->first_of);
-    if (!tree->leaf || !tree->first_of)
+    if (!tree->leaf || !tree->owner || !tree->first_of)
         return false;
     tree_number_leaves(tree, 0);
     return true;
@@ -311,6 +349,7 @@ void tree_free(struct tree *tree)
 {
     free(tree->node);
     free(tree->leaf);
+    free(tree->owner);
     free(tree->first_of);
     *tree = (struct tree){0};
 }
@@ -334,20 +373,7 @@ void tree_divide(struct tree *tree, int pes, const double *cost, const double *s
     }
     tree->first_of[0]   = 0;
     tree->first_of[pes] = tree->leaves;
-}
-
-int tree_owner(const struct tree *tree, const struct node *node, int pes)
-{
-    int low = 0, high = pes;
-
-    /* The last PE whose first leaf is not after the first leaf of the box. */
-    while (high - low > 1) {
-        int middle = (low + high) / 2;
-
-        if (tree->first_of[middle] <= node->leaf)
-            low = middle;
-        else
-            high = middle;
-    }
-    return low;
+    for (int pe = 0; pe < pes; pe++)
+        for (leaf = tree->first_of[pe]; leaf < tree->first_of[pe + 1]; leaf++)
+            tree->owner[leaf] = pe;
 }

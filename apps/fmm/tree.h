@@ -40,6 +40,7 @@ struct tree {
     struct node *node; /* parents before children, level by level */
     int32_t      nodes, room, leaves;
     int32_t     *leaf;     /* node of each leaf, along the curve */
+    int         *owner;    /* PE of each leaf */
     int32_t     *first_of; /* the first leaf of each PE, and the end */
 };
 
@@ -87,12 +88,15 @@ static inline bool tree_owns(const struct tree *tree, const struct node *node, i
 }
 
 /** Returns the PE that owns the first leaf of a box. */
-int tree_owner(const struct tree *tree, const struct node *node, int pes);
+static inline int tree_owner(const struct tree *tree, const struct node *node)
+{
+    return tree->owner[node->leaf];
+}
 
 /** Returns true if the leaves of a box belong to several PEs. */
-static inline bool tree_shared(const struct tree *tree, const struct node *node, int owner)
+static inline bool tree_shared(const struct tree *tree, const struct node *node)
 {
-    return node->leaf_end > tree->first_of[owner + 1];
+    return tree->owner[node->leaf] != tree->owner[node->leaf_end - 1];
 }
 
 #endif
