@@ -111,14 +111,23 @@ bool ski_inbox_is_pressing(const struct ski_pe *self)
     return inbox_ring_presses(&self->reader);
 }
 
+/* Takes the position of @p reader, a copy of the PE's own that has moved on. */
+static inline void inbox_moved(struct ski_pe *self, const struct ski_reader *reader)
+{
+    self->reader.next  = reader->next;
+    self->reader.stamp = reader->stamp;
+}
+
 bool ski_inbox_drain(struct ski_pe *self, unsigned limit)
 {
-    struct ski_cell *cell;
-    uint64_t         waiting;
-    bool             doorbell = false;
+    struct ski_reader reader = self->reader; /* in registers, which messages do not overlap */
+    struct ski_cell  *cell;
+    uint64_t          waiting;
+    bool              doorbell = false;
 
-    limit = limit < self->reader.quota ? limit : self->reader.quota;
-    while (limit-- > 0 && (cell = ski_reader_peek_sc(&self->reader))) {
+    if (reader.until - reader.stamp < limit)
+        limit = (unsigned)(reader.until - reader.stamp); /* the rest of the visit */
+    while (limit-- > 0 && (cell = ski_reader_peek_sc(&reader))) {
         unsigned         flags = cell->flags;
         struct skua_msg *msg;
 
@@ -126,14 +135,15 @@ bool ski_inbox_drain(struct ski_pe *self, unsigned limit)
             doorbell = cell->handler != 0;
             if (doorbell)
                 break;
-            ski_inbox_answer(self);
+            ski_reader_advance_sc(&reader);
             continue;
         }
         msg = inbox_take(self, cell);
-        ski_reader_advance_sc(&self->reader);
+        ski_reader_advance_sc(&reader);
         self->stats.received++;
         ski_queue_push(&self->queue, msg, flags);
     }
+    inbox_moved(self, &reader);
     ski_reader_tell_sc(&self->reader);
     waiting = self->queue.pushed - self->queue.popped;
     if (waiting > self->stats.queue_peak)

@@ -289,6 +289,7 @@ static bool sched_run_wakeup(struct ski_pe *self)
 static inline void sched_release(struct ski_pe *self)
 {
     self->loop.slow &= ~(uint32_t)SKI_LOOP_HOLDS;
+    self->loop.unchecked = 0;
 }
 
 /* Holds the next poll of the inbox until a few messages have run, if those that ran since the last
@@ -393,6 +394,24 @@ static bool sched_holds(struct ski_pe *self)
     return false;
 }
 
+/* Sets how many messages run before a pass checks again whether the inbox is held: up to the next
+ * one after which sched_is_late() reads the clock, the end of the hold, or a poll of memory. */
+static inline void sched_plan_unchecked(struct ski_pe *self)
+{
+    uint64_t end = self->queue.popped + 4, hold = self->loop.hold;
+
+    if (self->queue.events & SKI_EVENT_POLLED && self->loop.polled + POLLED_MESSAGES < end)
+        end = self->loop.polled + POLLED_MESSAGES;
+    self->loop.unchecked = end < hold ? end : hold;
+}
+
+/* Returns whether the next message of the queue runs without these checks. */
+static inline bool sched_is_unchecked(const struct ski_pe *self)
+{
+    return self->queue.popped < self->loop.unchecked && self->queue.plain.first &&
+           !(self->queue.events & ~(uint32_t)SKI_EVENT_POLLED);
+}
+
 /* ---- arrivals --------------------------------------------------------------- */
 
 /* Runs what has arrived, or the most urgent of it and the queue. */
@@ -414,8 +433,16 @@ static __attribute__((noinline)) bool sched_run_arrived(struct ski_pe *self)
 /* Executes a pass that may leave the inbox alone, or that polls several rings. */
 static __attribute__((noinline)) bool sched_pass_slow(struct ski_pe *self)
 {
-    if (self->loop.slow & SKI_LOOP_HOLDS && sched_holds(self))
+    if (sched_is_unchecked(self)) {
+        struct skua_msg *msg = sched_pop_plain(self);
+
+        sched_deliver(self, msg, msg->handler);
+        return true;
+    }
+    if (self->loop.slow & SKI_LOOP_HOLDS && sched_holds(self)) {
+        sched_plan_unchecked(self);
         return sched_run_queued(self);
+    }
     return ski_reader_poll_sc(&self->reader) ? sched_run_arrived(self) : sched_run_queued(self);
 }
 
