@@ -111,25 +111,34 @@ bool ski_inbox_is_pressing(const struct ski_pe *self)
     return inbox_ring_presses(&self->reader);
 }
 
-/* Takes the position of @p reader, a copy of the PE's own that has moved on. */
-static inline void inbox_moved(struct ski_pe *self, const struct ski_reader *reader)
+static SKI_COLD void inbox_queue_special(struct ski_pe *self, struct skua_msg *msg, unsigned flags)
 {
-    self->reader.next  = reader->next;
-    self->reader.stamp = reader->stamp;
+    self->stats.received++;
+    ski_queue_push(&self->queue, msg, flags);
+}
+
+static inline void inbox_note_peak(struct ski_pe *self)
+{
+    uint64_t waiting = self->queue.pushed - self->queue.popped;
+
+    if (waiting > self->stats.queue_peak)
+        self->stats.queue_peak = waiting;
 }
 
 bool ski_inbox_drain(struct ski_pe *self, unsigned limit)
 {
-    struct ski_reader reader = self->reader; /* in registers, which messages do not overlap */
-    struct ski_cell  *cell;
-    uint64_t          waiting;
+    /* What changes with each cell is in variables: messages and cells do not overlap them. */
+    struct ski_reader reader   = self->reader;
+    struct skua_msg **last     = self->queue.plain.last;
+    uint64_t          plain    = 0;
     bool              doorbell = false;
 
     if (reader.until - reader.stamp < limit)
         limit = (unsigned)(reader.until - reader.stamp); /* the rest of the visit */
-    while (limit-- > 0 && (cell = ski_reader_peek_sc(&reader))) {
-        unsigned         flags = cell->flags;
-        struct skua_msg *msg;
+    while (limit-- > 0 && ski_reader_ready_sc(&reader)) {
+        const struct ski_cell *cell  = reader.next;
+        unsigned               flags = cell->flags;
+        struct skua_msg       *msg;
 
         if (SKI_UNLIKELY(flags & SKI_MSG_WAKEUP)) {
             doorbell = cell->handler != 0;
@@ -140,14 +149,22 @@ bool ski_inbox_drain(struct ski_pe *self, unsigned limit)
         }
         msg = inbox_take(self, cell);
         ski_reader_advance_sc(&reader);
-        self->stats.received++;
-        ski_queue_push(&self->queue, msg, flags);
+        if (SKI_UNLIKELY(flags & SKI_MSG_SPECIAL)) {
+            inbox_queue_special(self, msg, flags);
+            continue;
+        }
+        plain++;
+        msg->link = NULL;
+        *last     = msg;
+        last      = &msg->link;
     }
-    inbox_moved(self, &reader);
+    self->queue.plain.last = last;
+    self->queue.pushed += plain;
+    self->stats.received += plain;
+    self->reader.next  = reader.next;
+    self->reader.stamp = reader.stamp;
     ski_reader_tell_sc(&self->reader);
-    waiting = self->queue.pushed - self->queue.popped;
-    if (waiting > self->stats.queue_peak)
-        self->stats.queue_peak = waiting;
+    inbox_note_peak(self);
     ski_pe_check_exit(self);
     return doorbell;
 }

@@ -226,13 +226,29 @@ static __attribute__((noinline)) bool sched_run_empty(struct ski_pe *self)
     return true;
 }
 
+/* Polls memory and runs the next message, of which there is one. */
+static bool sched_run_polled(struct ski_pe *self)
+{
+    struct skua_msg *msg;
+
+    sched_poll_memory(self);
+    msg = ski_queue_pop(&self->queue);
+    if (msg)
+        sched_deliver(self, msg, msg->handler);
+    return msg != NULL;
+}
+
 /* The slow path of sched_run_queued(), with a bit of the event mask set.  Runs one message or
  * answers one doorbell, not several: the caller may count messages, or wait for one. */
 static __attribute__((noinline)) bool sched_run_attended(struct ski_pe *self)
 {
-    if (!(self->queue.events & ~(uint32_t)SKI_EVENT_POLLED) && !self->queue.plain.first)
-        return sched_poll_memory(self) ||
-               (ski_progress_has_source(&self->progress) && sched_run_empty(self));
+    if (!(self->queue.events & ~(uint32_t)SKI_EVENT_POLLED)) {
+        if (!self->queue.plain.first)
+            return sched_poll_memory(self) ||
+                   (ski_progress_has_source(&self->progress) && sched_run_empty(self));
+        if (!ski_progress_has_source(&self->progress))
+            return sched_run_polled(self);
+    }
     if (self->queue.events != SKI_EVENT_DOORBELLS || self->queue.plain.first)
         return sched_run_either(self);
     sched_answer(self, self->on_own_doorbell);
@@ -370,6 +386,9 @@ static void sched_drain(struct ski_pe *self)
     bool     doorbell = ski_inbox_drain(self, sched_arrivals(self));
 
     self->loop.drained = self->queue.popped;
+    /* A poll of memory that would interrupt the messages that follow is due now. */
+    if (self->queue.popped - self->loop.polled >= POLLED_MESSAGES / 2)
+        self->loop.polled = self->queue.popped - POLLED_MESSAGES;
     sched_hold(self, self->queue.pushed - pushed);
     if (doorbell || sched_has_urgent(&self->queue))
         sched_release(self);
@@ -430,20 +449,26 @@ static __attribute__((noinline)) bool sched_run_arrived(struct ski_pe *self)
     return true;
 }
 
-/* Executes a pass that may leave the inbox alone, or that polls several rings. */
-static __attribute__((noinline)) bool sched_pass_slow(struct ski_pe *self)
+/* Executes a pass that checks whether it leaves the inbox alone, or that polls several rings. */
+static __attribute__((noinline)) bool sched_pass_checked(struct ski_pe *self)
 {
-    if (sched_is_unchecked(self)) {
-        struct skua_msg *msg = sched_pop_plain(self);
-
-        sched_deliver(self, msg, msg->handler);
-        return true;
-    }
     if (self->loop.slow & SKI_LOOP_HOLDS && sched_holds(self)) {
         sched_plan_unchecked(self);
         return sched_run_queued(self);
     }
     return ski_reader_poll_sc(&self->reader) ? sched_run_arrived(self) : sched_run_queued(self);
+}
+
+/* Executes a pass that may leave the inbox alone, or that polls several rings. */
+static __attribute__((noinline)) bool sched_pass_slow(struct ski_pe *self)
+{
+    struct skua_msg *msg;
+
+    if (!sched_is_unchecked(self))
+        return sched_pass_checked(self);
+    msg = sched_pop_plain(self);
+    sched_deliver(self, msg, msg->handler);
+    return true;
 }
 
 /* Executes one pass. Returns false if there was nothing to run, or the job ends. */
