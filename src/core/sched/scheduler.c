@@ -125,17 +125,23 @@ static inline bool sched_is_late(const struct ski_pe *self, uint64_t since)
     return ski_ticks() - since >= HELD_MESSAGES * self->loop.quick;
 }
 
-/* Returns whether an event of the mask goes before a message of priority 0.  A PE that waits in a
- * collective polls memory; while messages arrive, it does so only once in a few of them, or after
- * the time that this number of quick ones takes. */
-static inline bool sched_has_event(const struct ski_pe *self)
+/* Returns whether memory is polled before the next message.  A PE that waits in a collective polls
+ * it; while messages arrive, it does so only once in a few of them, or after the time that this
+ * number of quick ones takes. */
+static inline bool sched_is_poll_due(const struct ski_pe *self)
 {
     uint64_t ran = self->queue.popped - self->loop.polled;
 
+    return ran >= POLLED_MESSAGES ||
+           (ran % LATE_MESSAGES == 1 && sched_is_late(self, self->loop.polled_at));
+}
+
+/* Returns whether an event of the mask goes before a message of priority 0. */
+static inline bool sched_has_event(const struct ski_pe *self)
+{
     if (SKI_LIKELY(!self->queue.events))
         return false;
-    return self->queue.events & ~(uint32_t)SKI_EVENT_POLLED || ran >= POLLED_MESSAGES ||
-           (ran % LATE_MESSAGES == 1 && sched_is_late(self, self->loop.polled_at));
+    return self->queue.events & ~(uint32_t)SKI_EVENT_POLLED || sched_is_poll_due(self);
 }
 
 /* Returns whether exactly one message has arrived and no other is queued that might run first. */
