@@ -93,8 +93,8 @@ bool ski_inbox_doorbell_next(struct ski_pe *self)
     return false;
 }
 
-/* Returns whether a quarter of a ring is filled, which is half of what senders use, or an urgent
- * cell is in it. */
+/* Returns whether a quarter of a ring is filled, half of what senders that share it use, or an
+ * urgent cell is in it. */
 static inline bool inbox_ring_presses(const struct ski_reader *reader)
 {
     return ski_reader_is_urgent_sc(reader) ||
