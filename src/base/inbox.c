@@ -7,21 +7,20 @@
 #include "base/futex.h"
 #include "base/sanitizer.h"
 
-bool ski_inbox_refresh_mp(struct ski_inbox *inbox, uint32_t cells, struct ski_credit *credit)
+bool ski_inbox_refresh(struct ski_inbox *inbox, uint32_t max, struct ski_credit *credit)
 {
-    ski_assert((cells & (cells - 1)) == 0);
-    /* Pairs with the release in ski_reader_tell_sc(): the consumer has read the cells that this
+    ski_assert((max & (max - 1)) == 0);
+    /* Pairs with the release in ski_reader_tell_due_sc(): the consumer has read the cells that this
      * producer is about to overwrite. */
     credit->head = atomic_load_explicit(&inbox->head, memory_order_acquire);
-    return (atomic_load_explicit(&inbox->tail, memory_order_relaxed) >> 1) - credit->head <
-           cells / 2;
+    return (atomic_load_explicit(&inbox->tail, memory_order_relaxed) >> 1) - credit->head < max;
 }
 
 void ski_inbox_await_mp(struct ski_inbox *inbox, uint32_t cells, struct ski_credit *credit,
                         uint64_t ticket)
 {
     /* The consumer has published such a head already: other producers saw it before this one got
-     * its ticket.  Pairs with the release in ski_reader_tell_sc(). */
+     * its ticket.  Pairs with the release in ski_reader_tell_due_sc(). */
     do
         credit->head = atomic_load_explicit(&inbox->head, memory_order_acquire);
     while (ticket - credit->head >= cells);
@@ -52,16 +51,46 @@ void ski_inbox_wake_mp(struct ski_inbox *inbox)
     ski_futex_wake(inbox_sleep_word(inbox), 1);
 }
 
+/* ---- visits ------------------------------------------------------------------------ */
+
+static void reader_set_due(struct ski_reader *reader)
+{
+    uint64_t tell = reader->told + reader->cells / 4;
+
+    reader->due = tell < reader->until ? tell : reader->until;
+}
+
+/* Begins a visit of a ring of several. */
+static void reader_begin_visit(struct ski_reader *reader)
+{
+    reader->until = reader->stamp + reader->quota;
+    reader_set_due(reader);
+}
+
+void ski_reader_init(struct ski_reader *reader, struct ski_inbox *inbox, uint32_t cells)
+{
+    *reader = (struct ski_reader){.next  = inbox->cell,
+                                  .stamp = 1,
+                                  .told  = 1,
+                                  .until = UINT64_MAX,
+                                  .cells = cells,
+                                  .inbox = inbox};
+    reader_set_due(reader);
+}
+
 void ski_rings_init(struct ski_rings *rings, struct ski_reader *reader, struct ski_inbox *first,
-                    uint32_t count, uint32_t cells)
+                    uint32_t count, uint32_t cells, uint32_t unused)
 {
     ski_assert(count > 1);
-    *rings = (struct ski_rings){first, count - 1, 0};
+    *rings = (struct ski_rings){.first = first};
     for (uint32_t i = 0; i < count; i++) {
-        struct ski_reader *of = i == 0 ? reader : &rings->other[i - 1];
+        struct ski_reader *of = i == 0 ? reader : &rings->other[rings->others];
 
+        if (i > 0 && i == unused)
+            continue;
         ski_reader_init(of, (void *)((char *)first + i * ski_inbox_bytes(cells)), cells);
         of->rings = rings;
+        rings->others += i > 0;
     }
 }
 
@@ -71,9 +100,16 @@ static struct ski_reader *rings_reader(struct ski_reader *reader, uint32_t i)
     return i == 0 ? reader : &reader->rings->other[i - 1];
 }
 
-/* Cells of a producer in a quota, and in all of a quota, at most. */
+static void reader_set_quota(struct ski_reader *reader, uint32_t quota)
+{
+    reader->quota = quota ? quota : 1;
+    reader_begin_visit(reader);
+}
+
+/* Cells of a producer in a quota, and in all of a quota, at most; and of a sole producer. */
 #define QUOTA_EACH 4
 #define QUOTA_MAX  32
+#define QUOTA_SOLE 8
 
 /* Returns the number of producers of ring @p ring of @p rings. */
 static uint32_t rings_producers(uint32_t ring, uint32_t rings, uint32_t producers, uint32_t self)
@@ -83,36 +119,73 @@ static uint32_t rings_producers(uint32_t ring, uint32_t rings, uint32_t producer
 
 void ski_rings_share(struct ski_reader *reader, uint32_t producers, uint32_t self)
 {
-    const struct ski_rings *rings = reader->rings;
-    uint32_t                count = rings->others + 1, most = (producers + count - 1) / count;
-    uint32_t                each = most * QUOTA_EACH > QUOTA_MAX ? QUOTA_MAX / most : QUOTA_EACH;
+    uint32_t count = reader->rings->others + 1, most = (producers + count - 1) / count;
+    uint32_t each = most * QUOTA_EACH > QUOTA_MAX ? QUOTA_MAX / most : QUOTA_EACH;
 
-    for (uint32_t i = 0; i < count; i++) {
-        struct ski_reader *of = rings_reader(reader, i);
+    for (uint32_t i = 0; i < count; i++)
+        reader_set_quota(rings_reader(reader, i),
+                         rings_producers(i, count, producers, self) * (each ? each : 1));
+}
 
-        of->quota = rings_producers(i, count, producers, self) * (each ? each : 1);
-        of->quota = of->quota ? of->quota : 1;
-    }
+void ski_rings_set_sole(struct ski_reader *reader)
+{
+    reader->rings->sole = true;
+    for (uint32_t i = 0; i <= reader->rings->others; i++)
+        reader_set_quota(rings_reader(reader, i), QUOTA_SOLE);
+}
+
+/* Returns the first of the readers from @p of to @p end whose next cell is filled, or @p end.  The
+ * loads have no order, so that they do not wait for each other. */
+static struct ski_reader *rings_find(struct ski_reader *of, struct ski_reader *end)
+{
+    while (of < end &&
+           atomic_load_explicit(&of->next->stamp, memory_order_relaxed) != (uint32_t)of->stamp)
+        of++;
+    return of;
+}
+
+/* Exchanges @p reader and one of the others. */
+static void rings_exchange(struct ski_reader *reader, struct ski_reader *other)
+{
+    struct ski_rings *rings  = reader->rings;
+    struct ski_reader before = *reader;
+
+    *reader = *other;
+    *other  = before;
+    rings->turn =
+        other + 1 == rings->other + rings->others ? 0 : (uint32_t)(other + 1 - rings->other);
 }
 
 bool ski_rings_turn_sc(struct ski_reader *reader)
 {
-    struct ski_rings *rings = reader->rings;
+    struct ski_rings  *rings = reader->rings;
+    struct ski_reader *turn = rings->other + rings->turn, *end = rings->other + rings->others;
+    struct ski_reader *found = rings_find(turn, end);
 
-    for (uint32_t i = 0; i < rings->others; i++) {
-        struct ski_reader *other = &rings->other[rings->turn];
-
-        rings->turn = rings->turn + 1 == rings->others ? 0 : rings->turn + 1;
-        if (ski_reader_ready_sc(other)) {
-            struct ski_reader before = *reader;
-
-            *reader = *other;
-            *other  = before;
-            return true;
-        }
-    }
-    return ski_reader_ready_sc(reader);
+    if (found == end)
+        found = rings_find(rings->other, end = turn);
+    if (found == end)
+        return false;
+    rings_exchange(reader, found);
+    reader_begin_visit(reader);
+    return ski_reader_ready_sc(
+        reader); /* true; its acquire comes before what is read of the cell */
 }
+
+void ski_reader_tell_due_sc(struct ski_reader *reader)
+{
+    if (reader->stamp - reader->told >= reader->cells / 4) {
+        reader->told = reader->stamp;
+        /* Pairs with the acquires in ski_inbox_refresh() and ski_inbox_await_mp(). */
+        atomic_store_explicit(&reader->inbox->head, reader->stamp - 1, memory_order_release);
+    }
+    if (reader->stamp < reader->until)
+        reader_set_due(reader);
+    else if (!ski_rings_turn_sc(reader))
+        reader_begin_visit(reader);
+}
+
+/* ---- urgent cells, sleep ------------------------------------------------------------- */
 
 bool ski_reader_take_urgent_sc(struct ski_reader *reader)
 {
@@ -139,6 +212,31 @@ static bool reader_set_sleep(struct ski_reader *reader)
     return (tail >> 1) + 1 == reader->stamp;
 }
 
+/* Sets `asleep` of all rings that have a sole producer.  Returns whether no ticket of them is
+ * outstanding. */
+static bool rings_set_asleep(struct ski_reader *reader)
+{
+    const struct ski_rings *rings = reader->rings;
+    bool                    empty = true;
+
+    /* Pairs with the acquire fence in ski_inbox_clear_sleep(): a producer that sees `asleep` finds
+     * the sleep bit of the first ring, unless that was cleared since. */
+    for (uint32_t i = 0; i <= rings->others; i++)
+        atomic_store_explicit(&rings_reader(reader, i)->inbox->asleep, 1, memory_order_release);
+    if (!ski_membarrier_heavy())
+        return false; /* a producer may not see `asleep` */
+    for (uint32_t i = 0; empty && i <= rings->others; i++) {
+        const struct ski_reader *of = rings_reader(reader, i);
+
+        /* Pairs with the light fence in ski_inbox_publish_sp().  A producer of the first ring that
+         * takes a ticket after the check of that ring sees its sleep bit. */
+        empty =
+            of->inbox == rings->first ||
+            (atomic_load_explicit(&of->inbox->tail, memory_order_relaxed) >> 1) + 1 == of->stamp;
+    }
+    return empty;
+}
+
 bool ski_reader_prepare_sleep_sc(struct ski_reader *reader)
 {
     const struct ski_rings *rings = reader->rings;
@@ -151,6 +249,8 @@ bool ski_reader_prepare_sleep_sc(struct ski_reader *reader)
     for (uint32_t i = 0; i <= rings->others; i++)
         if (rings_reader(reader, i)->inbox == rings->first)
             empty = reader_set_sleep(rings_reader(reader, i));
+    if (rings->sole)
+        return empty && rings_set_asleep(reader);
     for (uint32_t i = 0; empty && i <= rings->others; i++)
         if (rings_reader(reader, i)->inbox != rings->first)
             empty = reader_set_sleep(rings_reader(reader, i));
@@ -161,9 +261,14 @@ void ski_reader_end_sleep_sc(struct ski_reader *reader)
 {
     const struct ski_rings *rings = reader->rings;
 
-    for (uint32_t i = 0; rings && i <= rings->others; i++)
-        if (rings_reader(reader, i)->inbox != rings->first)
-            ski_inbox_clear_sleep(rings_reader(reader, i)->inbox);
+    for (uint32_t i = 0; rings && i <= rings->others; i++) {
+        struct ski_inbox *inbox = rings_reader(reader, i)->inbox;
+
+        if (rings->sole)
+            atomic_store_explicit(&inbox->asleep, 0, memory_order_relaxed);
+        else if (inbox != rings->first)
+            ski_inbox_clear_sleep(inbox);
+    }
 }
 
 void ski_reader_sleep_sc(struct ski_reader *reader, uint64_t ns)

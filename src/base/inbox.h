@@ -30,9 +30,9 @@
  * many send to one PE, and bounds their rate together.  On a large host an inbox therefore consists
  * of several rings (struct ski_rings).  A producer always uses the same ring of an inbox, so that
  * its cells are consumed in order; cells of producers with different rings have no order, not even
- * if one producer sends because it has received from the other.  The consumer reads the rings in
- * turn, from each a quota of cells that is proportional to its producers, so that all producers are
- * served evenly.
+ * if one producer sends because it has received from the other.  The consumer visits the rings in
+ * turn.  A visit ends when the ring is empty, or after a quota of cells that is proportional to its
+ * producers, so that all producers are served evenly.
  *
  *   Sleep with several rings.  Each ring has a sleep bit; the consumer sleeps on the word of the
  *   first ring, and sets the bit of that ring before those of the others.  A producer that sees the
@@ -41,6 +41,16 @@
  *   acquire fence in ski_inbox_clear_sleep() orders its accesses to the two rings), unless the
  *   consumer has been woken, or has woken up, since: in either case the consumer checks all rings
  *   before it sleeps again.
+ *
+ * Sole producers.  Where an inbox has a ring for each producer but a few (ski_rings_set_sole), the
+ * only producer of a ring takes its tickets by a load and a store of the tail, without an atomic
+ * operation, and may use all cells.  The first ring has the other producers, and tickets as above.
+ *
+ *   Sleep with sole producers.  The tail of such a ring has no sleep bit: the store would overwrite
+ *   it.  The consumer sets the sleep bit of the first ring, then `asleep` of all others, executes a
+ *   heavy fence (membarrier.h) and loads their tails.  A producer stores the tail, publishes its
+ *   cell, executes a light fence and loads `asleep`.  So either the consumer sees the ticket, and
+ *   does not sleep, or the producer sees `asleep`, and does what one does that sees a sleep bit.
  *
  * Prefetch.  Where the atomic add waits for earlier stores (x86-64), it would wait until the line
  * of the previous cell has arrived from the consumer's core, for every message.  A producer that
@@ -68,6 +78,7 @@
 #include <stdint.h>
 
 #include "base/arch.h"
+#include "base/membarrier.h"
 
 #define SKI_CELL_DATA 48
 
@@ -90,6 +101,7 @@ _Static_assert(sizeof(struct ski_cell) == SKI_CACHE_LINE, "a cell is one cache l
 /* Tickets never wrap; a stamp is the low 32 bits of ticket + 1. */
 struct ski_inbox {
     _Alignas(SKI_CACHE_LINE) _Atomic uint64_t tail; /* next ticket * 2 + SKI_INBOX_ASLEEP */
+    _Atomic uint32_t asleep; /* 1: the consumer sleeps, for a sole producer */
     _Alignas(SKI_CACHE_LINE) _Atomic uint64_t head; /* cells consumed, as last published  */
     _Atomic uint32_t urgent;                        /* 1: a cell must not wait            */
     _Alignas(SKI_CACHE_LINE) struct ski_cell cell[];
@@ -113,9 +125,9 @@ struct ski_credit {
     uint64_t ticket;
 };
 
-/** Slow path of ski_inbox_reserve_mp(): rereads the head.  Returns whether there is room. */
-SKI_COLD bool ski_inbox_refresh_mp(struct ski_inbox *inbox, uint32_t cells,
-                                   struct ski_credit *credit);
+/** Slow path of ski_inbox_reserve_mp() and ski_inbox_reserve_sp(): rereads the head.  Returns
+ *  whether fewer than @p max cells appear used. */
+SKI_COLD bool ski_inbox_refresh(struct ski_inbox *inbox, uint32_t max, struct ski_credit *credit);
 
 /** Slow path of ski_inbox_reserve_mp(): rereads the head until it shows that the cell of @p ticket
  *  is free.  The cell is free by then; only the head that this producer has cached is too old. */
@@ -143,12 +155,27 @@ static inline bool ski_inbox_reserve_mp(struct ski_inbox *inbox, uint32_t cells,
     uint64_t now = atomic_load_explicit(&inbox->tail, memory_order_relaxed) >> 1;
 
     if (SKI_UNLIKELY(now - credit->head >= cells / 2) &&
-        !ski_inbox_refresh_mp(inbox, cells, credit))
+        !ski_inbox_refresh(inbox, cells / 2, credit))
         return false;
     *tail = atomic_fetch_add_explicit(&inbox->tail, 2, memory_order_relaxed);
     if (SKI_UNLIKELY((*tail >> 1) - credit->head >= cells))
         ski_inbox_await_mp(inbox, cells, credit, *tail >> 1);
     ski_inbox_prefetch_mp(inbox, cells, credit, *tail >> 1);
+    return true;
+}
+
+/** Takes a ticket of a ring whose sole producer is the caller.  Returns false if the ring is full.
+ *  *@p tail is passed to ski_inbox_cell() and ski_inbox_publish_sp(). */
+static inline bool ski_inbox_reserve_sp(struct ski_inbox *inbox, uint32_t cells,
+                                        struct ski_credit *credit, uint64_t *tail)
+{
+    uint64_t now = atomic_load_explicit(&inbox->tail, memory_order_relaxed);
+
+    if (SKI_UNLIKELY((now >> 1) - credit->head >= cells) &&
+        !ski_inbox_refresh(inbox, cells, credit))
+        return false;
+    atomic_store_explicit(&inbox->tail, now + 2, memory_order_relaxed);
+    *tail = now;
     return true;
 }
 
@@ -166,6 +193,17 @@ static inline bool ski_inbox_publish_mp(struct ski_cell *cell, uint64_t tail)
     /* Publishes the cell: pairs with the acquire in ski_reader_ready_sc(). */
     atomic_store_explicit(&cell->stamp, (uint32_t)(tail >> 1) + 1, memory_order_release);
     return SKI_UNLIKELY(tail & SKI_INBOX_ASLEEP);
+}
+
+/** Makes a filled cell visible, in a ring whose sole producer is the caller.  Returns whether the
+ *  consumer sleeps, or is about to; the caller must then do as after ski_inbox_publish_mp(). */
+static inline bool ski_inbox_publish_sp(struct ski_inbox *inbox, struct ski_cell *cell,
+                                        uint64_t tail)
+{
+    ski_inbox_publish_mp(cell, tail);
+    /* The tail was stored before: pairs with the heavy fence in ski_reader_prepare_sleep_sc(). */
+    ski_membarrier_light();
+    return SKI_UNLIKELY(atomic_load_explicit(&inbox->asleep, memory_order_relaxed));
 }
 
 /** Marks the ring for the consumer: a cell that was published must not wait. */
@@ -190,30 +228,29 @@ struct ski_rings;
 
 /* The consumer's position in its inbox, or in one ring of it, in private memory. */
 struct ski_reader {
-    struct ski_cell  *next;  /* the cell that is consumed next            */
-    uint64_t          stamp; /* its ticket + 1                            */
-    uint64_t          told;  /* the stamp when head was last published    */
+    struct ski_cell  *next;  /* the cell that is consumed next                           */
+    uint64_t          stamp; /* its ticket + 1                                           */
+    uint64_t          due;   /* the stamp at which the head is published or a visit ends */
+    uint64_t          told;  /* the stamp when the head was last published               */
+    uint64_t          until; /* the stamp at which the visit ends                        */
     uint32_t          cells;
-    uint32_t          quota; /* cells that are consumed before it is the turn of another ring */
+    uint32_t          quota; /* cells of a visit                                         */
     struct ski_inbox *inbox;
-    struct ski_rings *rings; /* all rings of the inbox; NULL: it has one  */
+    struct ski_rings *rings; /* all rings of the inbox; NULL: it has one                 */
 };
 
 /* The rings of an inbox that has several.  One of them is being read, by a reader that the consumer
  * has; the readers of the others are kept here. */
 struct ski_rings {
-    struct ski_inbox *first; /* the ring on whose tail the consumer sleeps */
+    struct ski_inbox *first; /* the ring on whose tail the consumer sleeps       */
     uint32_t          others;
-    uint32_t          turn; /* the reader in `other` that is polled next  */
+    uint32_t          turn; /* the reader in `other` that is polled next         */
+    bool              sole; /* rings other than the first have a sole producer   */
     struct ski_reader other[];
 };
 
 /** Makes the reader of an empty inbox. */
-static inline void ski_reader_init(struct ski_reader *reader, struct ski_inbox *inbox,
-                                   uint32_t cells)
-{
-    *reader = (struct ski_reader){inbox->cell, 1, 1, cells, UINT32_MAX, inbox, NULL};
-}
+void ski_reader_init(struct ski_reader *reader, struct ski_inbox *inbox, uint32_t cells);
 
 /** Returns the size in bytes of the record of @p count rings. */
 static inline size_t ski_rings_bytes(uint32_t count)
@@ -221,15 +258,19 @@ static inline size_t ski_rings_bytes(uint32_t count)
     return sizeof(struct ski_rings) + (count - 1) * sizeof(struct ski_reader);
 }
 
-/** Makes the reader of an empty inbox of @p count contiguous rings, two or more.  The quotas are
- *  set by ski_rings_share(). */
+/** Makes the reader of an empty inbox of @p count contiguous rings, two or more.  Ring @p unused is
+ *  not read if it is not the first.  ski_rings_share() or ski_rings_set_sole() must be called
+ *  before anything is read. */
 void ski_rings_init(struct ski_rings *rings, struct ski_reader *reader, struct ski_inbox *first,
-                    uint32_t count, uint32_t cells);
+                    uint32_t count, uint32_t cells, uint32_t unused);
 
-/** Sets the quotas of an inbox from which nothing was read yet: producer i of @p producers uses
- *  ring i modulo the number of rings; number @p self, if there is one, is the consumer, which sends
- *  nothing to itself. */
+/** Sets the quotas of rings that producers share: producer i of @p producers uses ring i modulo the
+ *  number of rings; number @p self, if there is one, is the consumer, which sends nothing to
+ *  itself. */
 void ski_rings_share(struct ski_reader *reader, uint32_t producers, uint32_t self);
+
+/** Declares that each ring but the first has a sole producer, and sets the quotas. */
+void ski_rings_set_sole(struct ski_reader *reader);
 
 /** Returns whether the next cell is filled. */
 static inline bool ski_reader_ready_sc(const struct ski_reader *reader)
@@ -239,15 +280,14 @@ static inline bool ski_reader_ready_sc(const struct ski_reader *reader)
            (uint32_t)reader->stamp;
 }
 
-/** Makes @p reader that of the next ring whose next cell is filled, in turn; the one that it is now
- *  is the last.  Returns false if there is none. */
+/** Makes @p reader that of the next other ring whose next cell is filled, in turn.  Returns false
+ * if there is none. */
 bool ski_rings_turn_sc(struct ski_reader *reader);
 
 /** Returns whether a cell of the inbox is filled, which is then the next one of @p reader. */
 static inline bool ski_reader_poll_sc(struct ski_reader *reader)
 {
-    return SKI_UNLIKELY(reader->rings != NULL) ? ski_rings_turn_sc(reader)
-                                               : ski_reader_ready_sc(reader);
+    return ski_reader_ready_sc(reader) || (reader->rings && ski_rings_turn_sc(reader));
 }
 
 /** Returns the next cell if it is filled, else NULL. */
@@ -284,14 +324,16 @@ static inline void ski_reader_advance_sc(struct ski_reader *reader)
     reader->stamp++;
 }
 
-/** Publishes the position of the consumer to producers, once per quarter of a ring. */
+/** Slow path of ski_reader_tell_sc(). */
+void ski_reader_tell_due_sc(struct ski_reader *reader);
+
+/** Called after cells were consumed.  Publishes the position of the consumer to producers, once per
+ *  quarter of a ring.  Makes @p reader that of another ring, if one has a filled cell, at the end
+ * of a visit. */
 static inline void ski_reader_tell_sc(struct ski_reader *reader)
 {
-    if (reader->stamp - reader->told < reader->cells / 4)
-        return;
-    reader->told = reader->stamp;
-    /* Pairs with the acquires in ski_inbox_refresh_mp() and ski_inbox_await_mp(). */
-    atomic_store_explicit(&reader->inbox->head, reader->stamp - 1, memory_order_release);
+    if (SKI_UNLIKELY(reader->stamp >= reader->due))
+        ski_reader_tell_due_sc(reader);
 }
 
 /** Returns whether a producer of the ring has published a cell that must not wait. */

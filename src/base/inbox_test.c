@@ -34,6 +34,8 @@ static struct ski_inbox *inbox_test_new_inbox(uint64_t first_ticket, struct ski_
     return inbox;
 }
 
+static bool shared_sole; /* each ring but the first has a sole producer */
+
 /* Puts a cell into ring @p ring of an inbox. */
 static bool inbox_test_push_ring(struct ski_inbox *inbox, int ring, struct ski_credit *credit,
                                  int32_t source, int32_t value)
@@ -41,13 +43,16 @@ static bool inbox_test_push_ring(struct ski_inbox *inbox, int ring, struct ski_c
     struct ski_inbox *to = (void *)((char *)inbox + (size_t)ring * ski_inbox_bytes(CELLS));
     struct ski_cell  *cell;
     uint64_t          tail;
+    bool              sole = shared_sole && ring > 0;
 
-    if (!ski_inbox_reserve_mp(to, CELLS, credit, &tail))
+    if (!(sole ? ski_inbox_reserve_sp(to, CELLS, credit, &tail)
+               : ski_inbox_reserve_mp(to, CELLS, credit, &tail)))
         return false;
     cell           = ski_inbox_cell(to, CELLS, tail);
     cell->source   = source;
     cell->priority = value;
-    if (ski_inbox_publish_mp(cell, tail) && ski_inbox_clear_sleep(inbox))
+    if ((sole ? ski_inbox_publish_sp(to, cell, tail) : ski_inbox_publish_mp(cell, tail)) &&
+        ski_inbox_clear_sleep(inbox))
         ski_inbox_wake_mp(inbox);
     return true;
 }
@@ -85,13 +90,20 @@ static void test_inbox_alone(uint64_t first_ticket, const char *when)
 static struct ski_inbox *shared;
 static int               shared_rings;
 
+/* Returns the ring of a producer: those that are left over, if rings have sole producers, use the
+ * first. */
+static int inbox_test_ring(int producer)
+{
+    return shared_sole ? (producer < shared_rings - 1 ? producer + 1 : 0) : producer % shared_rings;
+}
+
 static void *inbox_test_produce(void *arg)
 {
     struct ski_credit credit = {0};
     int32_t           me     = (int32_t)(intptr_t)arg;
 
     for (uint32_t i = 0; i < EACH; i++) {
-        while (!inbox_test_push_ring(shared, me % shared_rings, &credit, me, (int32_t)i))
+        while (!inbox_test_push_ring(shared, inbox_test_ring(me), &credit, me, (int32_t)i))
             sched_yield();
         if (i % 1024 == 0)
             sched_yield(); /* let the consumer fall asleep now and then */
@@ -105,7 +117,11 @@ static struct ski_inbox *inbox_test_new_rings(struct ski_reader *reader)
     struct ski_inbox *inbox = aligned_alloc(SKI_CACHE_LINE, RINGS * ski_inbox_bytes(CELLS));
 
     memset(inbox, 0, RINGS * ski_inbox_bytes(CELLS));
-    ski_rings_init(malloc(ski_rings_bytes(RINGS)), reader, inbox, RINGS, CELLS);
+    ski_rings_init(malloc(ski_rings_bytes(RINGS)), reader, inbox, RINGS, CELLS, 0);
+    if (shared_sole)
+        ski_rings_set_sole(reader);
+    else
+        ski_rings_share(reader, RINGS, RINGS);
     return inbox;
 }
 
@@ -122,6 +138,7 @@ static void test_inbox_turns(void)
     for (int i = 0; i < 4 * RINGS && ski_reader_poll_sc(&reader); i++) {
         taken[reader.next->source] += reader.next->priority == taken[reader.next->source];
         ski_reader_advance_sc(&reader);
+        ski_reader_tell_sc(&reader);
     }
     for (int i = 0; i < RINGS; i++) {
         most  = taken[i] > most ? taken[i] : most;
@@ -169,10 +186,60 @@ static void test_inbox_together(int rings)
     }
     for (int i = 0; i < PRODUCERS; i++)
         pthread_join(thread[i], NULL);
-    OK(bad == 0, "each producer's order is kept (rings %d, %lu cells, %lu sleeps)", rings, taken,
-       sleeps);
+    OK(bad == 0, "each producer's order is kept (rings %d%s, %lu cells, %lu sleeps)", rings,
+       shared_sole ? " of sole producers" : "", taken, sleeps);
     free(reader.rings);
     free(shared);
+}
+
+/* A ring that is not used is not read. */
+static void test_inbox_unused(void)
+{
+    struct ski_inbox *inbox = aligned_alloc(SKI_CACHE_LINE, RINGS * ski_inbox_bytes(CELLS));
+    struct ski_reader reader;
+
+    ski_rings_init(malloc(ski_rings_bytes(RINGS)), &reader, inbox, RINGS, CELLS, 1);
+    OK(reader.rings->others == RINGS - 2, "a ring that is not used has no reader");
+    for (uint32_t i = 0; i < reader.rings->others; i++)
+        OK((char *)reader.rings->other[i].inbox == (char *)inbox + (i + 2) * ski_inbox_bytes(CELLS),
+           "ring %u has one", i + 2);
+    free(reader.rings);
+    free(inbox);
+}
+
+/* Rings of sole producers: all cells are used, and a full ring does not delay another. */
+static void test_inbox_sole(void)
+{
+    struct ski_credit credit[RINGS] = {{0}};
+    struct ski_reader reader;
+    struct ski_inbox *inbox;
+    int               n = 0, taken[RINGS] = {0}, first = 0;
+
+    shared_sole = true;
+    inbox       = inbox_test_new_rings(&reader);
+    OK(ski_reader_prepare_sleep_sc(&reader), "with nothing on its way the consumer may sleep");
+    OK(inbox_test_push_ring(inbox, 2, &credit[2], 2, 0) && !ski_inbox_clear_sleep(inbox),
+       "a sole producer wakes it");
+    ski_reader_end_sleep_sc(&reader);
+    OK(!ski_reader_prepare_sleep_sc(&reader), "with a cell in such a ring it may not sleep");
+    ski_inbox_clear_sleep(inbox);
+    ski_reader_end_sleep_sc(&reader);
+    while (inbox_test_push_ring(inbox, 1, &credit[1], 1, n))
+        n++;
+    OK(n == (int)CELLS, "a ring of a sole producer takes all of its cells, then refuses");
+    for (int i = 0; i < (int)CELLS + 1 && ski_reader_poll_sc(&reader); i++) {
+        taken[reader.next->source] += reader.next->priority == taken[reader.next->source];
+        first = taken[2] == 0 ? i + 1 : first;
+        ski_reader_advance_sc(&reader);
+        ski_reader_tell_sc(&reader);
+    }
+    OK(taken[1] == n && taken[2] == 1 && first <= 8,
+       "the rings are read in turn, each in order: the other one after %d cells", first);
+    OK(inbox_test_push_ring(inbox, 1, &credit[1], 1, 0), "and there is room again");
+    free(reader.rings);
+    free(inbox);
+    test_inbox_together(RINGS);
+    shared_sole = false;
 }
 
 static void test_inbox_time_limit(void)
@@ -198,5 +265,8 @@ int main(void)
     test_inbox_turns();
     test_inbox_together(1);
     test_inbox_together(RINGS);
+    test_inbox_unused();
+    if (ski_membarrier_register())
+        test_inbox_sole();
     return tap_end();
 }

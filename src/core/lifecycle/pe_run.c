@@ -2,12 +2,14 @@
 /* pe_run.c - see pe_run.h. */
 #include "core/lifecycle/pe_run.h"
 
+#include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/config.h"
+#include "base/membarrier.h"
 #include "base/memory.h"
 #include "base/topology.h"
 #include "core/collective/broadcast.h"
@@ -26,6 +28,17 @@
 #include "core/sched/future.h"
 #include "core/sched/scheduler.h"
 
+/* Prepares for rings with sole senders: to receive from them, and to be one if @p has_ring. */
+static void pe_set_sole(struct ski_pe *self, bool has_ring)
+{
+    if (!ski_membarrier_register())
+        ski_fatal("membarrier(2) fails (%s) in this process of the job, but not where the job was "
+                  "created; set SKUA_SENDER_RINGS=0",
+                  strerror(errno));
+    ski_rings_set_sole(&self->reader);
+    self->sole = has_ring;
+}
+
 static void pe_init_reader(struct ski_pe *self, const struct ski_job *job, int index)
 {
     const struct ski_host *host  = job->host;
@@ -36,8 +49,12 @@ static void pe_init_reader(struct ski_pe *self, const struct ski_job *job, int i
         return;
     }
     ski_rings_init(ski_memory_checked(malloc(bytes), bytes), &self->reader,
-                   ski_host_inbox(host, index), host->rings, host->cells);
-    ski_rings_share(&self->reader, (uint32_t)job->local_pes, (uint32_t)index);
+                   ski_host_inbox(host, index), host->rings, host->cells,
+                   host->sole ? ski_host_ring_of(host, index) : 0);
+    if (host->sole)
+        pe_set_sole(self, ski_host_has_ring(host, index));
+    else
+        ski_rings_share(&self->reader, (uint32_t)job->local_pes, (uint32_t)index);
     self->loop.slow = SKI_LOOP_RINGS;
 }
 
@@ -57,7 +74,7 @@ struct ski_pe *ski_pe_create(const struct ski_boot *boot, int pe)
     self->index                   = index;
     self->first                   = job->run_first;
     self->near                    = (uint32_t)job->run_pes;
-    self->inboxes                 = host->inboxes + ski_host_ring_of(host, index);
+    self->inboxes                 = (char *)ski_host_ring(host, 0, ski_host_ring_of(host, index));
     self->stride                  = host->stride;
     self->handler                 = ski_handlers.fn;
     self->handlers                = ski_handlers.count - 1;

@@ -93,8 +93,8 @@ bool ski_inbox_doorbell_next(struct ski_pe *self)
     return false;
 }
 
-/* Returns whether a quarter of a ring is filled, which is half of what senders use, or an urgent
- * cell is in it. */
+/* Returns whether a quarter of a ring is filled, half of what senders that share it use, or an
+ * urgent cell is in it. */
 static inline bool inbox_ring_presses(const struct ski_reader *reader)
 {
     return ski_reader_is_urgent_sc(reader) ||
@@ -111,33 +111,60 @@ bool ski_inbox_is_pressing(const struct ski_pe *self)
     return inbox_ring_presses(&self->reader);
 }
 
+static SKI_COLD void inbox_queue_special(struct ski_pe *self, struct skua_msg *msg, unsigned flags)
+{
+    self->stats.received++;
+    ski_queue_push(&self->queue, msg, flags);
+}
+
+static inline void inbox_note_peak(struct ski_pe *self)
+{
+    uint64_t waiting = self->queue.pushed - self->queue.popped;
+
+    if (waiting > self->stats.queue_peak)
+        self->stats.queue_peak = waiting;
+}
+
 bool ski_inbox_drain(struct ski_pe *self, unsigned limit)
 {
-    struct ski_cell *cell;
-    uint64_t         waiting;
-    bool             doorbell = false;
+    /* What changes with each cell is in variables: messages and cells do not overlap them. */
+    struct ski_reader reader   = self->reader;
+    struct skua_msg **last     = self->queue.plain.last;
+    uint64_t          plain    = 0;
+    bool              doorbell = false;
 
-    limit = limit < self->reader.quota ? limit : self->reader.quota;
-    while (limit-- > 0 && (cell = ski_reader_peek_sc(&self->reader))) {
-        unsigned         flags = cell->flags;
-        struct skua_msg *msg;
+    if (reader.until - reader.stamp < limit)
+        limit = (unsigned)(reader.until - reader.stamp); /* the rest of the visit */
+    while (limit-- > 0 && ski_reader_ready_sc(&reader)) {
+        const struct ski_cell *cell  = reader.next;
+        unsigned               flags = cell->flags;
+        struct skua_msg       *msg;
 
         if (SKI_UNLIKELY(flags & SKI_MSG_WAKEUP)) {
             doorbell = cell->handler != 0;
             if (doorbell)
                 break;
-            ski_inbox_answer(self);
+            ski_reader_advance_sc(&reader);
             continue;
         }
         msg = inbox_take(self, cell);
-        ski_reader_advance_sc(&self->reader);
-        self->stats.received++;
-        ski_queue_push(&self->queue, msg, flags);
+        ski_reader_advance_sc(&reader);
+        if (SKI_UNLIKELY(flags & SKI_MSG_SPECIAL)) {
+            inbox_queue_special(self, msg, flags);
+            continue;
+        }
+        plain++;
+        msg->link = NULL;
+        *last     = msg;
+        last      = &msg->link;
     }
+    self->queue.plain.last = last;
+    self->queue.pushed += plain;
+    self->stats.received += plain;
+    self->reader.next  = reader.next;
+    self->reader.stamp = reader.stamp;
     ski_reader_tell_sc(&self->reader);
-    waiting = self->queue.pushed - self->queue.popped;
-    if (waiting > self->stats.queue_peak)
-        self->stats.queue_peak = waiting;
+    inbox_note_peak(self);
     ski_pe_check_exit(self);
     return doorbell;
 }

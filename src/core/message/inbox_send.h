@@ -50,14 +50,31 @@ static inline struct ski_inbox *ski_inbox_of(const struct ski_pe *self, int pe)
     return ski_inbox_at(self, index);
 }
 
+/** Takes a ticket of @p inbox, the ring of an inbox that @p self sends to.  Returns false if the
+ *  ring is full. */
+static inline bool ski_inbox_take_ticket(const struct ski_pe *self, struct ski_inbox *inbox,
+                                         uint32_t cells, struct ski_credit *credit, uint64_t *tail)
+{
+    return self->sole ? ski_inbox_reserve_sp(inbox, cells, credit, tail)
+                      : ski_inbox_reserve_mp(inbox, cells, credit, tail);
+}
+
+/** Makes a filled cell of @p inbox, the ring of an inbox that @p self sends to, visible.  Returns
+ *  whether the receiver must be woken. */
+static inline bool ski_inbox_show(const struct ski_pe *self, struct ski_inbox *inbox,
+                                  struct ski_cell *cell, uint64_t tail)
+{
+    return self->sole ? ski_inbox_publish_sp(inbox, cell, tail) : ski_inbox_publish_mp(cell, tail);
+}
+
 /** Reserves a cell in the inbox of @p pe, another PE of this host, to be filled and published;
  *  NULL: the inbox is full. */
 static inline struct ski_cell *ski_inbox_reserve(struct ski_pe *self, int pe, uint64_t *tail)
 {
     struct ski_inbox *inbox = ski_inbox_of(self, pe);
 
-    if (SKI_UNLIKELY(
-            !ski_inbox_reserve_mp(inbox, self->reader.cells, ski_inbox_credit(self, pe), tail)))
+    if (SKI_UNLIKELY(!ski_inbox_take_ticket(self, inbox, self->reader.cells,
+                                            ski_inbox_credit(self, pe), tail)))
         return NULL;
     return ski_inbox_cell(inbox, self->reader.cells, *tail);
 }
@@ -66,7 +83,7 @@ static inline struct ski_cell *ski_inbox_reserve(struct ski_pe *self, int pe, ui
 static inline void ski_inbox_publish(struct ski_pe *self, int pe, struct ski_cell *cell,
                                      uint64_t tail)
 {
-    if (ski_inbox_publish_mp(cell, tail))
+    if (ski_inbox_show(self, ski_inbox_of(self, pe), cell, tail))
         ski_inbox_wake(self, pe);
 }
 

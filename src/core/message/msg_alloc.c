@@ -81,19 +81,13 @@ static inline void msg_check_address(const struct ski_pe *self, const skua_msg *
         ski_misuse("skua_msg_free: %p is not a message", (const void *)msg);
 }
 
-static inline void msg_free(struct ski_pe *self, skua_msg *msg, enum ski_release_call giver,
-                            const void *where)
-{
-    if (SKI_UNLIKELY(!ski_pool_put(&self->pool, msg)))
-        msg_free_slow(self, msg, giver, where);
-}
-
 void skua_msg_free(skua_msg *msg)
 {
     struct ski_pe *self = SKI_SELF();
 
     msg_check_address(self, msg);
-    msg_free(self, msg, SKI_RELEASE_FREE, __builtin_return_address(0));
+    if (SKI_UNLIKELY(!ski_pool_put(&self->pool, msg)))
+        msg_free_slow(self, msg, SKI_RELEASE_FREE, __builtin_return_address(0));
 }
 
 void skuac_msg_free_when(skua_msg *msg)
@@ -105,7 +99,8 @@ void skuac_msg_free_when(skua_msg *msg)
         ski_ownership_use(self, ski_release_name(SKI_RELEASE_WHEN), msg);
     if (SKI_UNLIKELY(ski_msg_is_shared(msg)) && !ski_msg_unshare(msg))
         return;
-    msg_free(self, msg, SKI_RELEASE_WHEN, NULL);
+    if (SKI_UNLIKELY(!ski_pool_put(&self->pool, msg)))
+        msg_free_slow(self, msg, SKI_RELEASE_WHEN, NULL);
 }
 
 /* ---- attributes ---------------------------------------------------------- */

@@ -55,6 +55,7 @@ struct ski_loop {
     uint64_t polled;    /* queue.popped when memory was last polled, and ...      */
     uint64_t polled_at; /* ... the ticks at that moment                          */
     uint32_t slow;      /* SKI_LOOP_...                                           */
+    uint64_t unchecked; /* messages run without checks while queue.popped is less  */
     uint64_t hold;      /* the inbox is not polled while queue.popped is less     */
     uint64_t held;      /* queue.popped when that was last decided, and ...       */
     uint64_t since;     /* ... the ticks at that moment                           */
@@ -104,6 +105,7 @@ struct ski_pe {
     int32_t                first;   /* PEs from here on, `near` of them, have neighbouring */
     uint32_t               near;    /* inboxes: as in struct ski_job */
     char                  *inboxes; /* as in struct ski_host, at this PE's ring    */
+    bool                   sole;    /* this PE is the sole sender of that ring     */
     size_t                 stride;
     const skua_handler_fn *handler;
     uint32_t               handlers; /* their ids are 1 .. handlers */

@@ -24,6 +24,7 @@
 #define PRESSED_MESSAGES 1024 /* messages between two polls while memory is short       */
 #define POLLED_MESSAGES  8    /* messages between two polls of memory that others write */
 #define HELD_MESSAGES    8    /* quick messages that run between two polls of the inbox   */
+#define LATE_MESSAGES    4    /* messages between two checks whether they take longer       */
 #define HELD_QUEUE       64   /* messages in a long queue: as many run as arrived, at most  */
 #define HELD_SPECIAL     1024 /* messages since the last one that had a priority          */
 #define QUICK_MSG_NS     250  /* of a quick message, on average                           */
@@ -116,24 +117,31 @@ static inline void sched_deliver(struct ski_pe *self, struct skua_msg *msg, uint
     self->handler[handler](msg);
 }
 
-/* Returns whether @p ran messages since @p since, a few, took longer than HELD_MESSAGES quick ones.
- * The clock is read after the first one and every fourth after it, since reading it takes a
- * considerable part of the time of a quick message. */
-static inline bool sched_is_late(const struct ski_pe *self, uint64_t ran, uint64_t since)
+/* Returns whether more time has passed since @p since than HELD_MESSAGES quick messages take.  It
+ * is called once in LATE_MESSAGES, since reading the clock takes a considerable part of the time of
+ * a quick message. */
+static inline bool sched_is_late(const struct ski_pe *self, uint64_t since)
 {
-    return ran % 4 == 1 && ski_ticks() - since >= HELD_MESSAGES * self->loop.quick;
+    return ski_ticks() - since >= HELD_MESSAGES * self->loop.quick;
 }
 
-/* Returns whether an event of the mask goes before a message of priority 0.  A PE that waits in a
- * collective polls memory; while messages arrive, it does so only once in a few of them, or after
- * the time that this number of quick ones takes. */
+/* Returns whether memory is polled before the next message.  A PE that waits in a collective polls
+ * it; while messages arrive, it does so only once in a few of them, or after the time that this
+ * number of quick ones takes. */
+static inline bool sched_is_poll_due(const struct ski_pe *self)
+{
+    uint64_t ran = self->queue.popped - self->loop.polled;
+
+    return ran >= POLLED_MESSAGES ||
+           (ran % LATE_MESSAGES == 1 && sched_is_late(self, self->loop.polled_at));
+}
+
+/* Returns whether an event of the mask goes before a message of priority 0. */
 static inline bool sched_has_event(const struct ski_pe *self)
 {
     if (SKI_LIKELY(!self->queue.events))
         return false;
-    return self->queue.events & ~(uint32_t)SKI_EVENT_POLLED ||
-           self->queue.popped - self->loop.polled >= POLLED_MESSAGES ||
-           sched_is_late(self, self->queue.popped - self->loop.polled, self->loop.polled_at);
+    return self->queue.events & ~(uint32_t)SKI_EVENT_POLLED || sched_is_poll_due(self);
 }
 
 /* Returns whether exactly one message has arrived and no other is queued that might run first. */
@@ -155,6 +163,15 @@ static inline struct skua_msg *sched_pop_plain(struct ski_pe *self)
         __builtin_prefetch(next + 1);
     }
     return msg;
+}
+
+/* Runs the next message of priority 0, of which there is one.  Returns true. */
+static inline bool sched_run_plain(struct ski_pe *self)
+{
+    struct skua_msg *msg = sched_pop_plain(self);
+
+    sched_deliver(self, msg, msg->handler);
+    return true;
 }
 
 /* A doorbell is handled before queued messages, but not two in a row: handling one may ring
@@ -226,13 +243,29 @@ static __attribute__((noinline)) bool sched_run_empty(struct ski_pe *self)
     return true;
 }
 
+/* Polls memory and runs the next message, of which there is one. */
+static bool sched_run_polled(struct ski_pe *self)
+{
+    struct skua_msg *msg;
+
+    sched_poll_memory(self);
+    msg = ski_queue_pop(&self->queue);
+    if (msg)
+        sched_deliver(self, msg, msg->handler);
+    return msg != NULL;
+}
+
 /* The slow path of sched_run_queued(), with a bit of the event mask set.  Runs one message or
  * answers one doorbell, not several: the caller may count messages, or wait for one. */
 static __attribute__((noinline)) bool sched_run_attended(struct ski_pe *self)
 {
-    if (!(self->queue.events & ~(uint32_t)SKI_EVENT_POLLED) && !self->queue.plain.first)
-        return sched_poll_memory(self) ||
-               (ski_progress_has_source(&self->progress) && sched_run_empty(self));
+    if (!(self->queue.events & ~(uint32_t)SKI_EVENT_POLLED)) {
+        if (!self->queue.plain.first)
+            return sched_poll_memory(self) ||
+                   (ski_progress_has_source(&self->progress) && sched_run_empty(self));
+        if (!ski_progress_has_source(&self->progress))
+            return sched_run_polled(self);
+    }
     if (self->queue.events != SKI_EVENT_DOORBELLS || self->queue.plain.first)
         return sched_run_either(self);
     sched_answer(self, self->on_own_doorbell);
@@ -283,13 +316,32 @@ static bool sched_run_wakeup(struct ski_pe *self)
  * What an urgent message waits for.  Its sender marks the ring (base/inbox.h), and the mark is read
  * once for ARRIVALS quick messages.  From then on the inbox is polled after each message.  So the
  * first urgent message after a long time waits for ARRIVALS quick ones, or for four messages if
- * these are slow, and for one for each ARRIVALS cells before it.  To look at the flags of the cells
- * before they are moved (every 8 us) took a quarter of the rate of pairs. */
+ * these are slow, and for one for each ARRIVALS cells before it, in all rings.  To look at the
+ * flags of the cells before they are moved (every 8 us) took a quarter of the rate of pairs. */
 
 /* Allows the next pass to poll the inbox. */
 static inline void sched_release(struct ski_pe *self)
 {
     self->loop.slow &= ~(uint32_t)SKI_LOOP_HOLDS;
+    self->loop.unchecked = 0;
+}
+
+/* Sets how many messages run before a pass checks again whether the inbox is held: up to four, the
+ * end of the hold, or a poll of memory. */
+static inline void sched_plan_unchecked(struct ski_pe *self)
+{
+    uint64_t end = self->queue.popped + LATE_MESSAGES, hold = self->loop.hold;
+
+    if (self->queue.events & SKI_EVENT_POLLED && self->loop.polled + POLLED_MESSAGES < end)
+        end = self->loop.polled + POLLED_MESSAGES;
+    self->loop.unchecked = end < hold ? end : hold;
+}
+
+/* Returns whether the next message of the queue runs without these checks. */
+static inline bool sched_is_unchecked(const struct ski_pe *self)
+{
+    return self->queue.popped < self->loop.unchecked && self->queue.plain.first &&
+           !(self->queue.events & ~(uint32_t)SKI_EVENT_POLLED);
 }
 
 /* Holds the next poll of the inbox until a few messages have run, if those that ran since the last
@@ -303,10 +355,12 @@ static inline void sched_hold(struct ski_pe *self, uint64_t moved)
     self->loop.held  = self->queue.popped;
     self->loop.since = now;
     self->loop.hold  = self->queue.popped + HELD_MESSAGES;
-    if (quick)
-        self->loop.slow |= SKI_LOOP_HOLDS;
-    else
+    if (!quick) {
         sched_release(self);
+        return;
+    }
+    self->loop.slow |= SKI_LOOP_HOLDS;
+    sched_plan_unchecked(self);
 }
 
 /* Returns whether urgent messages arrive at this PE, which must be found at once. */
@@ -363,13 +417,39 @@ static inline unsigned sched_arrivals(struct ski_pe *self)
     return sched_has_urgent(&self->queue) || sched_is_pressed(self) ? ARRIVALS : HELD_MESSAGES;
 }
 
+/* Drains further rings of the inbox, until @p limit messages are moved or a doorbell is next. @p
+ * pushed is the number of messages before the first ring was drained.  Returns whether a doorbell
+ * is next. */
+static bool sched_drain_others(struct ski_pe *self, unsigned limit, uint64_t pushed)
+{
+    bool     doorbell = false;
+    uint64_t moved;
+
+    while (!doorbell && (moved = self->queue.pushed - pushed) < limit &&
+           ski_reader_poll_sc(&self->reader))
+        doorbell = ski_inbox_drain(self, limit - (unsigned)moved);
+    return doorbell;
+}
+
+/* Makes a poll of memory due now that would interrupt the messages that follow. */
+static inline void sched_align_poll(struct ski_pe *self)
+{
+    if (self->queue.popped - self->loop.polled >= POLLED_MESSAGES / 2)
+        self->loop.polled = self->queue.popped - POLLED_MESSAGES;
+}
+
 /* Moves what has arrived into the queue. */
 static void sched_drain(struct ski_pe *self)
 {
     uint64_t pushed   = self->queue.pushed;
-    bool     doorbell = ski_inbox_drain(self, sched_arrivals(self));
+    unsigned limit    = sched_arrivals(self);
+    bool     doorbell = ski_inbox_drain(self, limit);
 
+    if (self->reader.rings && !doorbell &&
+        (!self->loop.brief || SKI_UNLIKELY(sched_has_urgent(&self->queue))))
+        doorbell = sched_drain_others(self, limit, pushed);
     self->loop.drained = self->queue.popped;
+    sched_align_poll(self);
     sched_hold(self, self->queue.pushed - pushed);
     if (doorbell || sched_has_urgent(&self->queue))
         sched_release(self);
@@ -381,9 +461,11 @@ static bool sched_holds(struct ski_pe *self)
     const struct ski_queue *queue = &self->queue;
 
     if (queue->plain.first && !(queue->events & SKI_EVENT_PRIORITY)) {
-        if (queue->popped < self->loop.hold &&
-            !sched_is_late(self, queue->popped - self->loop.held, self->loop.since))
+        if (queue->popped < self->loop.hold && ((queue->popped - self->loop.held) % LATE_MESSAGES ||
+                                                !sched_is_late(self, self->loop.since))) {
+            sched_plan_unchecked(self);
             return true;
+        }
         if (queue->popped >= self->loop.hold && queue->pushed - queue->popped >= HELD_QUEUE &&
             queue->popped - self->loop.drained < ARRIVALS && !sched_is_pressed(self)) {
             sched_hold(self, 0);
@@ -412,12 +494,18 @@ static __attribute__((noinline)) bool sched_run_arrived(struct ski_pe *self)
     return true;
 }
 
+/* Executes a pass that checks whether it leaves the inbox alone, or that polls several rings. */
+static __attribute__((noinline)) bool sched_pass_checked(struct ski_pe *self)
+{
+    if (self->loop.slow & SKI_LOOP_HOLDS && sched_holds(self))
+        return sched_is_unchecked(self) ? sched_run_plain(self) : sched_run_queued(self);
+    return ski_reader_poll_sc(&self->reader) ? sched_run_arrived(self) : sched_run_queued(self);
+}
+
 /* Executes a pass that may leave the inbox alone, or that polls several rings. */
 static __attribute__((noinline)) bool sched_pass_slow(struct ski_pe *self)
 {
-    if (self->loop.slow & SKI_LOOP_HOLDS && sched_holds(self))
-        return sched_run_queued(self);
-    return ski_reader_poll_sc(&self->reader) ? sched_run_arrived(self) : sched_run_queued(self);
+    return SKI_LIKELY(sched_is_unchecked(self)) ? sched_run_plain(self) : sched_pass_checked(self);
 }
 
 /* Executes one pass. Returns false if there was nothing to run, or the job ends. */

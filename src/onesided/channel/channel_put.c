@@ -47,9 +47,11 @@
 /* ---- doorbells --------------------------------------------------------------------- */
 
 /* Reserves a cell of the receiver's inbox for a doorbell; NULL: the inbox is full. */
-static inline struct ski_cell *doorbell_reserve(skua_sender *sender, uint64_t *tail)
+static inline struct ski_cell *doorbell_reserve(const struct ski_pe *self, skua_sender *sender,
+                                                uint64_t *tail)
 {
-    if (SKI_UNLIKELY(!ski_inbox_reserve_mp(sender->inbox, sender->cells, &sender->credit, tail)))
+    if (SKI_UNLIKELY(
+            !ski_inbox_take_ticket(self, sender->inbox, sender->cells, &sender->credit, tail)))
         return NULL;
     return ski_inbox_cell(sender->inbox, sender->cells, *tail);
 }
@@ -70,7 +72,7 @@ static inline void doorbell_publish(struct ski_pe *self, const skua_sender *send
     cell->bytes   = (uint8_t)bytes;
     memcpy(&cell->source, &sender->key, sizeof sender->key);
     self->stats.sent_inline++;
-    if (ski_inbox_publish_mp(cell, tail))
+    if (ski_inbox_show(self, sender->inbox, cell, tail))
         doorbell_wake(self, sender);
 }
 
@@ -108,7 +110,7 @@ void ski_channel_ring(struct ski_pe *self, skua_sender *sender, enum ski_channel
         ski_doorbell_push(self, sender->key, at);
         return;
     }
-    cell = doorbell_reserve(sender, &tail);
+    cell = doorbell_reserve(self, sender, &tail);
     if (SKI_UNLIKELY(!cell)) {
         doorbell_by_message(self, sender, kind, at);
         return;
@@ -120,7 +122,7 @@ void ski_channel_ring(struct ski_pe *self, skua_sender *sender, enum ski_channel
 void ski_channel_ask_help(struct ski_pe *self, skua_sender *sender, struct ski_coop *all)
 {
     uint64_t         tail;
-    struct ski_cell *cell = doorbell_reserve(sender, &tail);
+    struct ski_cell *cell = doorbell_reserve(self, sender, &tail);
 
     if (!cell)
         return;
@@ -147,7 +149,7 @@ static inline __attribute__((always_inline)) void channel_put_in_cell(skua_sende
 {
     struct ski_pe   *self = SKI_SELF();
     uint64_t         tail;
-    struct ski_cell *cell = doorbell_reserve(sender, &tail);
+    struct ski_cell *cell = doorbell_reserve(self, sender, &tail);
 
     ski_assert(sender->bytes <= SKI_CELL_DATA);
     if (SKI_UNLIKELY(!cell)) {
@@ -192,7 +194,7 @@ static SKI_COLD void channel_put_copy_and_wake(struct ski_pe *self, const skua_s
 static bool channel_put_cell_first(struct ski_pe *self, skua_sender *sender, const char *from)
 {
     uint64_t         tail;
-    struct ski_cell *cell = doorbell_reserve(sender, &tail);
+    struct ski_cell *cell = doorbell_reserve(self, sender, &tail);
 
     if (SKI_UNLIKELY(!cell))
         return false;

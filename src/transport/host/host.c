@@ -7,6 +7,7 @@
 #include <errno.h>
 #include <linux/filter.h>
 #include <poll.h>
+#include <sched.h>
 #include <string.h>
 #include <sys/random.h>
 #include <sys/socket.h>
@@ -17,6 +18,7 @@
 #include "base/config.h"
 #include "base/futex.h"
 #include "base/log.h"
+#include "base/membarrier.h"
 #include "base/topology.h"
 
 int ski_host_foreign_pes(const struct ski_job *job, int index)
@@ -85,6 +87,53 @@ static uint32_t host_inbox_cells(size_t pes, uint32_t cells)
 #define HOST_RINGS_PES 8
 #define HOST_RINGS     4
 
+/* By default a PE has a ring of its own in each inbox on hosts of this many PEs if a host has a CPU
+ * for each, and all inboxes take at most this part of the arena. */
+#define HOST_SOLE_MIN  4
+#define HOST_SOLE_MAX  16
+#define HOST_SOLE_PART 16
+
+/* Returns whether there is a CPU for each PE.  A PE whose inbox has rings with sole senders
+ * executes a heavy fence before it sleeps, and PEs that share CPUs sleep often. */
+static bool host_has_cpu_each(const struct ski_job *job)
+{
+    cpu_set_t cpus;
+
+    return sched_getaffinity(0, sizeof cpus, &cpus) == 0 && CPU_COUNT(&cpus) >= job->local_pes;
+}
+
+/* Returns whether inboxes of rings of @p cells cells, one for each PE, fit into their part of the
+ * arena. */
+static bool host_has_room_for_sole(const struct ski_job *job, uint32_t cells)
+{
+    size_t inbox = ((size_t)job->local_pes + 1) * ski_inbox_bytes(cells);
+
+    return (size_t)ski_job_all_local(job) * inbox <= job->arena->bytes / HOST_SOLE_PART;
+}
+
+/* Returns whether an inbox has a ring for each PE, if the setting allows a choice. */
+static bool host_prefers_sole(const struct ski_job *job, uint32_t cells)
+{
+    return !ski_config.inbox_rings && job->local_pes >= HOST_SOLE_MIN &&
+           job->local_pes <= HOST_SOLE_MAX && host_has_cpu_each(job) &&
+           host_has_room_for_sole(job, cells);
+}
+
+/* Returns the number of PEs that have a ring of their own in each inbox: all of the host, or 0. */
+static uint32_t host_sole_pes(const struct ski_job *job, uint32_t cells)
+{
+    if (job->local_pes < 2 || ski_config.sender_rings == 0 ||
+        (ski_config.sender_rings < 0 && !host_prefers_sole(job, cells)))
+        return 0;
+    if (ski_membarrier_register())
+        return (uint32_t)job->local_pes;
+    if (ski_config.sender_rings > 0)
+        ski_log(SKI_LOG_WARN,
+                "SKUA_SENDER_RINGS=1: membarrier(2) fails (%s), so senders share rings",
+                strerror(errno));
+    return 0;
+}
+
 /* Returns the number of rings of an inbox.  Hidden PEs send little, and do not count. */
 static uint32_t host_inbox_rings(const struct ski_job *job)
 {
@@ -107,14 +156,15 @@ static void *host_carve(char **memory, size_t bytes)
 skua_status ski_host_create(struct ski_job *job, uint32_t cells)
 {
     size_t           pes   = (size_t)ski_job_all_local(job);
-    uint32_t         rings = host_inbox_rings(job);
+    uint32_t         sole  = host_sole_pes(job, cells);
+    uint32_t         rings = sole ? sole + 1 : host_inbox_rings(job);
     size_t           stride;
     struct ski_host *host;
     void            *span;
     char            *memory;
     skua_status      status;
 
-    cells  = host_inbox_cells((pes + rings - 1) / rings, cells);
+    cells  = host_inbox_cells(sole ? pes - sole : (pes + rings - 1) / rings, cells);
     stride = rings * ski_inbox_bytes(cells);
     status = ski_span_alloc(job->arena,
                             pes * (stride + sizeof *host->domains + sizeof *host->sleeper +
@@ -136,6 +186,7 @@ skua_status ski_host_create(struct ski_job *job, uint32_t cells)
     host->stride     = stride;
     host->rings      = rings;
     host->cells      = cells;
+    host->sole       = sole;
     host->all        = (int32_t)pes;
     ski_assert((uintptr_t)host->inboxes % SKI_CACHE_LINE == 0 && stride % SKI_CACHE_LINE == 0);
     host->checked = ski_config.checked_messages;

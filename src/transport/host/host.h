@@ -50,6 +50,7 @@ struct ski_host {
     size_t              stride;
     uint32_t            rings;        /* of an inbox, one behind the other                      */
     uint32_t            cells;        /* in a ring                                              */
+    uint32_t            sole;         /* PEs with a ring of their own in each inbox, 0 or all   */
     bool                checked;      /* messages have records (base/pool.h): all of them       */
     int32_t             all;          /* PEs on this host, with the hidden ones                 */
     struct ski_heap    *heaps;        /* by index of the PE                                     */
@@ -73,10 +74,25 @@ static inline struct ski_inbox *ski_host_inbox(const struct ski_host *host, int 
     return (struct ski_inbox *)(void *)(host->inboxes + (size_t)index * host->stride);
 }
 
-/** Returns the offset in an inbox, in bytes, of the ring that PE @p index sends to. */
-static inline size_t ski_host_ring_of(const struct ski_host *host, int index)
+/** Returns ring @p ring of the inbox of PE @p index. */
+static inline struct ski_inbox *ski_host_ring(const struct ski_host *host, int index, uint32_t ring)
 {
-    return (uint32_t)index % host->rings * ski_inbox_bytes(host->cells);
+    return (struct ski_inbox *)(void *)((char *)ski_host_inbox(host, index) +
+                                        ring * ski_inbox_bytes(host->cells));
+}
+
+/** Returns whether PE @p index has a ring of its own in each inbox. */
+static inline bool ski_host_has_ring(const struct ski_host *host, int index)
+{
+    return (uint32_t)index < host->sole;
+}
+
+/** Returns the number, in each inbox, of the ring that PE @p index sends to. */
+static inline uint32_t ski_host_ring_of(const struct ski_host *host, int index)
+{
+    if (host->sole)
+        return ski_host_has_ring(host, index) ? (uint32_t)index + 1 : 0;
+    return (uint32_t)index % host->rings;
 }
 
 /** Wakes a PE that was asleep when a message was published in its inbox. */
