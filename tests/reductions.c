@@ -6,7 +6,8 @@
  * the runtime splits a call), root, and the number in flight.  All contributions are known, so each
  * PE computes every result to the last bit: PEs are combined in the order of skua/collective.h.
  * Some PEs are late; calls are made in start(), in a user thread and in handlers.  Before that,
- * calls of fixed sizes go to several roots.
+ * calls of fixed sizes go to several roots, and a PE that makes one call after the other in start()
+ * forwards the contribution of another PE.
  *
  * usage: test_reductions [CALLS [SPLIT]]     SPLIT: bytes, the setting reduce_split
  */
@@ -14,15 +15,18 @@
 #include <math.h>
 #include <skua/skua.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "element_value.h"
 #include "tap.h"
 #include "waits.h"
 
 #define MOST_IN_FLIGHT 8
+#define FORWARD_CALLS  8000 /* that the PE that forwards makes, at most ... */
+#define FORWARD_PAUSE  1000 /* ... microseconds apart                       */
 
-static skua_handler step_handler;
-static skua_op      matrix_op;
+static skua_handler step_handler, forward_handler;
+static skua_op      matrix_op, forward_op;
 static int          calls = 150;
 static size_t       split = 256;
 static skua_pe_data driver_key;
@@ -303,6 +307,94 @@ static void run_rooted(void)
         check_result(&in_flight[i]);
 }
 
+/* ---- forwarding ------------------------------------------------------------------ */
+
+enum { FORWARD_FROM, FORWARD_BY, FORWARD_ROOT, FORWARD_PES };
+
+/* What a PE knows of the calls. */
+struct forward {
+    int64_t      combined; /* contributions that this PE has combined         */
+    int64_t      calls;    /* of all PEs, as the PE that forwards says        */
+    skua_counter told;     /* messages of it                                  */
+    skua_counter results;
+};
+
+static skua_pe_data forward_key;
+
+static struct forward *forward(void)
+{
+    return skua_pe_data_get(forward_key);
+}
+
+static void on_forward(skua_msg *msg)
+{
+    memcpy(&forward()->calls, skua_msg_data(msg), sizeof forward()->calls);
+    skua_msg_free(msg);
+    skua_complete(skua_done_count(&forward()->told), NULL, 0);
+}
+
+static void add_and_count(void *into, const void *from, size_t count, skua_type type)
+{
+    (void)type;
+    for (size_t i = 0; i < count; i++)
+        ((int64_t *)into)[i] += ((const int64_t *)from)[i];
+    forward()->combined++;
+}
+
+static void forward_call(void)
+{
+    int64_t one = 1;
+
+    skua_reduce(FORWARD_ROOT, forward_op, SKUA_INT64, &one, 1,
+                skua_done_count(&forward()->results));
+}
+
+/* Makes calls without a wait between them, until one of them has combined the contribution that
+ * another PE has made since the first one.  Returns their number. */
+static int64_t forward_calls(void)
+{
+    int64_t n = 1;
+
+    forward_call();
+    CHECK(forward()->combined == 0);
+    skua_send_copy(FORWARD_FROM, forward_handler, &n, sizeof n);
+    for (; n < FORWARD_CALLS && forward()->combined == 0; n++) {
+        usleep(FORWARD_PAUSE);
+        forward_call();
+    }
+    CHECK(forward()->combined > 0);
+    return n;
+}
+
+/* Between hosts of one PE each: contributions of FORWARD_FROM to FORWARD_ROOT go by FORWARD_BY. */
+static void run_forward(void)
+{
+    int     me   = skua_pe();
+    int64_t made = 0;
+
+    if (skua_pes() < FORWARD_PES || skua_hosts() != skua_pes())
+        return;
+    forward()->told = forward()->results = (skua_counter)SKUA_COUNTER_INIT;
+    skua_sync();
+    if (me == FORWARD_BY) {
+        made = forward_calls();
+        for (int pe = 0; pe < skua_pes(); pe++)
+            if (pe != me)
+                skua_send_copy(pe, forward_handler, &made, sizeof made);
+    } else {
+        if (me == FORWARD_FROM)
+            CHECK(skua_counter_wait(&forward()->told, 1));
+        forward_call();
+        CHECK(skua_counter_wait(&forward()->told, me == FORWARD_FROM ? 2 : 1));
+        for (made = 1; made < forward()->calls; made++)
+            forward_call();
+    }
+    if (me == FORWARD_ROOT)
+        CHECK(skua_counter_wait(&forward()->results, made));
+}
+
+/* ---- handlers ---------------------------------------------------------------------- */
+
 /* Handlers do not wait in this test: each makes a few calls, and the next one checks them. */
 struct driver {
     uint64_t     seed;
@@ -356,6 +448,7 @@ static void start(int argc, char **argv)
     skua_allreduce(SKUA_SUM, SKUA_UINT64, &seed, 1, skua_done_future(&future));
     future_take(&future, &seed, sizeof seed);
     run_rooted();
+    run_forward();
     run_calls(seed, 0, calls);
     thread = skua_thread_create(in_thread, &seed, 256 << 10);
     skua_thread_join(thread);
@@ -367,11 +460,14 @@ static void start(int argc, char **argv)
 
 int main(int argc, char **argv)
 {
-    calls        = argc > 1 ? atoi(argv[1]) : calls;
-    split        = argc > 2 ? strtoul(argv[2], NULL, 0) : split;
-    test_seed    = tap_seed();
-    step_handler = skua_handler_register("step", on_step);
-    matrix_op    = skua_op_register("matrix product", multiply);
-    driver_key   = skua_pe_data_register(sizeof(struct driver));
+    calls           = argc > 1 ? atoi(argv[1]) : calls;
+    split           = argc > 2 ? strtoul(argv[2], NULL, 0) : split;
+    test_seed       = tap_seed();
+    step_handler    = skua_handler_register("step", on_step);
+    matrix_op       = skua_op_register("matrix product", multiply);
+    driver_key      = skua_pe_data_register(sizeof(struct driver));
+    forward_handler = skua_handler_register("forward", on_forward);
+    forward_op      = skua_op_register("add and count", add_and_count);
+    forward_key     = skua_pe_data_register(sizeof(struct forward));
     return skua_main(argc, argv, start);
 }

@@ -90,6 +90,7 @@ struct ski_collectives {
     int                     levels;       /* rounds of a reduction (reduction_order.h)        */
     struct ski_reduction   *free_records; /* records that can be reused                       */
     struct ski_split       *splits;       /* split calls in flight                            */
+    uint32_t                awaited;      /* calls to other roots that wait for contributions */
     uint32_t                halved;       /* calls to a root by halving that exchange         */
     struct ski_reduction   *halved_next;  /* ... the first that waits for them, or NULL ...   */
     struct ski_reduction  **halved_end;   /* ... and the pointer after the last one           */

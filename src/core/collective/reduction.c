@@ -450,6 +450,8 @@ static void reduction_sent_up(struct ski_pe *self, struct ski_reduction *r)
     bool                      slotted = r->slotted;
 
     r->sent = true;
+    self->collectives->awaited -= r->awaits;
+    r->awaits = false;
     if (head.all)
         return; /* the result follows */
     if (slotted)
@@ -475,6 +477,10 @@ void ski_reduction_advance(struct ski_pe *self, struct ski_reduction *r)
         reduction_finish(self, r);
     else if (step == REDUCTION_SENT_UP)
         reduction_sent_up(self, r);
+    else if (!r->awaits && !r->head.all && r->head.root != self->pe) {
+        r->awaits = true;
+        self->collectives->awaited++;
+    }
 }
 
 /* ---- slots ------------------------------------------------------------------ */

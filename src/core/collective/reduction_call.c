@@ -7,7 +7,12 @@
 #include "core/collective/reduction.h"
 #include "core/collective/reduction_order.h"
 #include "core/collective/reduction_slot.h"
+#include "core/net/net.h"
+#include "core/pe/handler.h"
 #include "core/pe/pe.h"
+#include "core/sched/scheduler.h"
+
+#define REDUCTION_FORWARD_MAX 8 /* contributions that a call forwards for other PEs, at most */
 
 void ski_reduction_fill(const struct ski_reduction_call *call, size_t offset, char *elements,
                         size_t bytes)
@@ -18,6 +23,38 @@ void ski_reduction_fill(const struct ski_reduction_call *call, size_t offset, ch
         memcpy(elements, (const char *)call->data + offset, bytes);
     ski_op_prepare((skua_op)call->head.op, elements, bytes >> ski_type_shift(type), type);
 }
+
+/* ---- forwarding ------------------------------------------------------------- */
+
+/* Returns whether the handler of @p msg forwards or keeps a contribution, or counts credits.  It
+ * runs no code of the program but operators, which a call may run anyway: it completes no call to
+ * this PE that has been made, and begins none that was deferred. */
+static bool reduction_is_forwarding(struct ski_pe *self, skua_msg *msg)
+{
+    const struct ski_collectives    *c    = self->collectives;
+    const struct ski_reduction_head *head = ski_reduction_head_of(msg);
+
+    if (c->window.deferred)
+        return false;
+    if (msg->handler == SKI_HANDLER_COLLECTIVE_CREDIT)
+        return true;
+    return (msg->handler == SKI_HANDLER_REDUCTION ||
+            msg->handler == SKI_HANDLER_REDUCTION_HALVED) &&
+           !head->all && (head->root != self->pe || head->number >= c->next);
+}
+
+/* Forwards contributions of other PEs that have arrived.  Where roots take turns, a PE that was the
+ * root contributes to the calls of all other roots in a row.  Those for which it forwards the
+ * contributions of others would wait until it has made all these calls. */
+static SKI_COLD void reduction_forward(struct ski_pe *self)
+{
+    if (self->thread || self->loop.depth > 0 || self->before_wait || ski_net_progressing(self))
+        return;
+    ski_net_progress(self);
+    ski_scheduler_run_front(self, REDUCTION_FORWARD_MAX, reduction_is_forwarding);
+}
+
+/* ---- calls -------------------------------------------------------------------- */
 
 /* Returns whether the elements of a call fit into a slot. */
 static bool reduction_is_small(const struct ski_reduction_call *call)
@@ -184,6 +221,9 @@ static void reduction_call(const char *name, skua_op op, struct ski_reduction_ca
         reduction_wait_or_defer(self, call);
     else
         reduction_begin(self, call);
+    if (SKI_UNLIKELY(c->awaited + c->halved > 0) && self->net && !head->all &&
+        head->root != self->pe)
+        reduction_forward(self);
 }
 
 /* Returns @p type as a byte; an invalid type stays invalid. */

@@ -18,6 +18,7 @@ struct ski_reduction {
     bool                      small;    /* a small call of this PE: see reduction_slot.h   */
     bool                      slotted;  /* the partial result was sent in a slot           */
     bool                      held;     /* SKI_REDUCTION_HALVED: waits for calls before it */
+    bool                      awaits;   /* it is counted in `awaited` of the collectives   */
     uint32_t                  round;    /* the current round                               */
     uint32_t                  sending;  /* SKI_REDUCTION_HALVED: ranges that the network reads */
     size_t                    bytes;    /* of its elements                                 */

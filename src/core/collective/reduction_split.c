@@ -38,6 +38,8 @@
 #define SPLIT_SHARED_FROM    16384  /* bytes from which a call inside a host is split       */
 #define SPLIT_SEGMENTED_FROM 131072 /* bytes from which a call between hosts is split       */
 #define SPLIT_PAIR_FROM      262144 /* ... if there are two PEs                             */
+#define SPLIT_FEW_FROM       ((size_t)1 << 20) /* ... if PEs are few, and it is as large    */
+#define SPLIT_FEW_PES        4      /* PEs that are few                                     */
 #define SPLIT_ROOT_FROM      524288 /* ... if the result goes to a root and PEs are many    */
 #define SPLIT_ROOT_PES       8      /* PEs that are many                                    */
 #define SPLIT_SEGMENTS_MANY  8      /* segments from which on they are twice as long        */
@@ -62,15 +64,18 @@ struct ski_split {
     uint64_t                  sending;    /* segments that the network still reads */
 };
 
-/* Returns the bytes from which a call is split.  Many PEs that send to a root pass segments on over
- * several levels, where each further packet costs more than the overlap gains; two PEs pass nothing
- * on. */
-static size_t split_threshold(const struct ski_pe *self, bool all)
+/* Returns the bytes from which a call of @p bytes is split.  Many PEs that send to a root pass
+ * segments on over several levels, where each further packet costs more than the overlap gains; two
+ * PEs pass nothing on.  The segments of large calls of few PEs are packets that an I/O thread of
+ * the tcp driver shares. */
+static size_t split_threshold(const struct ski_pe *self, bool all, size_t bytes)
 {
     if (ski_config.reduce_split)
         return ski_config.reduce_split;
     if (!ski_job_is_distributed(self->job))
         return SPLIT_SHARED_FROM;
+    if (self->pes <= SPLIT_FEW_PES && self->pes == self->job->hosts && bytes >= SPLIT_FEW_FROM)
+        return SPLIT_FEW_FROM;
     if (self->pes == 2)
         return SPLIT_PAIR_FROM;
     return all || self->pes < SPLIT_ROOT_PES ? SPLIT_SEGMENTED_FROM : SPLIT_ROOT_FROM;
@@ -82,7 +87,7 @@ static size_t split_threshold(const struct ski_pe *self, bool all)
 static size_t split_segment_size(const struct ski_pe *self, bool all, size_t bytes)
 {
     size_t least =
-        ((split_threshold(self, all) + 1) / 2 + SPLIT_LINE - 1) / SPLIT_LINE * SPLIT_LINE;
+        ((split_threshold(self, all, bytes) + 1) / 2 + SPLIT_LINE - 1) / SPLIT_LINE * SPLIT_LINE;
 
     return bytes / least >= SPLIT_SEGMENTS_MANY ? 2 * least : least;
 }
@@ -97,7 +102,7 @@ static bool split_is_halved(bool all, size_t bytes, size_t threshold)
 int ski_split_algorithm(const struct ski_pe *self, const struct ski_reduction_head *head,
                         size_t bytes)
 {
-    size_t threshold = split_threshold(self, head->all);
+    size_t threshold = split_threshold(self, head->all, bytes);
     bool   small     = bytes < threshold;
 
     if (split_is_halved(head->all, bytes, threshold) && ski_halving_used(self, head))

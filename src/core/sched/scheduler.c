@@ -658,6 +658,20 @@ size_t skua_poll(size_t n)
     return run;
 }
 
+void ski_scheduler_run_front(struct ski_pe *self, unsigned most,
+                             bool (*wanted)(struct ski_pe *self, struct skua_msg *msg))
+{
+    struct skua_msg *msg;
+
+    self->loop.depth++;
+    self->loop.polling++; /* as in skua_poll() */
+    for (; most > 0 && (msg = self->queue.plain.first) && wanted(self, msg); most--)
+        sched_deliver(self, sched_pop_plain(self), msg->handler);
+    ski_assert(self->loop.polling > 0);
+    self->loop.polling--;
+    sched_leave(self);
+}
+
 /* ---- life ---------------------------------------------------------------- */
 
 void ski_scheduler_init(struct ski_pe *self)

@@ -13,6 +13,7 @@
 #include <stdint.h>
 
 struct ski_pe;
+struct skua_msg;
 
 /** Runs messages until @p condition holds.  Returns false if the job ends first.  Called on the
  *  PE's own stack only. */
@@ -21,6 +22,11 @@ bool ski_scheduler_until(struct ski_pe *self, bool (*condition)(void *arg), void
 /** Runs messages until @p condition holds, or as long as it pays to poll without yielding the CPU.
  *  Returns whether the condition holds. */
 bool ski_scheduler_spin(struct ski_pe *self, bool (*condition)(void *arg), void *arg);
+
+/** Runs up to @p most messages from the front of the queue, as long as @p wanted holds for the next
+ *  one.  Does not look for arrivals. */
+void ski_scheduler_run_front(struct ski_pe *self, unsigned most,
+                             bool (*wanted)(struct ski_pe *self, struct skua_msg *msg));
 
 /** Runs messages until the job ends. */
 void ski_scheduler_run(struct ski_pe *self);
