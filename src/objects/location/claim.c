@@ -26,14 +26,17 @@ void ski_undeliverable(struct ski_collection *all, const skua_index *index, cons
                ski_element_text(all, index), why);
 }
 
-/* Creates an element here, with what its collection was created with. */
+/* Creates an element here, with what its collection was created with.  Messages of this PE to a
+ * former element of this index may be in flight: the new one holds messages until they are back. */
 static void claim_create_here(struct ski_collection *all, const skua_index *index,
                               const struct ski_absent *absent)
 {
+    uint32_t    moves = absent ? absent->moves + 1 : 0;
     size_t      bytes;
     const void *data = ski_creation_data(all, &bytes);
 
-    ski_element_create(all, index, absent ? absent->moves + 1 : 0, data, bytes);
+    (void)ski_hold_begin(all, index, moves);
+    ski_element_create(all, index, moves, data, bytes);
 }
 
 /* Orders another PE to create an element, with what its collection was created with. */
