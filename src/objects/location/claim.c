@@ -189,6 +189,8 @@ static struct ski_object *claim_forward(struct ski_collection *all, const skua_i
         ski_forward_window_send(all, absent, msg);
     else if (absent && absent->pe == SKI_ABSENT_HOLDING && claimant != all->self->pe)
         return ski_hold_accept(all, absent, msg);
+    else if (absent && absent->pe == SKI_ABSENT_HOLDING)
+        skua_msg_free(msg); /* the element is here since this PE sent the claim */
     else if (home == all->self->pe)
         return claim_grant(all, index, absent, msg, claimant);
     else if (claimant != all->self->pe || (absent && absent->pe == SKI_ABSENT_CLAIMED))
