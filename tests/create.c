@@ -6,6 +6,7 @@
  *
  * usage: create [NAME]    one test, or all
  */
+#include <sched.h>
 #include <skua/skua.h>
 #include <string.h>
 
@@ -32,13 +33,16 @@ struct mail {
 
 struct work {
     skua_collection all;
-    int32_t         kind, first, elements;
+    int32_t         kind, first, elements; /* MORTAL, LINGER: first is the number of rounds */
 };
 
-static skua_class   item_class, worker_class;
-static skua_entry   home_entry, here_entry, urgent_entry, plain_entry, ask_entry, where_entry;
-static skua_entry   move_entry, report_entry, work_entry;
+static skua_class item_class, mortal_class, worker_class;
+static skua_entry home_entry, here_entry, urgent_entry, plain_entry, ask_entry, where_entry;
+static skua_entry move_entry, report_entry, work_entry, mortal_entry, mortal_sum_entry,
+    linger_entry, last_entry, count_entry;
 static skua_handler early_handler;
+
+static _Thread_local int64_t mortal_got; /* messages, on this PE */
 
 /* ---- items ------------------------------------------------------------------------- */
 
@@ -144,7 +148,7 @@ static int where(skua_ref ref)
 
 /* ---- workers, one on each PE ------------------------------------------------------------ */
 
-enum { HOME, HERE, URGENT, MIXED, OWN, LOOSE, WORKS };
+enum { HOME, HERE, URGENT, MIXED, OWN, LOOSE, MORTAL, LINGER };
 
 /* The entry of the @p n-th message of a kind of work. */
 static skua_entry entry_of(int kind, int n)
@@ -153,6 +157,8 @@ static skua_entry entry_of(int kind, int n)
     case HOME: return home_entry;
     case URGENT: return urgent_entry;
     case MIXED: return n % 3 == 1 ? here_entry : plain_entry;
+    case MORTAL: return mortal_entry;
+    case LINGER: return n == 0 ? linger_entry : n == 1 ? last_entry : count_entry;
     default: return here_entry;
     }
 }
@@ -162,16 +168,19 @@ static void on_work(void *self, const void *data, size_t bytes)
 {
     struct work work;
 
-    (void)self;
     CHECK(bytes == sizeof work);
     memcpy(&work, data, sizeof work);
-    for (int n = 0; n < EACH; n++)
+    for (int n = 0; n < (work.kind >= MORTAL ? 4 : EACH); n++)
         for (int i = 0; i < work.elements; i++) {
             int number = work.kind == LOOSE ? -1 : work.first + n;
 
             if (work.kind != OWN || i % skua_pes() == skua_pe())
                 send(skua_element1(work.all, i), entry_of(work.kind, n), number);
         }
+    if (work.kind >= MORTAL && --work.first > 0) { /* again, after what has arrived meanwhile */
+        sched_yield();
+        skua_invoke_copy(skua_ref_of(self), work_entry, &work, sizeof work);
+    }
 }
 
 static void let_work(skua_collection workers, skua_collection all, int kind, int first)
@@ -286,6 +295,81 @@ static void test_queued(void)
     skua_collection_destroy(all);
 }
 
+/* Elements that migrate and destroy themselves, each time after a few messages, are created again
+ * by the next one, also while messages of their homes wait for the PE of the former element. */
+static void on_mortal(void *self, const void *data, size_t bytes)
+{
+    static _Thread_local uint64_t random = 1;
+    uint64_t                      pick   = tap_random(&random) >> 8;
+
+    (void)data;
+    CHECK(bytes == sizeof(struct mail));
+    mortal_got++;
+    if (pick % 16 < 5)
+        skua_migrate(self, (int)(pick / 16 % (unsigned)skua_pes()));
+    else if (pick % 16 == 5)
+        skua_object_destroy(self);
+}
+
+static void on_mortal_sum(void *self, const void *data, size_t bytes)
+{
+    skua_completion to;
+
+    CHECK(bytes == sizeof to);
+    memcpy(&to, data, sizeof to);
+    skua_contribute(self, SKUA_SUM, SKUA_INT64, &mortal_got, 1, to);
+    mortal_got = 0;
+}
+
+/* A thread, which stays in the element after its destruction was requested: messages that come
+ * meanwhile create the element again afterwards. */
+static void on_linger(void *self, const void *data, size_t bytes)
+{
+    (void)self, (void)data, (void)bytes;
+    mortal_got++;
+    for (int i = 0; i < 3; i++)
+        skua_thread_yield();
+}
+
+static void on_last(void *self, const void *data, size_t bytes)
+{
+    (void)data, (void)bytes;
+    mortal_got++;
+    skua_object_destroy(self);
+}
+
+static void on_count(void *self, const void *data, size_t bytes)
+{
+    (void)self, (void)data, (void)bytes;
+    mortal_got++;
+}
+
+static void mortal_work(int kind)
+{
+    skua_array_def  def   = {.dims = 1, .flags = SKUA_ARRAY_ON_DEMAND};
+    skua_collection group = workers(), all = skua_array_create(mortal_class, &def, NULL, 0);
+    skua_future     sum  = SKUA_FUTURE_INIT;
+    skua_completion to   = skua_done_future(&sum);
+    struct work     work = {all, kind, 200, 3};
+
+    skua_invoke_all(group, work_entry, &work, sizeof work);
+    wait_quiet();
+    skua_invoke_all(group, mortal_sum_entry, &to, sizeof to);
+    CHECK(future_take_int64(&sum) == INT64_C(4) * work.first * work.elements * skua_pes());
+    skua_collection_destroy(all);
+    skua_collection_destroy(group);
+}
+
+static void test_mortal(void)
+{
+    mortal_work(MORTAL);
+}
+
+static void test_linger(void)
+{
+    mortal_work(LINGER);
+}
+
 static void move_all(skua_collection all, int by)
 {
     for (int i = 0; i < ELEMENTS; i++) {
@@ -394,7 +478,8 @@ static const struct {
 } tests[] = {{"home", test_home},     {"here", test_here},         {"urgent", test_urgent},
              {"mixed", test_mixed},   {"own", test_own},           {"again", test_again},
              {"queued", test_queued}, {"journeys", test_journeys}, {"early", test_early},
-             {"ways", test_ways},     {"section", test_section}};
+             {"ways", test_ways},     {"section", test_section},   {"mortal", test_mortal},
+             {"linger", test_linger}};
 
 static void start(int argc, char **argv)
 {
@@ -409,10 +494,12 @@ static void start(int argc, char **argv)
 
 int main(int argc, char **argv)
 {
-    item_class   = skua_class_register(&(skua_class_def){.name      = "item",
-                                                         .bytes     = sizeof(struct item),
-                                                         .construct = construct,
-                                                         .pup       = skua_pup_plain});
+    item_class = skua_class_register(&(skua_class_def){.name      = "item",
+                                                       .bytes     = sizeof(struct item),
+                                                       .construct = construct,
+                                                       .pup       = skua_pup_plain});
+    mortal_class =
+        skua_class_register(&(skua_class_def){.name = "mortal", .bytes = 8, .pup = skua_pup_plain});
     worker_class = skua_class_register(&(skua_class_def){.name = "worker"});
     home_entry   = skua_method_register(item_class, "home", on_mail, SKUA_ENTRY_CREATE_HOME);
     here_entry   = skua_method_register(item_class, "here", on_mail, SKUA_ENTRY_CREATE_HERE);
@@ -421,10 +508,15 @@ int main(int argc, char **argv)
     plain_entry  = skua_method_register(item_class, "plain", on_mail, 0);
     ask_entry =
         skua_method_register(item_class, "ask", on_ask, SKUA_ENTRY_SYNC | SKUA_ENTRY_CREATE_HERE);
-    where_entry   = skua_method_register(item_class, "where", on_where, SKUA_ENTRY_SYNC);
-    move_entry    = skua_method_register(item_class, "move", on_move, 0);
-    report_entry  = skua_method_register(item_class, "report", on_report, 0);
-    work_entry    = skua_method_register(worker_class, "work", on_work, 0);
-    early_handler = skua_handler_register("early", on_early);
+    where_entry      = skua_method_register(item_class, "where", on_where, SKUA_ENTRY_SYNC);
+    move_entry       = skua_method_register(item_class, "move", on_move, 0);
+    report_entry     = skua_method_register(item_class, "report", on_report, 0);
+    work_entry       = skua_method_register(worker_class, "work", on_work, 0);
+    mortal_entry     = skua_method_register(mortal_class, "mail", on_mortal, 0);
+    linger_entry     = skua_method_register(mortal_class, "linger", on_linger, SKUA_ENTRY_THREADED);
+    last_entry       = skua_method_register(mortal_class, "last", on_last, 0);
+    count_entry      = skua_method_register(mortal_class, "count", on_count, 0);
+    mortal_sum_entry = skua_method_register(worker_class, "mortal_sum", on_mortal_sum, 0);
+    early_handler    = skua_handler_register("early", on_early);
     return skua_main(argc, argv, start);
 }

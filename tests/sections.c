@@ -26,8 +26,8 @@
 
 static skua_class point_class;
 static skua_entry cast_entry, tell_entry, pass_entry, move_entry, one_entry, leave_entry,
-    next_entry, kinds_entry, brief_entry;
-static skua_handler start_handler, ask_handler, told_handler, rebuild_handler;
+    next_entry, kinds_entry, brief_entry, churn_entry;
+static skua_handler start_handler, ask_handler, told_handler, rebuild_handler, churner_handler;
 static uint64_t     seed;
 
 struct point {
@@ -691,6 +691,100 @@ static void test_rebuild_late(void)
     skua_collection_destroy(all);
 }
 
+/* A section is rebuilt after all its members, on other PEs than its root, were destroyed. */
+static void test_rebuild_empty(void)
+{
+    skua_array_def  def = {.dims = 1, .flags = SKUA_ARRAY_OPEN};
+    skua_collection all = skua_array_create(point_class, &def, NULL, 0);
+    skua_index      index[8];
+    skua_section    section;
+    int             count = 0;
+
+    for (int i = 0; count < 8 && i < 1000; i++) {
+        skua_ref element = skua_element1(all, i);
+
+        if (skua_pes() > 1 && skua_home(element) == 0)
+            continue;
+        index[count++] = element.index;
+        skua_array_insert(element, skua_home(element), NULL, 0);
+    }
+    section = skua_section_create(all, index, 8);
+    CHECK(count_members(section) == 8);
+    skua_section_invoke(section, leave_entry, NULL, 0);
+    wait_quiet();
+    skua_section_rebuild(section);
+    skua_section_invoke(section, leave_entry, NULL, 0); /* to no member */
+    wait_quiet();
+    skua_section_destroy(section);
+    wait_quiet();
+    skua_collection_destroy(all);
+}
+
+/* An order to a PE: send to elements of an on-demand array. */
+struct churn {
+    skua_collection all;
+    int32_t         left;
+};
+
+/* A member, or a later element of its index, migrates or destroys itself. */
+static void on_churn(void *self, const void *data, size_t bytes)
+{
+    static _Thread_local uint64_t random = 1;
+    uint64_t                      draw   = tap_random(&random) >> 8;
+
+    (void)data, (void)bytes;
+    if (draw % 16 < 5)
+        skua_migrate(self, (int)(draw / 16 % (unsigned)skua_pes()));
+    else if (draw % 16 == 5)
+        skua_object_destroy(self);
+}
+
+static void on_churner(skua_msg *msg)
+{
+    struct churn *churn = skua_msg_data(msg);
+
+    for (int i = 0; i < 8; i++)
+        skua_invoke_copy(skua_element1(churn->all, (churn->left + i) % MEMBERS), churn_entry, NULL,
+                         0);
+    if (churn->left-- > 0)
+        skua_send(skua_pe(), churner_handler, msg);
+    else
+        skua_msg_free(msg);
+}
+
+/* Members of sections are destroyed, and messages create other elements of their indices, while
+ * the sections are created, get multicasts and are rebuilt.  All elements that then exist are
+ * members of a later section. */
+static void test_mortal(int rounds)
+{
+    skua_array_def def   = {.dims = 1, .flags = SKUA_ARRAY_ON_DEMAND};
+    skua_range     range = {.dims = 1, .upper = {MEMBERS}};
+
+    for (int round = 0; round < rounds; round++) {
+        skua_collection all   = skua_array_create(point_class, &def, NULL, 0);
+        struct churn    churn = {all, 100};
+        skua_section    section[3];
+
+        for (int pe = 0; pe < skua_pes(); pe++)
+            skua_send_copy(pe, churner_handler, &churn, sizeof churn);
+        for (int i = 0; i < 3; i++) {
+            section[i] = skua_section_create_range(all, &range, NULL);
+            for (int j = 0; j < 4; j++) {
+                skua_section_invoke(section[i], churn_entry, NULL, 0);
+                skua_poll(50);
+            }
+            skua_section_rebuild(section[i]);
+        }
+        wait_quiet();
+        for (int i = 0; i < 3; i++)
+            skua_section_destroy(section[i]);
+        section[0] = skua_section_create_range(all, &range, NULL);
+        CHECK(count_members(section[0]) == MEMBERS);
+        skua_collection_destroy(all);
+        wait_quiet();
+    }
+}
+
 static void on_rebuild(skua_msg *msg)
 {
     skua_section_rebuild(*(skua_section *)skua_msg_data(msg));
@@ -761,6 +855,8 @@ static void start(int argc, char **argv)
     test_messages();
     test_rebuild();
     test_rebuild_late();
+    test_rebuild_empty();
+    test_mortal(rounds);
     test_array_ends(rounds);
     for (int kind = 0; kind < 4; kind++) {
         skua_collection all = make_array(kind);
@@ -792,6 +888,8 @@ int main(int argc, char **argv)
     leave_entry     = skua_method_register(point_class, "leave", on_leave, 0);
     kinds_entry     = skua_method_register(point_class, "kinds", on_kinds, 0);
     brief_entry     = skua_method_register(point_class, "brief", on_brief, 0);
+    churn_entry     = skua_method_register(point_class, "churn", on_churn, 0);
+    churner_handler = skua_handler_register("churner", on_churner);
     start_handler   = skua_handler_register("start", on_start);
     ask_handler     = skua_handler_register("ask", on_ask);
     told_handler    = skua_handler_register("told", on_told);

@@ -8,6 +8,7 @@
  */
 #include <skua/section.h>
 
+#include "core/message/msg_counts.h"
 #include "core/pe/handler.h"
 #include "objects/chare/element_lookup.h"
 #include "objects/chare/invoke.h"
@@ -35,13 +36,23 @@ static skua_msg *delivery_retarget(const struct ski_object *object, skua_msg *ms
     return ski_msg_set_target(msg, object->of->id, &index);
 }
 
-/* Returns whether a message to an object that was deleted creates another. */
+/* Returns whether a message to an object that was deleted, or is being deleted, creates another. */
 static bool delivery_creates_again(const struct ski_object *object, const struct ski_entry *entry)
 {
     const struct ski_collection *all = object->of;
 
-    return object->state == SKI_DEAD && all->kind == SKI_ARRAY &&
+    return all->kind == SKI_ARRAY &&
            (all->def.flags & SKUA_ARRAY_ON_DEMAND || entry->flags & SKI_ENTRY_CREATES);
+}
+
+/* Keeps @p msg, which names collection and index, while a thread or a transfer delays the deletion
+ * of @p object; then it creates another.  Ends the job if it would create none. */
+static SKI_COLD void delivery_after_death(struct ski_object *object, const struct ski_entry *entry,
+                                          skua_msg *msg)
+{
+    if (object->state != SKI_DYING || !delivery_creates_again(object, entry))
+        delivery_to_deleted(ski_object_text(object), entry, msg->source);
+    ski_msg_hold(object->of->self, &object->of->behind, msg);
 }
 
 /* Delivers a message for an element that may be here. */
@@ -55,8 +66,9 @@ static void delivery_dispatch(struct ski_collection *all, const skua_index *inde
     if (!object)
         return;
     if (SKI_UNLIKELY(object->state == SKI_DYING || object->state == SKI_DEAD))
-        delivery_to_deleted(ski_object_text(object), entry, msg->source);
-    ski_entry_run(object, entry, msg);
+        delivery_after_death(object, entry, msg);
+    else
+        ski_entry_run(object, entry, msg);
 }
 
 /* Delivers a message to an object whose state has changed since the message was queued. */
@@ -73,6 +85,8 @@ static SKI_COLD void delivery_changed(struct ski_object *object, const struct sk
         return;
     } else if (object->state == SKI_LEFT) {
         delivery_dispatch(all, &index, entry, delivery_retarget(object, msg));
+    } else if (object->state == SKI_DYING) {
+        delivery_after_death(object, entry, delivery_retarget(object, msg));
     } else if (delivery_creates_again(object, entry)) {
         ski_msg_forward(ski_self, ski_lookup_believed(all, &index), delivery_retarget(object, msg));
     } else {

@@ -94,6 +94,8 @@ static void section_rebuild_append(struct ski_section *section, const uint32_t *
 {
     struct ski_section_rebuild *rebuild = &section->rebuild;
 
+    if (words == 0) /* all members of a delegate, and of those below it, were deleted */
+        return;
     rebuild->lists = ski_realloc(rebuild->lists, (rebuild->words + words) * sizeof *rebuild->lists);
     memcpy(rebuild->lists + rebuild->words, lists, words * sizeof *lists);
     rebuild->words += words;
@@ -109,6 +111,7 @@ static uint32_t section_rebuild_list_own(struct ski_section *section)
     for (size_t i = 0; i < section->own_count; i++) {
         struct ski_section_member *member = section->own[i];
 
+        member->successor = -1; /* the root may have given up after the choice before */
         if (member->gone)
             continue;
         member->successor = member->object || ski_element_here(section->of, &member->index)

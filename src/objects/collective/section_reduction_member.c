@@ -124,7 +124,11 @@ static void section_reduction_leave(struct ski_section *section, struct ski_sect
 
 void ski_section_reduction_deleted(struct ski_section *section, struct ski_section_member *member)
 {
-    if (section->generation == 0 || member->seen != SKI_SECTION_UNSEEN) /* else it has not joined */
+    bool contributed = section->generation == 0 && member->next != 0;
+
+    /* Else the order that enrolls the member does not find it, or finds a later element of its
+     * index, which is the member then; or, of a later generation, it has not joined. */
+    if (member->seen != SKI_SECTION_UNSEEN || contributed)
         section_reduction_leave(section, member, SECTION_REDUCTION_DELETED);
 }
 

@@ -26,14 +26,17 @@ void ski_undeliverable(struct ski_collection *all, const skua_index *index, cons
                ski_element_text(all, index), why);
 }
 
-/* Creates an element here, with what its collection was created with. */
+/* Creates an element here, with what its collection was created with.  Messages of this PE to a
+ * former element of this index may be in flight: the new one holds messages until they are back. */
 static void claim_create_here(struct ski_collection *all, const skua_index *index,
                               const struct ski_absent *absent)
 {
+    uint32_t    moves = absent ? absent->moves + 1 : 0;
     size_t      bytes;
     const void *data = ski_creation_data(all, &bytes);
 
-    ski_element_create(all, index, absent ? absent->moves + 1 : 0, data, bytes);
+    (void)ski_hold_begin(all, index, moves);
+    ski_element_create(all, index, moves, data, bytes);
 }
 
 /* Orders another PE to create an element, with what its collection was created with. */
@@ -186,6 +189,8 @@ static struct ski_object *claim_forward(struct ski_collection *all, const skua_i
         ski_forward_window_send(all, absent, msg);
     else if (absent && absent->pe == SKI_ABSENT_HOLDING && claimant != all->self->pe)
         return ski_hold_accept(all, absent, msg);
+    else if (absent && absent->pe == SKI_ABSENT_HOLDING)
+        skua_msg_free(msg); /* the element is here since this PE sent the claim */
     else if (home == all->self->pe)
         return claim_grant(all, index, absent, msg, claimant);
     else if (claimant != all->self->pe || (absent && absent->pe == SKI_ABSENT_CLAIMED))

@@ -273,10 +273,11 @@ bool ski_forward_window_is_flushed(const struct ski_absent *absent)
 
 void ski_forward_window_moved(struct ski_collection *all, struct ski_absent *absent, bool known)
 {
-    struct ski_forward_window *f = absent->forward;
+    struct ski_forward_window *f;
 
-    if (!f)
+    if (!absent->forward && !absent->held.first)
         return;
+    f       = forward_of(absent);
     f->lost = false;
     if (!known) {
         f->told_count = 0;

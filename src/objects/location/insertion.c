@@ -127,7 +127,7 @@ static void insertion_create(struct ski_collection *all, const skua_index *index
 {
     struct ski_object *object;
 
-    if (all->kind == SKI_ARRAY && ski_home(all, index) != all->self->pe)
+    if (all->kind == SKI_ARRAY)
         (void)ski_hold_begin(all, index, moves);
     if (order->account.pe == SKI_NO_ACCOUNT) {
         ski_element_create(all, index, moves, order + 1, bytes);

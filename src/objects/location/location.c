@@ -52,6 +52,7 @@ static void location_free_records(struct ski_collection *all)
         if (absent)
             location_free_record(all, absent);
     }
+    ski_held_discard(all->self, &all->behind);
     ski_absent_free_spares(all);
     free(all->sent_home);
     all->sent_home      = NULL;
@@ -274,6 +275,8 @@ static void location_element_deleted(struct ski_object *object)
         ski_location_send(all, home, &index, &update);
     if (SKI_UNLIKELY(ski_absent_waits(absent)))
         ski_hold_deleted(all, absent);
+    if (SKI_UNLIKELY(all->behind.first)) /* those for other elements are kept again */
+        ski_msg_unhold(all->self, &all->behind);
 }
 
 /* ---- questions ---------------------------------------------------------------------- */
@@ -350,6 +353,9 @@ static void location_report(struct ski_collection *all, struct ski_text *text)
 {
     location_report_held(all, text, false, "that do not exist");
     location_report_held(all, text, true, "until their PE is known");
+    if (all->behind.first)
+        ski_text_item(text, "%zu messages are held for objects of %s that are being destroyed",
+                      location_count(&all->behind), all->class->def.name);
 }
 
 const struct ski_lifecycle ski_location_lifecycle = {

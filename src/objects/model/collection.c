@@ -54,6 +54,7 @@ static struct ski_collection *collection_add(struct ski_objects *objects, uint64
     all->self        = objects->self;
     all->root        = id >> 32 == SKI_NO_PE ? -1 : ski_id_root(objects->self, id);
     ski_list_init(&all->held);
+    ski_list_init(&all->behind);
     ski_notify_collection_added(&objects->lifecycle, all);
     ski_assert(!objects->table[collection_slot(objects, id)]);
     return objects->table[collection_slot(objects, id)] = all;

@@ -69,6 +69,7 @@ struct ski_collection {
     uint32_t                 hints;      /* records of locations that the home knows, as well */
     uint32_t                 holding;    /* elements here that hold messages: location/hold.h */
     struct ski_absent       *spare;      /* records that are not in use: home.c               */
+    struct ski_list          behind;     /* messages for elements that are being deleted      */
 
     size_t packed_bytes;  /* of the element that migrated last: migration.c */
     bool   packs_outside; /* an element packs more than its memory: migration.c */
