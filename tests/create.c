@@ -360,7 +360,7 @@ static void mortal_work(int kind)
 {
     skua_array_def  def   = {.dims = 1, .flags = SKUA_ARRAY_ON_DEMAND};
     skua_collection group = workers(), all = skua_array_create(mortal_class, &def, NULL, 0);
-    struct work     work = {all, kind, 200, 3};
+    struct work     work = {all, kind, kind == LINGER ? 50 : 200, 3};
 
     skua_invoke_all(group, work_entry, &work, sizeof work);
     CHECK(take_mortal_sum(group) == INT64_C(4) * work.first * work.elements * skua_pes());
