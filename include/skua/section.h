@@ -9,7 +9,7 @@
  *
  * Members may migrate. The results stay correct, but each member that has moved costs an additional
  * message per multicast and reduction. When more than a share of the members have moved (setting
- * `section_rebuild`, a quarter) and multicasts have cost as many such messages as there are
+ * `section_rebuild`, 5 %) and multicasts have cost as many such messages as there are
  * members, the section rebuilds its tree from the PEs where the members are, between two
  * multicasts.
  *

@@ -181,6 +181,9 @@ HANDLER(SKI_HANDLER_SECTION_MULTICAST, "skua.section-multicast", ski_on_section_
 HANDLER(SKI_HANDLER_SECTION_MULTICAST_CATCH_UP, "skua.section-multicast-catch-up",
         ski_on_section_multicast_catch_up, SKI_SECTION_MULTICAST_MIN,
         SKI_HANDLES_OBJECT | SKI_HANDLES_PROGRAM)
+HANDLER(SKI_HANDLER_SECTION_MULTICAST_RETURNED, "skua.section-multicast-returned",
+        ski_on_section_multicast_returned, SKI_SECTION_MULTICAST_MIN,
+        SKI_HANDLES_OBJECT | SKI_HANDLES_PROGRAM)
 HANDLER(SKI_HANDLER_SECTION_REDUCTION_REPORT, "skua.section-reduction",
         ski_on_section_reduction_report, SKI_SECTION_REDUCTION_REPORT_MIN,
         SKI_HANDLES_EITHER | SKI_HANDLES_PROGRAM)

@@ -94,7 +94,8 @@ static void section_lifecycle_member_deleted(struct ski_section        *section,
 {
     (void)arg;
     ski_section_enter(section);
-    ski_section_reduction_deleted(section, member);
+    if (!ski_section_reduction_deleted(section, member))
+        ski_section_multicast_return(section, member);
     ski_section_member_absent(section, member);
     ski_section_leave(section);
 }

@@ -51,7 +51,8 @@ static bool section_multicast_has_nocopy(const skua_msg *msg)
 {
     return (msg->handler == SKI_HANDLER_SECTION_MULTICAST ||
             msg->handler == SKI_HANDLER_SECTION_MULTICAST_ROOT ||
-            msg->handler == SKI_HANDLER_SECTION_MULTICAST_CATCH_UP) &&
+            msg->handler == SKI_HANDLER_SECTION_MULTICAST_CATCH_UP ||
+            msg->handler == SKI_HANDLER_SECTION_MULTICAST_RETURNED) &&
            ((const struct section_multicast_head *)(msg + 1))->nocopy;
 }
 
@@ -69,15 +70,21 @@ static inline void section_multicast_count_copy(const struct section_multicast_h
 
 /* ---- to a member on another PE --------------------------------------------------------------- */
 
+/* Sends a copy of a multicast, for the member of index @p index, to a handler on PE @p pe. */
+static void section_multicast_post(struct ski_section *section, int pe, uint32_t handler,
+                                   const skua_index                    *index,
+                                   const struct section_multicast_head *head, size_t bytes)
+{
+    section_multicast_count_copy(head, bytes);
+    ski_element_post(section->self, pe, handler, section->of->id, index, head,
+                     sizeof *head + bytes);
+}
+
 static void section_multicast_send_after(struct ski_section *section, const skua_index *index,
                                          const struct section_multicast_head *head, size_t bytes)
 {
-    struct ski_collection *all = section->of;
-
-    section_multicast_count_copy(head, bytes);
-    ski_element_post(all->self, ski_lookup_believed(all, index),
-                     SKI_HANDLER_SECTION_MULTICAST_CATCH_UP, all->id, index, head,
-                     sizeof *head + bytes);
+    section_multicast_post(section, ski_lookup_believed(section->of, index),
+                           SKI_HANDLER_SECTION_MULTICAST_CATCH_UP, index, head, bytes);
 }
 
 void ski_section_multicast_enroll(struct ski_section *section, const skua_index *index)
@@ -95,6 +102,16 @@ void ski_section_multicast_follow(struct ski_section *section, struct ski_sectio
     for (struct skua_msg *msg = member->early; msg; msg = msg->link)
         section_multicast_send_after(section, &member->index, section_multicast_head_of(msg),
                                      msg->bytes - sizeof(struct section_multicast_head));
+}
+
+void ski_section_multicast_return(struct ski_section *section, struct ski_section_member *member)
+{
+    for (struct skua_msg *msg = member->early; msg; msg = msg->link) {
+        const struct section_multicast_head *head = section_multicast_head_of(msg);
+
+        section_multicast_post(section, head->delegate, SKI_HANDLER_SECTION_MULTICAST_RETURNED,
+                               &member->index, head, msg->bytes - sizeof *head);
+    }
 }
 
 /* ---- to a member on this PE ------------------------------------------------------------------ */
@@ -262,8 +279,24 @@ static unsigned section_multicast_creates(const struct section_multicast_head *h
     return SKUA_ENTRY_CREATE_HOME;
 }
 
-/* Returns the element that a message is for, if it is on this PE; NULL: the message is forwarded or
- * dropped. */
+/* Returns whether an element that does not exist may be created and be the member. */
+static bool section_multicast_may_return(const struct ski_collection         *all,
+                                         const struct section_multicast_head *head)
+{
+    return head->entry != SECTION_MULTICAST_ENROLL &&
+           (all->open || all->def.flags & SKUA_ARRAY_ON_DEMAND);
+}
+
+/* Sends a multicast for one member on, to another handler. */
+static void section_multicast_forward(skua_msg *msg, int pe, uint32_t handler)
+{
+    msg->handler = (uint16_t)handler;
+    msg->target &= ~SKI_TARGET_FORWARDED;
+    ski_msg_forward(ski_self, pe, msg);
+}
+
+/* Returns the element that a message is for, if it is on this PE; NULL: the message is forwarded,
+ * returned or dropped. */
 static struct ski_object *section_multicast_receiver(struct ski_collection *all,
                                                      const skua_index *index, skua_msg *msg)
 {
@@ -280,6 +313,11 @@ static struct ski_object *section_multicast_receiver(struct ski_collection *all,
                                section_multicast_creates(section_multicast_head_of(msg)));
     if (ski_closing_check(all, ski_absent_find(all, index), msg))
         return NULL;
+    if (section_multicast_may_return(all, section_multicast_head_of(msg))) {
+        section_multicast_forward(msg, section_multicast_head_of(msg)->delegate,
+                                  SKI_HANDLER_SECTION_MULTICAST_RETURNED);
+        return NULL;
+    }
     section_multicast_lost(all, index, section_multicast_head_of(msg));
     ski_section_multicast_free(msg);
     return NULL;
@@ -332,6 +370,37 @@ void ski_on_section_multicast_catch_up(skua_msg *msg)
     ski_section_multicast_free(msg);
 }
 
+/* Returns whether this PE is the delegate of the member of index @p index in the generation that @p
+ * head names, and the member has not left. */
+static bool section_multicast_has_member(const struct ski_collection *all, const skua_index *index,
+                                         const struct section_multicast_head *head)
+{
+    const struct ski_section *section =
+        ski_section_find(all->self->objects, head->id, head->generation);
+    const struct ski_section_member *member = NULL;
+
+    if (section && section->state == SKI_SECTION_JOINED && section->of == all)
+        member = ski_section_member_find(section, index);
+    return member && member->delegate == all->self->pe && !member->gone;
+}
+
+void ski_on_section_multicast_returned(skua_msg *msg)
+{
+    struct section_multicast_head *head = skua_msg_data(msg);
+    struct ski_collection         *all;
+    skua_index                     index;
+    int                            pe;
+
+    if (section_multicast_order_late(msg) || !ski_element_msg(msg, sizeof *head, &all, &index))
+        return;
+    if (!section_multicast_has_member(all, &index, head)) {
+        ski_section_multicast_free(msg);
+        return;
+    }
+    pe = ski_element_here(all, &index) ? all->self->pe : ski_lookup_believed(all, &index);
+    section_multicast_forward(msg, pe, SKI_HANDLER_SECTION_MULTICAST_CATCH_UP);
+}
+
 /* ---- to all ---------------------------------------------------------------------------------- */
 
 static const struct ski_section_ops *section_multicast_ops(const struct ski_section *section)
@@ -356,7 +425,6 @@ static bool section_multicast_deliver_or_send(struct ski_section            *sec
         section_multicast_deliver(section, member, head, bytes);
         return false;
     }
-    head->delegate = section->self->pe;
     section_multicast_send_after(section, &member->index, head, bytes);
     return true;
 }
@@ -408,6 +476,7 @@ static void section_multicast_deliver_all(struct ski_section *section, skua_msg 
     struct ski_objects            *objects = section->self->objects;
     skua_msg                      *offered = head->nocopy ? NULL : msg;
 
+    head->delegate = section->self->pe;
     for (size_t i = 0; i < section->own_count && !section->over; i++) {
         section_multicast_fetch(section, i);
         objects->offered = offered;

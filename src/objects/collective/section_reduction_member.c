@@ -122,14 +122,16 @@ static void section_reduction_leave(struct ski_section *section, struct ski_sect
         section_reduction_member_deleted(section, member, member->next);
 }
 
-void ski_section_reduction_deleted(struct ski_section *section, struct ski_section_member *member)
+bool ski_section_reduction_deleted(struct ski_section *section, struct ski_section_member *member)
 {
     bool contributed = section->generation == 0 && member->next != 0;
 
     /* Else the order that enrolls the member does not find it, or finds a later element of its
      * index, which is the member then; or, of a later generation, it has not joined. */
-    if (member->seen != SKI_SECTION_UNSEEN || contributed)
-        section_reduction_leave(section, member, SECTION_REDUCTION_DELETED);
+    if (member->seen == SKI_SECTION_UNSEEN && !contributed)
+        return false;
+    section_reduction_leave(section, member, SECTION_REDUCTION_DELETED);
+    return true;
 }
 
 void ski_section_reduction_switched(struct ski_section *section, struct ski_section_member *member)

@@ -20,8 +20,9 @@
 
 #include "objects/collective/section.h"
 
-/** Makes a member on this PE, which is being deleted, leave the reductions of @p section. */
-void ski_section_reduction_deleted(struct ski_section *section, struct ski_section_member *member);
+/** Makes a member on this PE, which is being deleted, leave the reductions of @p section.  Returns
+ * false if it does not leave: the next element of its index may be the member. */
+bool ski_section_reduction_deleted(struct ski_section *section, struct ski_section_member *member);
 
 /** Makes a member on this PE leave the reductions of a generation because it switches to the next
  *  one. */
