@@ -216,7 +216,8 @@ void ski_net_begin(struct ski_pe *self)
     self->net->handlers = ski_pe_hidden(self) ? SKI_HANDLERS : ski_handlers.count;
     self->net->sends = ski_ack_policy_make(ski_ns_to_ticks((uint64_t)(ski_config.ack_delay * 1e3)));
     self->net->acks  = (struct ski_deferred_ack){.policy = self->net->sends};
-    ski_progress_register(&self->progress, &ski_net_source, ski_ns_to_ticks(SKI_PROGRESS_NS));
+    ski_progress_register(&self->progress, &ski_net_source, ski_net_here.driver->wakes_for_sends,
+                          ski_ns_to_ticks(SKI_PROGRESS_NS));
 }
 
 void ski_net_end(struct ski_pe *self)

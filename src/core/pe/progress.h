@@ -61,6 +61,8 @@ struct ski_progress {
     uint32_t misses;  /* polls in a row that brought nothing                               */
     uint32_t passes;  /* empty passes that do nothing here; 0 if the source is eager to be polled */
 
+    bool wakes; /* the source ends a sleep whenever it has something to do           */
+
     const struct ski_progress_source *source; /* NULL: none */
 };
 
@@ -76,11 +78,13 @@ static inline bool ski_progress_has_source(const struct ski_progress *progress)
     return progress->due != UINT64_MAX;
 }
 
-/** Registers the progress source of a PE; @p base is SKI_PROGRESS_NS in ticks. */
+/** Registers the progress source of a PE; @p wakes: it ends a sleep whenever it has something to
+ *  do, so that a PE may sleep after a single poll; @p base is SKI_PROGRESS_NS in ticks. */
 static inline void ski_progress_register(struct ski_progress              *progress,
-                                         const struct ski_progress_source *source, uint64_t base)
+                                         const struct ski_progress_source *source, bool wakes,
+                                         uint64_t base)
 {
-    *progress = (struct ski_progress){.base = base, .source = source};
+    *progress = (struct ski_progress){.base = base, .wakes = wakes, .source = source};
 }
 
 /** Records that something is expected from the source soon: the PE has sent, or the source holds

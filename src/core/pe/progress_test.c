@@ -23,7 +23,7 @@ static void test_progress_interval(void)
 {
     struct ski_progress p;
 
-    ski_progress_register(&p, &progress_test_source, BASE);
+    ski_progress_register(&p, &progress_test_source, true, BASE);
     progress_test_poll(&p, 10000, true);
     OK(ski_progress_is_time(&p, 10000), "a poll that brought something is followed by another one");
     progress_test_poll(&p, 10001, false);
@@ -47,7 +47,7 @@ static void test_progress_skips(void)
 
     ski_progress_init(&p);
     OK(!ski_progress_has_source(&p) && !ski_progress_skips(&p), "a PE without a source skips none");
-    ski_progress_register(&p, &progress_test_source, UINT64_MAX / 100);
+    ski_progress_register(&p, &progress_test_source, true, UINT64_MAX / 100);
     ski_progress_polled(&p, 0, true);
     OK(ski_progress_wanted_idle(&p, 1), "a source that has brought something is polled again");
     ski_progress_polled(&p, 0, false);

@@ -100,6 +100,14 @@ static bool idle_work(struct ski_idle *idle)
     return more;
 }
 
+/* Returns whether the PE sleeps at @p now after a single poll.  A source that does not end the
+ * sleep for all that it has to do, such as UCX with messages to send, needs the polls between
+ * yields. */
+static bool idle_sleeps_at_once(const struct ski_pe *self, uint64_t now)
+{
+    return self->progress.wakes && ski_foreign_sleeps_at_once(&self->idle->foreign, now);
+}
+
 /* Sleeps until something arrives, or until a timer, a layer or a deferred send needs the PE. */
 static void idle_sleep(struct ski_pe *self)
 {
@@ -124,8 +132,7 @@ static void idle_sleep(struct ski_pe *self)
     now = ski_ticks();
     ski_patience_slept(&self->idle->patience, begun, now, ski_ticks_to_ns(now - begun) >= ns);
     if (self->idle->foreign.pes > 0)
-        self->idle_limit =
-            ski_foreign_sleeps_at_once(&self->idle->foreign, now) ? IDLE_AT_ONCE : IDLE_SHARED;
+        self->idle_limit = idle_sleeps_at_once(self, now) ? IDLE_AT_ONCE : IDLE_SHARED;
     ski_idle_begin(self);
 }
 
@@ -175,7 +182,7 @@ static void idle_step_aside(struct ski_pe *self, uint64_t now)
 {
     if (self->idle->yields > 0 && idle_poll_inbox(self))
         return;
-    if (self->idle->yields++ < YIELDS && !ski_foreign_sleeps_at_once(&self->idle->foreign, now))
+    if (self->idle->yields++ < YIELDS && !idle_sleeps_at_once(self, now))
         idle_yield_to_others(self);
     else
         idle_sleep(self);
