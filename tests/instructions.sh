@@ -52,8 +52,13 @@ from_senders()
     sed -n 's/^summary: //p' | awk '{ sum += $1 } END { print int(sum / 239) }'
   rm -f "$work"/calls.*
 }
-one=$(from_senders 1)
-many=$(from_senders 15)
+# least_from SENDERS: the least of three runs, since messages that PE 0 finds while it still waits cost more.
+least_from()
+{
+  for _ in 1 2 3; do from_senders "$1"; done | sort -n | head -n 1
+}
+one=$(least_from 1)
+many=$(least_from 15)
 ok "receiving from 1 and from 15 senders: $one and $many instructions a message, at most a tenth more" \
   test "$one" -gt 0 -a "$many" -gt 0 -a "$many" -le $((one + one / 10))
 
@@ -137,8 +142,8 @@ if [ "$code" = 0 ]; then # there is a driver
   }
   for what in self element; do
     function=$([ $what = self ] && echo on_self || echo on_copied)
-    one=$(near $what $function 1)
-    two=$(near $what $function 0)
+    one=$(near "$what" "$function" 1)
+    two=$(near "$what" "$function" 0)
     ok "$what: $one instructions for $PERIOD in a job of one host, $two in a job of two, at most 30 more for each" \
       test "$one" -gt 0 -a "$two" -gt 0 -a "$two" -le $((one + 30 * PERIOD))
   done
