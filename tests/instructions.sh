@@ -52,7 +52,7 @@ from_senders()
     sed -n 's/^summary: //p' | awk '{ sum += $1 } END { print int(sum / 239) }'
   rm -f "$work"/calls.*
 }
-# least_from SENDERS: the least of three runs, since messages that PE 0 finds while it still waits cost more.
+# least_from SENDERS: the least of three runs, which differ by when the messages arrive.
 least_from()
 {
   for _ in 1 2 3; do from_senders "$1"; done | sort -n | head -n 1
