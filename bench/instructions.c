@@ -38,7 +38,7 @@
  *   copies    skua_send_copy() of 32 bytes to PE 1, and back
  *   rally     skua_invoke_copy_to() of 32 bytes to an array element of PE 1, and back
  *   many      N messages of 8 bytes, 240 at most, from all others to PE 0; PEs may be threads.
- *             Only skua_poll() is to be counted (--toggle-collect)
+ *             Only the thread of PE 0 is to be counted, between two calls of on_many()
  *   net-put   skua_put_nb() of 8 bytes to PE 1; in the end N of them are outstanding
  *   net-acc   skua_acc_nb() likewise
  *   net-get   skua_get_nb() likewise.  Of these three, only the calls are to be counted
@@ -126,7 +126,7 @@ static void on_many(skua_msg *msg)
 }
 
 /* Each sender has its part of the messages.  PE 0 does not poll before all are in its inbox, so
- * that the instructions of skua_poll() are those of N messages. */
+ * that it executes no empty passes between them. */
 static void start_many(void)
 {
     long              senders = skua_pes() - 1, pe = skua_pe();

@@ -63,6 +63,20 @@ void ski_idle_begin(struct ski_pe *self)
     self->idle->since = 0;
 }
 
+/* Records that a message has arrived since the last call of ski_idle_consider(), if the PE has not
+ * slept since. */
+static void idle_note_found(struct ski_pe *self)
+{
+    if (self->idle->since && self->idle->delivered != self->queue.popped)
+        ski_foreign_found(&self->idle->foreign);
+}
+
+void ski_idle_end(struct ski_pe *self)
+{
+    idle_note_found(self);
+    ski_idle_begin(self);
+}
+
 /* Requests a wakeup for when memory that is polled changes.  Returns false if it has changed. */
 static bool idle_arm_polled(struct ski_pe *self)
 {
@@ -235,8 +249,7 @@ SKI_COLD void ski_idle_consider(struct ski_pe *self)
     self->idle_passes = 0;
     if (self->idle->delivered != self->queue.popped)
         ski_patience_learn(&self->idle->patience);
-    if (self->idle->since && self->idle->delivered != self->queue.popped)
-        ski_foreign_found(&self->idle->foreign);
+    idle_note_found(self);
     if (!self->idle->since || self->idle->delivered != self->queue.popped) {
         self->idle->since     = now; /* the PE was busy in between */
         self->idle->counted   = now;

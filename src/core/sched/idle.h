@@ -20,6 +20,10 @@ void ski_idle_consider(struct ski_pe *self);
 /** Restarts the idle time of @p self. */
 void ski_idle_begin(struct ski_pe *self);
 
+/** Ends the idle time of @p self: a loop that has waited returns to its caller, which may
+ *  compute. */
+void ski_idle_end(struct ski_pe *self);
+
 /** Returns how many times neither the loop of @p self nor one of its idle callbacks had work. */
 uint64_t ski_idle_count(const struct ski_pe *self);
 

@@ -546,6 +546,13 @@ static inline void sched_leave(struct ski_pe *self)
     }
 }
 
+/* Leaves a loop that waits.  What the caller computes is no idle time. */
+static inline void sched_leave_wait(struct ski_pe *self)
+{
+    ski_idle_end(self);
+    sched_leave(self);
+}
+
 /* ---- loops --------------------------------------------------------------- */
 
 static struct ski_pe *sched_on_own_stack(struct ski_pe *self, const char *call)
@@ -563,7 +570,7 @@ bool ski_scheduler_until(struct ski_pe *self, bool (*condition)(void *arg), void
     self->loop.depth++;
     while (!(held = condition(arg)) && (sched_pass(self) || sched_idle(self)))
         ;
-    sched_leave(self);
+    sched_leave_wait(self);
     return held;
 }
 
@@ -600,7 +607,7 @@ void skua_run(void)
     self->loop.depth++;
     while (!self->loop.stop && (sched_pass(self) || sched_idle(self)))
         ;
-    sched_leave(self);
+    sched_leave_wait(self);
     self->loop.stop = outer;
     ski_blocked_pop(self, &blocked);
 }
@@ -638,7 +645,7 @@ size_t skua_run_count(size_t n)
         else if (!sched_idle(self))
             break;
     }
-    sched_leave(self);
+    sched_leave_wait(self);
     ski_blocked_pop(self, &blocked);
     return run;
 }
