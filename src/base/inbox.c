@@ -168,8 +168,8 @@ bool ski_rings_turn_sc(struct ski_reader *reader)
         return false;
     rings_exchange(reader, found);
     reader_begin_visit(reader);
-    return ski_reader_ready_sc(
-        reader); /* true; its acquire comes before what is read of the cell */
+    /* True; the acquire comes before what is read of the cell. */
+    return ski_reader_ready_sc(reader);
 }
 
 void ski_reader_tell_due_sc(struct ski_reader *reader)

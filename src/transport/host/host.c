@@ -102,13 +102,10 @@ static bool host_has_cpu_each(const struct ski_job *job)
     return sched_getaffinity(0, sizeof cpus, &cpus) == 0 && CPU_COUNT(&cpus) >= job->local_pes;
 }
 
-/* Returns whether inboxes of rings of @p cells cells, one for each PE, fit into their part of the
- * arena. */
-static bool host_has_room_for_sole(const struct ski_job *job, uint32_t cells)
+/* Returns the size in bytes of all inboxes whose rings, one for each PE, have @p cells cells. */
+static size_t host_sole_bytes(const struct ski_job *job, uint32_t cells)
 {
-    size_t inbox = ((size_t)job->local_pes + 1) * ski_inbox_bytes(cells);
-
-    return (size_t)ski_job_all_local(job) * inbox <= job->arena->bytes / HOST_SOLE_PART;
+    return (size_t)ski_job_all_local(job) * ((size_t)job->local_pes + 1) * ski_inbox_bytes(cells);
 }
 
 /* Returns whether an inbox has a ring for each PE, if the setting allows a choice. */
@@ -116,14 +113,30 @@ static bool host_prefers_sole(const struct ski_job *job, uint32_t cells)
 {
     return !ski_config.inbox_rings && job->local_pes >= HOST_SOLE_MIN &&
            job->local_pes <= HOST_SOLE_MAX && host_has_cpu_each(job) &&
-           host_has_room_for_sole(job, cells);
+           host_sole_bytes(job, cells) <= job->arena->bytes / HOST_SOLE_PART;
+}
+
+/* Returns whether an inbox can have a ring for each PE, as the setting demands; else warns. */
+static bool host_permits_sole(const struct ski_job *job, uint32_t cells)
+{
+    size_t bytes = host_sole_bytes(job, cells);
+
+    if (bytes <= job->arena->bytes / 2)
+        return true;
+    ski_log(SKI_LOG_WARN,
+            "SKUA_SENDER_RINGS=1: the rings of %d PEs take %zu MiB, more than half of the arena, "
+            "so senders share rings; raise SKUA_ARENA_SIZE",
+            job->local_pes, bytes >> 20);
+    return false;
 }
 
 /* Returns the number of PEs that have a ring of their own in each inbox: all of the host, or 0. */
 static uint32_t host_sole_pes(const struct ski_job *job, uint32_t cells)
 {
-    if (job->local_pes < 2 || ski_config.sender_rings == 0 ||
-        (ski_config.sender_rings < 0 && !host_prefers_sole(job, cells)))
+    if (job->local_pes < 2 || ski_config.sender_rings == 0)
+        return 0;
+    if (ski_config.sender_rings < 0 ? !host_prefers_sole(job, cells)
+                                    : !host_permits_sole(job, cells))
         return 0;
     if (ski_membarrier_register())
         return (uint32_t)job->local_pes;
