@@ -127,10 +127,12 @@ static inline void inbox_note_peak(struct ski_pe *self)
 
 bool ski_inbox_drain(struct ski_pe *self, unsigned limit)
 {
-    /* What changes with each cell is in variables: messages and cells do not overlap them. */
+    /* What changes with each cell is in variables, not in self: a store into a message could change
+     * self, as far as the compiler knows.  Nothing below reads it there or queues plain messages.
+     */
     struct ski_reader reader   = self->reader;
-    struct skua_msg **last     = self->queue.plain.last;
-    uint64_t          plain    = 0;
+    struct ski_list   plain    = {.last = self->queue.plain.last};
+    uint64_t          count    = 0;
     bool              doorbell = false;
 
     if (reader.until - reader.stamp < limit)
@@ -153,14 +155,12 @@ bool ski_inbox_drain(struct ski_pe *self, unsigned limit)
             inbox_queue_special(self, msg, flags);
             continue;
         }
-        plain++;
-        msg->link = NULL;
-        *last     = msg;
-        last      = &msg->link;
+        ski_list_push(&plain, msg);
+        count++;
     }
-    self->queue.plain.last = last;
-    self->queue.pushed += plain;
-    self->stats.received += plain;
+    self->queue.plain.last = plain.last;
+    self->queue.pushed += count;
+    self->stats.received += count;
     self->reader.next  = reader.next;
     self->reader.stamp = reader.stamp;
     ski_reader_tell_sc(&self->reader);
