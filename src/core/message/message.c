@@ -85,12 +85,11 @@ static inline void message_send(struct ski_pe *self, int pe, skua_handler handle
     ski_msg_post(self, pe, handler.id, msg);
 }
 
-static SKI_COLD void message_send_checked(struct ski_pe *self, enum ski_release_call giver,
-                                          const char *call, int pe, skua_handler handler,
-                                          skua_msg *msg, const void *where)
+static SKI_COLD void message_send_checked(struct ski_pe *self, enum ski_release_call call, int pe,
+                                          skua_handler handler, skua_msg *msg, const void *where)
 {
-    message_check_send(self, call, pe, handler);
-    ski_ownership_send(self, giver, msg, handler.id, where, true);
+    message_check_send(self, ski_release_name(call), pe, handler);
+    ski_ownership_send(self, call, msg, handler.id, where, true);
     message_send(self, pe, handler, msg);
 }
 
@@ -101,8 +100,7 @@ void skua_send(int pe, skua_handler handler, skua_msg *msg)
     if (message_is_plain_send(self, pe, handler))
         message_send(self, pe, handler, msg);
     else
-        message_send_checked(self, SKI_RELEASE_SEND, __func__, pe, handler, msg,
-                             __builtin_return_address(0));
+        message_send_checked(self, SKI_RELEASE_SEND, pe, handler, msg, __builtin_return_address(0));
 }
 
 void skua_enqueue(skua_handler handler, skua_msg *msg)
@@ -112,7 +110,7 @@ void skua_enqueue(skua_handler handler, skua_msg *msg)
     if (message_is_plain_send(self, self->pe, handler))
         message_send(self, self->pe, handler, msg);
     else
-        message_send_checked(self, SKI_RELEASE_ENQUEUE, __func__, self->pe, handler, msg,
+        message_send_checked(self, SKI_RELEASE_ENQUEUE, self->pe, handler, msg,
                              __builtin_return_address(0));
 }
 

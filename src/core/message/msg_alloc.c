@@ -68,10 +68,10 @@ struct skua_msg *ski_msg_copy(struct ski_pe *self, uint32_t handler, const void 
 }
 
 static __attribute__((noinline)) void msg_free_slow(struct ski_pe *self, skua_msg *msg,
-                                                    enum ski_release_call giver, const void *where)
+                                                    enum ski_release_call call, const void *where)
 {
     if (ski_ownership_checked(self))
-        ski_ownership_free(self, giver, msg, where);
+        ski_ownership_free(self, call, msg, where);
     ski_pool_free_slow(&self->pool, msg);
 }
 

@@ -13,7 +13,7 @@
 
 #define SUM_WHOLE ((size_t)65536) /* of longer messages the checksum covers both ends */
 
-static const char *const givers[] = {
+static const char *const release_names[] = {
     [SKI_RELEASE_RUNTIME] = "the runtime",        [SKI_RELEASE_SEND] = "skua_send",
     [SKI_RELEASE_ENQUEUE] = "skua_enqueue",       [SKI_RELEASE_BROADCAST] = "skua_broadcast",
     [SKI_RELEASE_INVOKE] = "skua_invoke",         [SKI_RELEASE_FREE] = "skua_msg_free",
@@ -22,7 +22,7 @@ static const char *const givers[] = {
 
 const char *ski_release_name(enum ski_release_call call)
 {
-    return givers[call];
+    return release_names[call];
 }
 
 static skua_handler_fn *unchecked; /* the handlers that ski_ownership_wrap() found */
@@ -39,10 +39,10 @@ static bool ownership_freed(const struct ski_block_record *record)
 /* Writes "freed by skua_msg_free on PE 1, in done at ring.c:12". */
 static void ownership_history(const struct ski_block_record *record, char *text, size_t size)
 {
-    const char *giver = record->call <= SKI_RELEASE_WHEN ? givers[record->call] : "?";
-    const char *how   = ownership_freed(record) ? "freed" : "sent";
+    const char *call = record->call <= SKI_RELEASE_WHEN ? release_names[record->call] : "?";
+    const char *how  = ownership_freed(record) ? "freed" : "sent";
     char        place[256];
-    int         n = snprintf(text, size, "%s by %s", how, giver);
+    int         n = snprintf(text, size, "%s by %s", how, call);
 
     if (record->call != SKI_RELEASE_RUNTIME)
         n += snprintf(text + n, size - (size_t)n, " on PE %d", record->pe);
@@ -54,7 +54,7 @@ static void ownership_history(const struct ski_block_record *record, char *text,
 
 static const char *ownership_hint(const struct ski_block_record *record, const char *call)
 {
-    if (record->call == SKI_RELEASE_WHEN || strcmp(call, givers[SKI_RELEASE_WHEN]) == 0)
+    if (record->call == SKI_RELEASE_WHEN || strcmp(call, release_names[SKI_RELEASE_WHEN]) == 0)
         return "; set it to NULL in the body of the `when' to keep it or to give it away";
     return ownership_freed(record) ? "" : "; what was sent belongs to its receiver";
 }
@@ -131,29 +131,29 @@ static struct ski_block_record *ownership_check(struct ski_pe *self, const char 
     return record;
 }
 
-void ski_ownership_send(struct ski_pe *self, enum ski_release_call giver, skua_msg *msg,
+void ski_ownership_send(struct ski_pe *self, enum ski_release_call call, skua_msg *msg,
                         uint32_t handler, const void *where, bool watch)
 {
-    struct ski_block_record *record = ownership_check(self, givers[giver], msg);
+    struct ski_block_record *record = ownership_check(self, release_names[call], msg);
 
     ski_assert(record->state == SKI_BLOCK_HELD);
     record->state   = SKI_BLOCK_SENT;
-    record->call    = (uint8_t)giver;
+    record->call    = (uint8_t)call;
     record->handler = (uint16_t)handler;
     record->pe      = self->pe;
     record->where   = ski_code_address(where);
     record->sum     = watch ? ownership_sum_of(msg) : 0;
 }
 
-void ski_ownership_free(struct ski_pe *self, enum ski_release_call giver, skua_msg *msg,
+void ski_ownership_free(struct ski_pe *self, enum ski_release_call call, skua_msg *msg,
                         const void *where)
 {
     struct ski_block_record *record = ski_pool_record(&self->pool, msg);
 
     if (record && record->state == SKI_BLOCK_SENT && self->queue.events & SKI_EVENT_EXIT)
         return; /* at the end of the job, queued messages are freed where they are */
-    record        = ownership_check(self, givers[giver], msg);
-    record->call  = (uint8_t)giver;
+    record        = ownership_check(self, release_names[call], msg);
+    record->call  = (uint8_t)call;
     record->pe    = self->pe;
     record->where = ski_code_address(where);
 }

@@ -55,13 +55,13 @@ void ski_ownership_wrap(skua_handler_fn *handlers, uint32_t count);
 /** Undoes ski_ownership_wrap(), if it was called. */
 void ski_ownership_unwrap(skua_handler_fn *handlers, uint32_t count);
 
-/** Records that the code at @p where sends @p msg to @p handler, by the call @p giver.  @p watch:
+/** Records that the code at @p where sends @p msg to @p handler, by the call @p call.  @p watch:
  * the data must not change until the message is delivered. */
-void ski_ownership_send(struct ski_pe *self, enum ski_release_call giver, skua_msg *msg,
+void ski_ownership_send(struct ski_pe *self, enum ski_release_call call, skua_msg *msg,
                         uint32_t handler, const void *where, bool watch);
 
-/** Records that the code at @p where frees @p msg, by the call @p giver. */
-void ski_ownership_free(struct ski_pe *self, enum ski_release_call giver, skua_msg *msg,
+/** Records that the code at @p where frees @p msg, by the call @p call. */
+void ski_ownership_free(struct ski_pe *self, enum ski_release_call call, skua_msg *msg,
                         const void *where);
 
 /** Checks that the caller of @p call owns @p msg. */
