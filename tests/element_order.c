@@ -27,6 +27,7 @@
 #include <string.h>
 
 #include "tap.h"
+#include "waits.h"
 
 #define ELEMENTS 24
 #define STEPS    40
@@ -304,27 +305,6 @@ static void on_nudge(void *self, const void *data, size_t bytes)
 
 /* ---- PE 0 ---------------------------------------------------------------------------------- */
 
-static void wait_quiet(void)
-{
-    skua_counter quiet = SKUA_COUNTER_INIT;
-
-    skua_quiescence(skua_done_count(&quiet));
-    CHECK(skua_counter_wait(&quiet, 1));
-}
-
-/* Returns the sum that arrives in a future, which is cleared. */
-static int64_t wait_sum(skua_future *future)
-{
-    size_t         bytes;
-    const int64_t *value = skua_future_wait(future, &bytes);
-    int64_t        sum;
-
-    CHECK(bytes == sizeof sum);
-    sum = *value;
-    skua_future_clear(future);
-    return sum;
-}
-
 static int64_t play_phase(skua_collection players, skua_collection all, int number, int kind)
 {
     skua_future  done  = SKUA_FUTURE_INIT;
@@ -336,7 +316,7 @@ static int64_t play_phase(skua_collection players, skua_collection all, int numb
     int64_t      sent;
 
     skua_invoke_all(players, begin_entry, &phase, sizeof phase);
-    sent = wait_sum(&done);
+    sent = future_take_int64(&done);
     wait_quiet();
     return sent;
 }
@@ -354,7 +334,7 @@ static void play(skua_collection players, int kind)
     sent += play_phase(players, all, 2, kind);
     sent += play_phase(players, all, 3, kind);
     skua_invoke_all(all, kinds[kind].total, &to, sizeof to);
-    CHECK(wait_sum(&total) == sent);
+    CHECK(future_take_int64(&total) == sent);
     skua_collection_destroy(all);
 }
 
@@ -398,7 +378,7 @@ static void play_chase(skua_collection players, bool destroy)
     wait_quiet();
     if (!destroy) {
         skua_invoke_all(all, kinds[0].total, &to, sizeof to);
-        CHECK(wait_sum(&total) == 201);
+        CHECK(future_take_int64(&total) == 201);
     }
     skua_collection_destroy(all);
 }

@@ -532,19 +532,16 @@ static void on_waiters(void *rounds, const void *data, size_t bytes)
 
 static void check_counts(int rounds)
 {
-    skua_future          future = SKUA_FUTURE_INIT;
-    skua_completion      done   = skua_done_future(&future);
-    const struct counts *c;
-    size_t               bytes;
+    skua_future     future = SKUA_FUTURE_INIT;
+    skua_completion done   = skua_done_future(&future);
+    struct counts   c;
 
     skua_invoke_all(movers, tell_entry, &done, sizeof done);
-    c = skua_future_wait(&future, &bytes);
-    CHECK(c && bytes == sizeof *c);
-    CHECK(c->hits_sent == c->hits_got && c->blocks_sent == c->blocks_got);
-    CHECK(c->puts == c->arrivals && c->strips_sent == c->strips_got);
-    CHECK(c->casts == (int64_t)rounds * CASTS * MOVERS);
-    CHECK(c->section_casts == (int64_t)rounds * CASTS * MOVERS / 2);
-    skua_future_clear(&future);
+    future_take(&future, &c, sizeof c);
+    CHECK(c.hits_sent == c.hits_got && c.blocks_sent == c.blocks_got);
+    CHECK(c.puts == c.arrivals && c.strips_sent == c.strips_got);
+    CHECK(c.casts == (int64_t)rounds * CASTS * MOVERS);
+    CHECK(c.section_casts == (int64_t)rounds * CASTS * MOVERS / 2);
 }
 
 static void play(int round, int puts, skua_section section)

@@ -188,18 +188,6 @@ static void on_one(void *self, const void *data, size_t bytes)
                             skua_contribution_make(SKUA_SUM, SKUA_INT64, &one, 1), cast.done);
 }
 
-static int64_t wait_sum(skua_future *future)
-{
-    size_t         bytes;
-    const int64_t *sum = skua_future_wait(future, &bytes);
-    int64_t        value;
-
-    CHECK(sum && bytes == sizeof *sum);
-    value = *sum;
-    skua_future_clear(future);
-    return value;
-}
-
 /* Counts the members of a section by a reduction. */
 static int64_t count_members(skua_section section)
 {
@@ -207,7 +195,7 @@ static int64_t count_members(skua_section section)
     struct cast cast   = {.section = section, .done = skua_done_future(&future)};
 
     skua_section_invoke(section, one_entry, &cast, SHORT);
-    return wait_sum(&future);
+    return future_take_int64(&future);
 }
 
 static void test_ranges(void)

@@ -356,8 +356,7 @@ static void roam(void)
     CHECK(skua_run_until(all_ended, &started));
     wait_quiet();
     skua_invoke_all(roamers, count_entry, &done, sizeof done);
-    CHECK(*(const int64_t *)skua_future_wait(&future, NULL) == sent);
-    skua_future_clear(&future);
+    CHECK(future_take_int64(&future) == sent);
 }
 
 /* ---- refusal and overflow ---------------------------------------------------------------- */

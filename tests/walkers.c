@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "tap.h"
+#include "waits.h"
 
 #define WALKERS 8
 #define DEPTH   6  /* levels of a recursion */
@@ -143,15 +144,12 @@ void walkers_run(void)
 
 void walkers_check(int rounds)
 {
-    skua_future                 future = SKUA_FUTURE_INIT;
-    skua_completion             done   = skua_done_future(&future);
-    const struct walker_counts *sum;
-    size_t                      bytes;
+    skua_future          future = SKUA_FUTURE_INIT;
+    skua_completion      done   = skua_done_future(&future);
+    struct walker_counts sum;
 
     skua_invoke_all(walkers, tell_entry, &done, sizeof done);
-    sum = skua_future_wait(&future, &bytes);
-    CHECK(sum && bytes == sizeof *sum);
-    CHECK(sum->levels == (int64_t)rounds * WALKERS * DEPTH && sum->notes_sent == sum->levels);
-    CHECK(sum->notes_got == sum->notes_sent);
-    skua_future_clear(&future);
+    future_take(&future, &sum, sizeof sum);
+    CHECK(sum.levels == (int64_t)rounds * WALKERS * DEPTH && sum.notes_sent == sum.levels);
+    CHECK(sum.notes_got == sum.notes_sent);
 }
