@@ -194,6 +194,18 @@ static void balancer_start_local(struct ski_balance *balance)
     ski_neighbour_rounds_start(balance, &root->choice, root->round, root->flags & SKI_GATHER_SYNC);
 }
 
+/* Records in the statistics of a round what was decided. */
+static void balancer_count(skua_balance_stats *stats, const struct ski_decision *decision)
+{
+    stats->objects     = decision->problem.objects;
+    stats->moved       = decision->moved;
+    stats->bytes       = decision->bytes;
+    stats->max_before  = decision->max_before;
+    stats->mean        = decision->mean;
+    stats->max_after   = decision->max_after;
+    stats->idle_before = decision->idle;
+}
+
 static void balancer_decide(struct ski_balance *balance, struct ski_gathered *all)
 {
     struct ski_balancer *root   = balance->balancer;
@@ -216,15 +228,9 @@ static void balancer_decide(struct ski_balance *balance, struct ski_gathered *al
     }
     stats->refused += !ski_decision_run(&decision, root->pays ? root->choice.strategy
                                                               : skua_strategy_find("none"));
-    stats->decide      = skua_time() - before;
-    stats->objects     = decision.problem.objects;
-    stats->moved       = decision.moved;
-    stats->bytes       = decision.bytes;
-    stats->max_before  = decision.max_before;
-    stats->mean        = decision.mean;
-    stats->max_after   = decision.max_after;
-    stats->idle_before = decision.idle;
-    root->state        = BALANCER_MOVING;
+    stats->decide = skua_time() - before;
+    balancer_count(stats, &decision);
+    root->state = BALANCER_MOVING;
     if (decision.moved)
         ski_move_orders_start(balance, &decision.problem, decision.to);
     else

@@ -123,14 +123,16 @@ static skua_status job_make_secret(struct ski_job *job, const uint64_t secret[2]
     if (status != SKUA_OK)
         return status;
     ski_assert(!job->secret && ski_arena_contains(job->arena, memory));
-    job->secret  = memcpy(memory, secret, 2 * sizeof *secret);
-    job->tag_key = job->secret + 2;
+    job->secret     = memcpy(memory, secret, 2 * sizeof *secret);
+    job->tag_key    = job->secret + 2;
+    job->keep_until = (char *)memory + JOB_SECRET_BYTES;
     job_hide_secret(job);
     return job_make_tag_key(job->tag_key);
 }
 
-skua_status ski_job_create(struct ski_arena *arena, const struct ski_job_params *plan,
-                           struct ski_job **job)
+/* Allocates a job with its tables, which are zero. */
+static skua_status job_alloc(struct ski_arena *arena, const struct ski_job_params *plan,
+                             struct ski_job **job)
 {
     int             processes = (plan->pes + plan->pes_per_process - 1) / plan->pes_per_process;
     int             local_processes = plan->local ? plan->local_processes : processes;
@@ -146,33 +148,44 @@ skua_status ski_job_create(struct ski_arena *arena, const struct ski_job_params 
     if (status != SKUA_OK)
         return status;
     made                  = memset(memory, 0, bytes);
-    made->arena           = arena;
-    made->clock           = ski_clock_get();
-    made->pes             = plan->pes;
-    made->pes_per_process = plan->pes_per_process;
     made->processes       = processes;
     made->local_processes = local_processes;
-    made->one_host        = plan->one_host || !plan->local;
-    made->cpus_shared     = plan->cpus_shared;
-    made->starter         = getpid();
     made->cpu             = (int32_t *)(void *)((char *)memory + head);
     made->range           = made->cpu + cpus;
     made->local_index     = made->range + cpus;
     made->host_of         = made->local_index + processes;
     made->host_process    = made->host_of + processes;
     made->host_first      = made->host_process + processes;
+    made->keep_until      = (char *)memory + bytes;
+    *job                  = made;
+    return SKUA_OK;
+}
+
+skua_status ski_job_create(struct ski_arena *arena, const struct ski_job_params *plan,
+                           struct ski_job **job)
+{
+    struct ski_job *made;
+    skua_status     status = job_alloc(arena, plan, &made);
+
+    if (status != SKUA_OK)
+        return status;
+    made->arena           = arena;
+    made->clock           = ski_clock_get();
+    made->pes             = plan->pes;
+    made->pes_per_process = plan->pes_per_process;
+    made->one_host        = plan->one_host || !plan->local;
+    made->cpus_shared     = plan->cpus_shared;
+    made->starter         = getpid();
     job_index_processes(made, plan);
     job_index_hosts(made, plan);
     status = job_assign_cpus(made, plan);
     if (status == SKUA_OK && ski_job_is_distributed(made))
         status = job_make_secret(made, plan->secret);
     if (status != SKUA_OK) {
-        ski_span_free(arena, memory);
+        ski_span_free(arena, made);
         return status;
     }
     job_set_pressure(arena, made);
-    made->keep_until = (char *)(made->secret ? (void *)made->secret : memory) +
-                       (made->secret ? JOB_SECRET_BYTES : bytes);
     atomic_store(&made->phase, 1);
     arena->root = made;
     *job        = made;

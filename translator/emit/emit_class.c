@@ -293,23 +293,28 @@ static bool emit_class_is_user_function(const struct ast_entry *entry)
     return !entry->body && !entry->awaited;
 }
 
+static void emit_class_user_function(struct writer          *to, const struct ast_class *class,
+                                     const struct ast_entry *entry)
+{
+    if (entry->kind == ENTRY_CONSTRUCTOR) {
+        writer_put(to, "void %.*s_on_create(%.*s *self", NAME_ARGS(class), NAME_ARGS(class));
+    } else if (entry->kind == ENTRY_DESTRUCTOR) {
+        writer_put(to, "void %.*s_on_destroy(%.*s *self", NAME_ARGS(class), NAME_ARGS(class));
+    } else {
+        emit_result_type(to, entry);
+        writer_put(to, "%.*s_on_%.*s(%.*s *self", NAME_ARGS(class), NAME_ARGS(entry),
+                   NAME_ARGS(class));
+    }
+    emit_received_parameters(to, entry);
+    writer_put(to, ");\n");
+}
+
+/* Emits the prototypes of all functions of the user that the class calls. */
 static void emit_class_user_functions(struct writer *to, const struct ast_class *class)
 {
-    for (const struct ast_entry *entry = class->entries; entry; entry = entry->next) {
-        if (!emit_class_is_user_function(entry))
-            continue;
-        if (entry->kind == ENTRY_CONSTRUCTOR) {
-            writer_put(to, "void %.*s_on_create(%.*s *self", NAME_ARGS(class), NAME_ARGS(class));
-        } else if (entry->kind == ENTRY_DESTRUCTOR) {
-            writer_put(to, "void %.*s_on_destroy(%.*s *self", NAME_ARGS(class), NAME_ARGS(class));
-        } else {
-            emit_result_type(to, entry);
-            writer_put(to, "%.*s_on_%.*s(%.*s *self", NAME_ARGS(class), NAME_ARGS(entry),
-                       NAME_ARGS(class));
-        }
-        emit_received_parameters(to, entry);
-        writer_put(to, ");\n");
-    }
+    for (const struct ast_entry *entry = class->entries; entry; entry = entry->next)
+        if (emit_class_is_user_function(entry))
+            emit_class_user_function(to, class, entry);
     for (const struct ast_entry *entry = class->entries; entry; entry = entry->next)
         if (emit_has_post(entry)) {
             emit_post_head(to, class, entry);

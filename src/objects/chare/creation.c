@@ -199,10 +199,10 @@ static skua_collection creation_send(const char *call, skua_class of, enum ski_k
     made->id    = ski_id_make((uint64_t)self->pe, ++self->objects->collections_created);
     made->class = of.id;
     made->kind  = kind;
-    if (def)
+    if (def) {
         made->def = *def;
-    if (def)
         ski_index_map_prepare(call, &made->def);
+    }
     if (bytes)
         memcpy(made + 1, data, bytes);
     all.id           = made->id;

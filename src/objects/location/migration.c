@@ -148,19 +148,15 @@ static size_t migration_room(struct ski_object *object)
     return guess;
 }
 
-/* Returns a message with *head, the baggage of an element and @p room for the element after it, at
- * *used. */
-static inline skua_msg *migration_pack_baggage(struct ski_object     *object,
-                                               struct migration_head *head, size_t room,
-                                               size_t *used)
+/* Records in *head how many bytes of baggage an element has of each module.  Returns their sum. */
+static inline size_t migration_measure_baggage(struct ski_object     *object,
+                                               struct migration_head *head)
 {
     const struct ski_collection      *all     = object->of;
     const struct ski_lifecycle_table *table   = &all->self->objects->lifecycle;
     uint32_t                          count   = table->baggages;
     uint32_t                          present = 0;
     size_t                            bytes   = 0;
-    skua_msg                         *msg;
-    char                             *at;
 
     for (uint32_t i = 0; i < count; i++) {
         const struct ski_baggage *baggage = table->baggage[i];
@@ -175,8 +171,21 @@ static inline skua_msg *migration_pack_baggage(struct ski_object     *object,
         present |= head->bytes[count] ? 1u << count : 0;
     }
     head->present = (uint16_t)present;
-    msg           = ski_msg_new(all->self, sizeof *head + bytes + room);
-    at            = skua_msg_data(msg);
+    return bytes;
+}
+
+/* Returns a message with *head, the baggage of an element and @p room for the element after it, at
+ * *used. */
+static inline skua_msg *migration_pack_baggage(struct ski_object     *object,
+                                               struct migration_head *head, size_t room,
+                                               size_t *used)
+{
+    const struct ski_collection *all     = object->of;
+    size_t                       bytes   = migration_measure_baggage(object, head);
+    uint32_t                     present = head->present;
+    skua_msg                    *msg     = ski_msg_new(all->self, sizeof *head + bytes + room);
+    char                        *at      = skua_msg_data(msg);
+
     memcpy(at, head, sizeof *head);
     at += sizeof *head;
     while (present) {
@@ -243,6 +252,7 @@ static struct ski_object *migration_replace_block(struct ski_object *object, str
     return stub;
 }
 
+/* Sends an element in which no entry is running to its next PE. */
 static void migration_depart(struct ski_object *object)
 {
     struct ski_collection            *all       = object->of;

@@ -24,6 +24,25 @@ static bool route_goes_back(const struct ski_absent *absent, const skua_msg *msg
     return absent->returned && msg->target & SKI_TARGET_FORWARDED;
 }
 
+/* Ends the wait for the own marker @p msg, if the element is here or no message of this PE was
+ * before the marker.  Returns false if the marker has to follow such messages to the home. */
+static bool route_end_wait(struct ski_collection *all, struct ski_absent *absent, skua_msg *msg)
+{
+    bool passed = msg->target & SKI_TARGET_FORWARDED || absent->route != all->self->pe;
+
+    if (absent->object && !route_goes_back(absent, msg)) {
+        skua_msg_free(msg);
+        ski_hold_marked(all, absent, passed);
+        return true;
+    }
+    if (route_left_nothing(all, absent)) {
+        skua_msg_free(msg);
+        ski_location_clear(all, absent, NULL);
+        return true;
+    }
+    return false;
+}
+
 void ski_on_route_marker(skua_msg *msg)
 {
     struct ski_collection  *all;
@@ -31,7 +50,6 @@ void ski_on_route_marker(skua_msg *msg)
     struct ski_absent      *absent;
     struct ski_route_marker marker;
     skua_index              index;
-    bool                    own;
 
     if (!ski_element_msg(msg, sizeof marker, &all, &index))
         return;
@@ -42,22 +60,12 @@ void ski_on_route_marker(skua_msg *msg)
     }
     object = ski_element_receives(all, &index);
     absent = object ? NULL : ski_absent_find(all, &index);
-    own =
-        absent && absent->changing && marker.pe == all->self->pe && absent->marker == marker.number;
-    if (own && absent->object && !route_goes_back(absent, msg)) {
-        bool passed = msg->target & SKI_TARGET_FORWARDED || absent->route != all->self->pe;
-
-        skua_msg_free(msg);
-        ski_hold_marked(all, absent, passed);
-        return;
-    }
-    if (own && route_left_nothing(all, absent)) {
-        skua_msg_free(msg);
-        ski_location_clear(all, absent, NULL);
-        return;
-    }
-    if (own)
+    if (absent && absent->changing && marker.pe == all->self->pe &&
+        absent->marker == marker.number) {
+        if (route_end_wait(all, absent, msg))
+            return;
         absent->queued = ski_home(all, &index) == all->self->pe;
+    }
     if (!object)
         object = ski_forward(all, &index, msg);
     if (object)

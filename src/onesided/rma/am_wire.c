@@ -334,7 +334,7 @@ bool ski_am_decode(struct ski_am_span span, int origin, int server, struct ski_a
 {
     struct ski_am_head head;
     struct am_words    w;
-    uint32_t           high, notify_high = 0;
+    uint32_t           high = 0, notify_high = 0;
     size_t             length, visible;
 
     *id = SKI_AM_NO_ID;
@@ -353,9 +353,10 @@ bool ski_am_decode(struct ski_am_span span, int origin, int server, struct ski_a
     w       = (struct am_words){span.at + sizeof head, span.at + visible, false};
     r->verb = (enum ski_rma_verb)(head.kind & SKI_AM_VERB);
     r->id   = head.id;
-    high    = head.kind & SKI_AM_WIDE ? am_wire_get(&w) : 0;
-    if (head.kind & SKI_AM_WIDE)
+    if (head.kind & SKI_AM_WIDE) {
+        high        = am_wire_get(&w);
         notify_high = am_wire_get(&w);
+    }
     r->remote     = (skua_gaddr){server, {head.region}, (uint64_t)high << 32 | head.offset};
     r->source     = origin;
     r->deferrable = head.kind & SKI_AM_DEFERRABLE;

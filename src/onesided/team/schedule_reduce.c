@@ -64,6 +64,18 @@ static void schedule_combine_received(struct ski_schedule *s, const struct ski_p
 
 /* ---- whole contributions --------------------------------------------------------- */
 
+/* Copies the contribution of this member to memory of the call, which at the root is its output.
+ * Returns that memory. */
+static struct ski_position schedule_tree_contribute(struct ski_schedule   *s,
+                                                    const struct ski_plan *plan)
+{
+    struct ski_position at =
+        plan->rank == plan->root ? ski_position(SKI_TO, 0) : ski_step_temp(s, plan->bytes);
+
+    ski_step_contribute(s, plan, at);
+    return at;
+}
+
 /* Adds a reduction up the tree of reduction_order.h. */
 static void schedule_reduce_tree(struct ski_schedule *s, const struct ski_plan *plan)
 {
@@ -81,21 +93,16 @@ static void schedule_reduce_tree(struct ski_schedule *s, const struct ski_plan *
         if (sibling >= plan->size)
             continue;
         if (!mine) {
-            partial.at =
-                plan->rank == plan->root ? ski_position(SKI_TO, 0) : ski_step_temp(s, plan->bytes);
+            partial.at    = schedule_tree_contribute(s, plan);
             partial.other = ski_step_temp(s, plan->bytes);
-            ski_step_contribute(s, plan, partial.at);
-            mine = true;
+            mine          = true;
         }
         child = ski_block_root_delegate(sibling, level, plan->root, plan->size);
         ski_step_recv(s, child, (uint32_t)level, partial.other, plan->bytes)->reused = true;
         schedule_combine_received(s, plan, &partial, child < plan->rank);
     }
-    if (!mine && (plan->prepare || plan->rank == plan->root)) {
-        partial.at =
-            plan->rank == plan->root ? ski_position(SKI_TO, 0) : ski_step_temp(s, plan->bytes);
-        ski_step_contribute(s, plan, partial.at);
-    }
+    if (!mine && (plan->prepare || plan->rank == plan->root))
+        partial.at = schedule_tree_contribute(s, plan);
     if (parent != plan->rank)
         ski_step_send(s, parent, (uint32_t)level, partial.at, plan->bytes);
     else

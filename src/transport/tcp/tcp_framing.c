@@ -185,13 +185,25 @@ static bool framing_read_head(struct ski_framing *s, uint64_t *bytes)
     return framing_read_rare(s, head, bytes);
 }
 
+/* Consumes bytes of a head.  Returns how many of them belong to it. */
+static inline size_t framing_take_head(struct ski_framing *s, const char *data, size_t bytes)
+{
+    size_t n = framing_min(bytes, SKI_FRAME_HEAD - s->head_got);
+
+    if (n == SKI_FRAME_HEAD) /* nearly always: a copy of a fixed size is no call */
+        memcpy(s->head, data, SKI_FRAME_HEAD);
+    else
+        memcpy(s->head + s->head_got, data, n);
+    s->head_got += n;
+    return n;
+}
+
 bool ski_framing_feed(struct ski_framing *s, const char *data, size_t bytes)
 {
     const char *end = data + bytes;
 
     while (data < end && !s->ended) {
         uint64_t packet;
-        size_t   n;
 
         if (s->bytes > 0) {
             data += framing_take_part(s, data, (size_t)(end - data));
@@ -199,13 +211,7 @@ bool ski_framing_feed(struct ski_framing *s, const char *data, size_t bytes)
                 return false;
             continue;
         }
-        n = framing_min((size_t)(end - data), SKI_FRAME_HEAD - s->head_got);
-        if (n == SKI_FRAME_HEAD) /* nearly always: a copy of a fixed size is no call */
-            memcpy(s->head, data, SKI_FRAME_HEAD);
-        else
-            memcpy(s->head + s->head_got, data, n);
-        data += n;
-        s->head_got += n;
+        data += framing_take_head(s, data, (size_t)(end - data));
         if (s->head_got < SKI_FRAME_HEAD)
             break;
         if (!framing_read_head(s, &packet))

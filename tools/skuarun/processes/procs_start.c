@@ -140,6 +140,20 @@ static void procs_block_checkpoint_signal(void)
     sigprocmask(SIG_BLOCK, &set, NULL);
 }
 
+/* Connects the standard streams of this process to the launcher; only process 0 has an input. */
+static void procs_redirect(const struct procs_pipes *p, int process)
+{
+    if (process == 0) {
+        dup2(p->in[0], STDIN_FILENO);
+    } else {
+        int nothing = open("/dev/null", O_RDONLY);
+        dup2(nothing, STDIN_FILENO);
+        close(nothing);
+    }
+    dup2(p->out[1], STDOUT_FILENO);
+    dup2(p->err[1], STDERR_FILENO);
+}
+
 static _Noreturn void procs_exec(const struct procs *procs, const struct run_options *options,
                                  const struct procs_pipes *p, int process, pid_t launcher)
 {
@@ -153,15 +167,7 @@ static _Noreturn void procs_exec(const struct procs *procs, const struct run_opt
     monitor_restore_signals();
     if (procs->survival)
         procs_block_checkpoint_signal();
-    if (process == 0) {
-        dup2(p->in[0], STDIN_FILENO);
-    } else {
-        int nothing = open("/dev/null", O_RDONLY);
-        dup2(nothing, STDIN_FILENO);
-        close(nothing);
-    }
-    dup2(p->out[1], STDOUT_FILENO);
-    dup2(p->err[1], STDERR_FILENO);
+    procs_redirect(p, process);
     procs_bind_cpus(procs->job, process);
     procs_inherit_fd(procs->arena_fd);
     procs_inherit_fd(p->life[0]);
