@@ -2,6 +2,7 @@
 /* thread_migration.c - see thread_migration.h. */
 #include "objects/location/thread_migration.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -207,41 +208,35 @@ void ski_on_code_map(skua_msg *msg)
     skua_msg_free(msg);
 }
 
+/* Logs why threads cannot move to the process of @p pe, as its answer to the code map shows. */
 static void thread_migration_log_difference(const struct ski_pe *self, int pe,
                                             const struct code_answer *answer)
 {
-    const char *name = answer->yours.name[0] ? answer->yours.name : "the program";
+    const char *name      = answer->yours.name[0] ? answer->yours.name : "the program";
+    bool        same_base = answer->yours.base == answer->mine.base;
+    char        why[SKI_CODE_NAME + 384];
 
     if (!answer->yours.contents)
-        (void)ski_fail(SKUA_ERR_MISMATCH,
-                       "objects with user threads inside cannot migrate from PE %d to PE %d: the "
-                       "address range for their stacks is not free there, or stack_size differs",
-                       self->pe, pe);
+        snprintf(why, sizeof why,
+                 "the address range for their stacks is not free there, or stack_size differs");
     else if (!answer->mine.base && !answer->mine.contents)
-        (void)ski_fail(
-            SKUA_ERR_MISMATCH,
-            "objects with user threads inside cannot migrate from PE %d to PE %d: %.*s is "
-            "not loaded there",
-            self->pe, pe, SKI_CODE_NAME, name);
-    else if (answer->yours.base == answer->mine.base &&
-             answer->yours.contents == answer->mine.contents)
-        (void)ski_fail(
-            SKUA_ERR_MISMATCH,
-            "objects with user threads inside cannot migrate from PE %d to PE %d: %.*s was "
-            "compiled with a stack protector, whose canary differs there; compile with "
-            "-fno-stack-protector, or run PEs as threads of one process (skuarun -t)",
-            self->pe, pe, SKI_CODE_NAME, name);
+        snprintf(why, sizeof why, "%.*s is not loaded there", SKI_CODE_NAME, name);
+    else if (same_base && answer->yours.contents == answer->mine.contents)
+        snprintf(why, sizeof why,
+                 "%.*s was compiled with a stack protector, whose canary differs there; compile "
+                 "with -fno-stack-protector, or run PEs as threads of one process (skuarun -t)",
+                 SKI_CODE_NAME, name);
     else
-        (void)ski_fail(
-            SKUA_ERR_MISMATCH,
-            "objects with user threads inside cannot migrate from PE %d to PE %d: %.*s "
-            "%s (%#llx and %#llx); run PEs as threads of one process (skuarun -t), or "
-            "all processes without address randomisation: SKUA_ASLR=0 with skuarun, "
-            "`setarch -R` with another launcher",
-            self->pe, pe, SKI_CODE_NAME, name,
-            answer->yours.base == answer->mine.base ? "is another file there"
-                                                    : "is loaded at another address there",
-            (unsigned long long)answer->yours.base, (unsigned long long)answer->mine.base);
+        snprintf(why, sizeof why,
+                 "%.*s %s (%#llx and %#llx); run PEs as threads of one process (skuarun -t), or "
+                 "all processes without address randomisation: SKUA_ASLR=0 with skuarun, "
+                 "`setarch -R` with another launcher",
+                 SKI_CODE_NAME, name,
+                 same_base ? "is another file there" : "is loaded at another address there",
+                 (unsigned long long)answer->yours.base, (unsigned long long)answer->mine.base);
+    (void)ski_fail(SKUA_ERR_MISMATCH,
+                   "objects with user threads inside cannot migrate from PE %d to PE %d: %s",
+                   self->pe, pe, why);
 }
 
 /* ---- departure ----------------------------------------------------------------------------------
@@ -266,6 +261,8 @@ static void thread_migration_cancel(struct ski_object *object)
     thread_migration_answer(object, SKUA_ERR_MISMATCH);
 }
 
+/* Takes the next step towards the migration of an element with threads: compares code maps, waits,
+ * or leaves. */
 static void thread_migration_delayed(struct ski_object *object)
 {
     struct ski_pe *self = object->of->self;
@@ -409,6 +406,7 @@ static size_t thread_migration_packed_bytes(const struct ski_object *object)
     return bytes;
 }
 
+/* Packs the threads of an element, which leave this PE. */
 static void thread_migration_pack(struct ski_object *object, void *to)
 {
     struct ski_object_threads *block  = ski_object_block(object);
@@ -429,6 +427,8 @@ static void thread_migration_pack(struct ski_object *object, void *to)
     }
 }
 
+/* Returns whether packed threads, which come from another PE, are within their bytes and their
+ * stacks are slots. */
 static bool thread_migration_packed_valid(const struct ski_collection *all, const void *from,
                                           size_t bytes)
 {

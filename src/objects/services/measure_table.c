@@ -28,6 +28,7 @@ static void measure_table_on_thread(skua_msg *msg)
     ski_measure_leave(outer);
 }
 
+/* Returns the table of handlers that charge; it is created by the first PE of the process. */
 static const skua_handler_fn *measure_table_make(void)
 {
     pthread_mutex_lock(&measure_table.lock);
@@ -38,10 +39,10 @@ static const skua_handler_fn *measure_table_make(void)
                 ski_handlers.fn[i] == ski_on_invoke ? ski_on_invoke_measured : ski_handlers.fn[i];
         measure_table.fn[SKI_HANDLER_THREAD] = measure_table_on_thread;
         ski_entries_measured = ski_calloc(SKI_HANDLERS_MAX, sizeof *ski_entries_measured);
-        for (uint32_t i = 0; i < ski_handlers.count; i++)
+        for (uint32_t i = 0; i < ski_handlers.count; i++) {
             ski_entries_measured[i] = ski_entries[i];
-        for (uint32_t i = 0; i < ski_handlers.count; i++)
             ski_entries_measured[i].flags |= SKI_ENTRY_MEASURED;
+        }
     }
     pthread_mutex_unlock(&measure_table.lock);
     return measure_table.fn;

@@ -119,10 +119,9 @@ static skua_status layout_indexed_extent(const struct layout_subject *subject,
                                          struct ski_extent           *extent)
 {
     const skua_layout *layout = subject->layout;
-
-    const ptrdiff_t *offset = layout->indexed.offset;
-    ptrdiff_t        least = PTRDIFF_MAX, most = PTRDIFF_MIN;
-    size_t           grain = 0;
+    const ptrdiff_t   *offset = layout->indexed.offset;
+    ptrdiff_t          least = PTRDIFF_MAX, most = PTRDIFF_MIN;
+    size_t             grain = 0;
 
     if (layout->indexed.count > 0 && !offset)
         return layout_invalid(subject, "has no list of offsets");

@@ -139,6 +139,7 @@ static void transfer_order_behind(const struct ski_rma_op *op, const skua_rma_pa
         ski_rma_flush_before_fence(op->remote.pe, true);
 }
 
+/* Performs or begins an operation by active message. */
 static skua_status transfer_by_am(const struct ski_rma_op *op, const struct ski_resolved *target,
                                   const skua_rma_params *params, bool blocking)
 {
@@ -162,30 +163,37 @@ static bool transfer_hands_off(const struct ski_rma_op *op, bool blocking)
            op->datatype.bytes <= ski_config.request_window / 2;
 }
 
+/* Performs an operation on memory of this host within the call.  Returns SKUA_ERR_UNSUPPORTED if
+ * this process does not reach the memory. */
+static skua_status transfer_on_host(const struct ski_rma_op *op, const struct ski_resolved *target,
+                                    const skua_rma_params *params)
+{
+    bool        direct = ski_resolved_is_direct(target);
+    skua_status status = SKUA_OK;
+
+    if (!ski_config.direct || (!direct && !ski_config.cma))
+        return SKUA_ERR_UNSUPPORTED;
+    transfer_order_now(op, params);
+    if (direct)
+        ski_rma_op_apply(op, target);
+    else
+        status = transfer_by_cma(op, target);
+    if (status == SKUA_OK)
+        transfer_finish(op, params);
+    return status;
+}
+
+/* Performs or begins an operation by the first protocol that its target allows. */
 static skua_status transfer_move(const struct ski_rma_op *op, const struct ski_resolved *target,
                                  const skua_rma_params *params, bool blocking)
 {
     skua_status status = SKUA_ERR_UNSUPPORTED;
 
-    if (ski_config.direct && ski_resolved_is_direct(target)) {
-        transfer_order_now(op, params);
-        ski_rma_op_apply(op, target);
-        status = SKUA_OK;
-    } else if (ski_config.direct && ski_config.cma && !target->remote_host &&
-               !ski_resolved_is_direct(target)) {
-        transfer_order_now(op, params);
-        status = transfer_by_cma(op, target);
-    }
-    if (target->remote_host && !target->unknown && !transfer_hands_off(op, blocking) &&
-        ski_rma_driver_pays(op))
+    if (!target->remote_host)
+        status = transfer_on_host(op, target, params);
+    else if (!target->unknown && !transfer_hands_off(op, blocking) && ski_rma_driver_pays(op))
         status = ski_rma_driver_transfer(op, target, params, blocking);
-    if (target->remote_host && status != SKUA_ERR_UNSUPPORTED)
-        return status;
-    if (status == SKUA_ERR_UNSUPPORTED)
-        return transfer_by_am(op, target, params, blocking);
-    if (status == SKUA_OK)
-        transfer_finish(op, params);
-    return status;
+    return status == SKUA_ERR_UNSUPPORTED ? transfer_by_am(op, target, params, blocking) : status;
 }
 
 /* Returns whether the entries of a list are checked while they are copied. */
@@ -243,6 +251,7 @@ static inline bool transfer_try_fast(struct ski_rma_op *op, const skua_rma_param
     return true;
 }
 
+/* Checks an operation completely and then performs or begins it. */
 static skua_status transfer_checked(struct ski_rma_op *op, const skua_rma_params *params,
                                     bool blocking)
 {
