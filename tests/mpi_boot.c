@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * mpi_boot.c - bootstrap by MPI of a job that mpiexec has started (boot/mpi.h), and the MPI driver
- * in a program that is not linked with MPI.
+ * mpi_boot.c - bootstrap by MPI of a job that mpiexec has started (boot/mpi_launcher.h), and the
+ * MPI driver in a program that is not linked with MPI.
  *
  * Run by mpi.sh under each mpiexec.  Prints "RANK of SIZE with NEAR over DRIVER".
  *

@@ -91,6 +91,7 @@ static void span_bin_insert(struct ski_arena *arena, struct ski_unit *span)
     arena->free_units += span->units;
 }
 
+/* Removes a free span from the list of its bin. */
 static void span_bin_remove(struct ski_arena *arena, struct ski_unit *span)
 {
     unsigned bin   = span_bin_of(span->units);

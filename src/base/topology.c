@@ -196,6 +196,8 @@ static bool topology_assign_groups(const skua_cpu *selected, int count, int pes,
     return true;
 }
 
+/* Assigns a CPU to each PE, in order, on a core of its own while there are cores.  The PEs of a
+ * process are in one NUMA node, or else in one package, if there are enough CPUs for that. */
 static skua_status topology_assign_auto(int pes, int group, int *cpu)
 {
     struct ski_topology topology;

@@ -54,6 +54,7 @@ static bool boot_launcher_gone(int fd)
     return read(fd, &byte, 1) == 0;
 }
 
+/* Attaches this process to the arena of its job and to the lifeline of its launcher. */
 static skua_status boot_join(struct ski_boot *boot, int arena_fd, int lifeline_fd)
 {
     skua_status status = ski_boot_attach_arena(arena_fd, &boot->arena);
@@ -74,6 +75,7 @@ static skua_status boot_join(struct ski_boot *boot, int arena_fd, int lifeline_f
     return SKUA_OK;
 }
 
+/* Joins the job that @p line, written by the launcher, describes. */
 static skua_status boot_start_launched(struct ski_boot *boot, const char *line)
 {
     int version, arena_fd, lifeline_fd;
@@ -116,6 +118,7 @@ static void boot_warn_of_slurm(void)
                 tasks);
 }
 
+/* Creates a job of this process alone: the program was started without a launcher. */
 static skua_status boot_start_self(struct ski_boot *boot)
 {
     int pes = (int)ski_config.threads;
@@ -250,6 +253,7 @@ skua_status ski_boot_barrier(const struct ski_boot *boot)
 
 /* ---- exchange of data ----------------------------------------------------------- */
 
+/* Sends a record to the launcher: a value under @p key, or the request for one. */
 static skua_status boot_send_control(uint32_t kind, int process, const char *key, const void *value,
                                      size_t bytes)
 {
@@ -272,6 +276,7 @@ static skua_status boot_send_control(uint32_t kind, int process, const char *key
     return ski_fail(SKUA_ERR_SYSTEM, "cannot send %s to the launcher: %s", key, strerror(errno));
 }
 
+/* Receives the reply to a request for a value, of at most *@p bytes. */
 static skua_status boot_recv_value(int process, const char *key, void *value, size_t *bytes)
 {
     struct ski_control head;

@@ -67,6 +67,8 @@ const char *ski_mpi_missing(void)
     return "the modules for MPI (skua-mpi-openmpi.so, skua-mpi-mpich.so) cannot be loaded";
 }
 
+/* Loads the module for the MPI that has started this process, and asks it for the processes of the
+ * job. */
 static skua_status mpi_launcher_find(void)
 {
     char reason[2][SKI_MPI_BOOT_REASON_MAX];

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* onesided.c - begin and end of the layer, and what connects its sub-folders. */
+/* onesided.c - start and end of the layer, and what connects its sub-folders. */
 #include "onesided/onesided.h"
 
 #include <stdlib.h>

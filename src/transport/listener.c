@@ -38,6 +38,7 @@ static int listener_open_at(struct sockaddr_storage *addr)
     return -1;
 }
 
+/* Opens a listening socket at the first free port of the range, or at any port. */
 static int listener_open_in_range(const struct ski_net *net, struct sockaddr_storage *addr)
 {
     struct sockaddr_in *in =

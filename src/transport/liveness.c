@@ -142,6 +142,7 @@ static void liveness_warn_fds(void)
     liveness.net->log(SKI_LOG_ERROR, "other PEs may not reach this one: " SKI_TOO_MANY_FILES);
 }
 
+/* Adds an accepted connection, and sends it the PEs whose ports are closed. */
 static void liveness_keep(int fd)
 {
     size_t most = (size_t)liveness.net->processes + LIVENESS_SPARE;
@@ -161,6 +162,7 @@ static void liveness_keep(int fd)
         liveness_send_note(fd, liveness.closed.pe[i]);
 }
 
+/* Closes accepted connections that have ended, and accepts new ones. */
 static void liveness_accept(void)
 {
     size_t n = 0;

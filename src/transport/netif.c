@@ -75,6 +75,7 @@ static void netif_list(const struct ifaddrs *all, char *to, size_t size)
                                   netif_state_note(netif_entry_state(all)));
 }
 
+/* Writes why an interface cannot be used. */
 static void netif_explain(const struct ifaddrs *all, const char *name, size_t length, char *reason,
                           size_t size)
 {

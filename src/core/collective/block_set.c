@@ -56,6 +56,7 @@ bool ski_block_set_accepts(const struct ski_block_set *set, const struct ski_set
            (i == set->count || block_set_end(block) <= set->block[i].first);
 }
 
+/* Inserts a block and its partial result at position @p i. */
 static void block_set_insert(struct ski_block_set *set, int i, const struct ski_set_block *block,
                              const char *partial)
 {

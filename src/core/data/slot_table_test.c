@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* slot_table_test.c - names that are given, used and taken back at random. */
+/* slot_table_test.c - handles that are added, found and removed at random. */
 #include "core/data/slot_table.h"
 
 #include <stdlib.h>

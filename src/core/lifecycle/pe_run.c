@@ -39,6 +39,7 @@ static void pe_set_sole(struct ski_pe *self, bool has_ring)
     self->sole = has_ring;
 }
 
+/* Initialises what this PE reads its inbox with: one ring, or several. */
 static void pe_init_reader(struct ski_pe *self, const struct ski_job *job, int index)
 {
     const struct ski_host *host  = job->host;

@@ -2,34 +2,31 @@
 /*
  * backpressure.h - while memory is short, senders wait for receivers that lag behind.
  *
- * A message in a queue occupies memory of the arena.  Ordinarily a queue may
- * grow and a send never waits.  Once the use of the arena exceeds the setting
- * `backpressure` (base/arena.h: pressure), three rules hold until it has fallen:
+ * A message in a queue occupies memory of the arena.  Ordinarily a queue may grow and a send never
+ * waits.  Once the use of the arena exceeds the setting `backpressure` (base/arena.h: pressure),
+ * three rules hold until it has fallen:
  *
- *   receiver   A PE whose queue is long takes nothing from its inbox, and polls the
- *              network seldom.  Inbox and connections fill up.  (To take one message
- *              for each that runs would not bound memory: those that arrive may be
- *              larger.)
- *   sender     A send that finds the inbox or the connection full waits until what
- *              it sent has left.  A user thread waits by yielding.  Elsewhere (in
- *              start, a handler, a callback) the call waits in place: it runs no
- *              message, but still moves what arrives into the queue of its PE.
- *              A PE whose own queue is long waits only after a burst, many messages
- *              from one handler: such a PE lags behind as well, and each message that it runs frees
- *              memory.
- *   runtime    Messages of the runtime's own handlers never wait: others wait for
- *              them.
+ *   receiver   A PE whose queue is long takes nothing from its inbox, and polls the network seldom.
+ *              Inbox and connections fill up.  (To take one message for each that runs would not
+ *              bound memory: those that arrive may be larger.)
+ *   sender     A send that finds the inbox or the connection full waits until what it sent has
+ *              left.  A user thread waits by yielding.  Elsewhere (in start, a handler, a callback)
+ *              the call waits in place: it runs no message, but still moves what arrives into the
+ *              queue of its PE.  A PE whose own queue is long waits only after a burst, many
+ *              messages from one handler: such a PE lags behind as well, and each message that it
+ *              runs frees memory.
+ *   runtime    Messages of the runtime's own handlers never wait: others wait for them.
  *
- * So use is bounded by the setting, the inboxes, what one connection buffers and a
- * message for each waiting sender.
+ * So use is bounded by the setting, the inboxes, what one connection buffers and a message for each
+ * waiting sender.
  *
- * Deadlock.  A sender that waits keeps taking from its own inbox and the network, so
- * a PE that waits for room there gets it: no cycle of waiting senders can form, at the
- * price that the sender's own queue grows meanwhile.  The rule does not cover a receiver
- * that waits for the sender in its own code (a loop around a variable) or that is
- * stopped.  Therefore a wait without progress ends after SKI_BACKPRESSURE_PATIENCE seconds, and
- * later sends do not wait until there is progress again.  A doorbell at the head of the inbox
- * cannot be answered inside a send; it ends the wait as well.
+ * Deadlock.  A sender that waits keeps taking from its own inbox and the network, so a PE that
+ * waits for room there gets it: no cycle of waiting senders can form, at the price that the
+ * sender's own queue grows meanwhile.  The rule does not cover a receiver that waits for the sender
+ * in its own code (a loop around a variable) or that is stopped.  Therefore a wait without progress
+ * ends after SKI_BACKPRESSURE_PATIENCE seconds, and later sends do not wait until there is progress
+ * again.  A doorbell at the head of the inbox cannot be answered inside a send; it ends the wait as
+ * well.
  */
 #ifndef SKI_BACKPRESSURE_H
 #define SKI_BACKPRESSURE_H

@@ -82,6 +82,7 @@ void ski_net_sleep(struct ski_pe *self, uint64_t ns)
 
 /* ---- life --------------------------------------------------------------------------- */
 
+/* Opens the port of a PE, and its wakeup socket if the driver has a descriptor to sleep on. */
 static skua_status net_open_port(struct ski_net_port *net, int pe)
 {
     skua_status status;
@@ -135,6 +136,7 @@ static void net_describe_job(const struct ski_boot *boot)
         .last_error   = ski_driver_last_error};
 }
 
+/* Selects the driver, opens the ports of this process and publishes their addresses. */
 static skua_status net_open(const struct ski_boot *boot)
 {
     struct ski_job   *job    = boot->job;

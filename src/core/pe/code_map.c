@@ -182,6 +182,7 @@ static bool code_is_never_needed(const struct dl_phdr_info *info)
     return code_is_of_kernel(code_name(info)) || ski_module_has_loaded(info->dlpi_addr);
 }
 
+/* Records from where to where a code object is mapped (dl_iterate_phdr()). */
 static int code_scan_extent(struct dl_phdr_info *info, size_t size, void *arg)
 {
     struct ski_code_scan *scan = arg;

@@ -110,6 +110,7 @@ void ski_handler_unknown(skua_msg *msg)
 
 /* ---- agreement ----------------------------------------------------------- */
 
+/* Publishes the names of the handlers of this process in the arena, for the others to compare. */
 static skua_status handler_publish(struct ski_job *job)
 {
     size_t      bytes = 1;

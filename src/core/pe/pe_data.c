@@ -2,7 +2,7 @@
 /*
  * pe_data.c - data of PEs and of processes.
  *
- * A key is an offset into one block a PE, and one a process; registration only
+ * A key is an offset into a block, of which each PE has one, or each process; registration only
  * makes the block larger.
  */
 #include "core/pe/pe_data.h"

@@ -2,8 +2,8 @@
 /*
  * context.h - switching stacks, in assembly (context_aarch64.S, context_x86_64.S).
  *
- * A context is a stack pointer: all that a C function may expect to find
- * unchanged after a call is saved on the stack itself.
+ * A context is a stack pointer: all that a C function may expect to find unchanged after a call is
+ * saved on the stack itself.
  */
 #ifndef SKI_CONTEXT_H
 #define SKI_CONTEXT_H

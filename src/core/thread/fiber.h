@@ -2,9 +2,8 @@
 /*
  * fiber.h - a context switch, with the sanitizers kept informed.
  *
- * AddressSanitizer must know the bounds of the stack that is switched to,
- * ThreadSanitizer sees every user thread as a fiber of its own.  In other
- * builds a fiber is only its context.
+ * AddressSanitizer must know the bounds of the stack that is switched to, ThreadSanitizer sees
+ * every user thread as a fiber of its own.  In other builds a fiber is only its context.
  */
 #ifndef SKI_FIBER_H
 #define SKI_FIBER_H

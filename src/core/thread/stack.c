@@ -110,6 +110,7 @@ static size_t stack_guard_bytes(void)
     return bytes;
 }
 
+/* Returns the list of the stacks of @p bytes, rounded up to pages, or creates it. */
 static struct ski_stack_size *stack_size(struct ski_stacks *stacks, size_t bytes)
 {
     struct ski_stack_size *size;

@@ -104,6 +104,8 @@ static void entry_call_copied(const struct entry_call *call)
     entry_call_moving(call, copy, bytes);
 }
 
+/* Runs a threaded entry of an object that can migrate meanwhile.  Data of a small message are
+ * copied to the stack, so that they migrate with the thread. */
 static void entry_moving_main(void *arg)
 {
     struct entry_call call = *(struct entry_call *)arg;
@@ -165,6 +167,7 @@ static void entry_run_measured(struct ski_object *object, const struct ski_entry
     ski_measure_leave(outer);
 }
 
+/* Runs an entry that is not a plain call: measured, in place, with a reply, or in a thread. */
 static SKI_COLD void entry_run_special(struct ski_object *object, const struct ski_entry *entry,
                                        skua_msg *msg)
 {

@@ -300,6 +300,7 @@ static void array_broadcast_resend_missed(struct ski_collection *all, skua_msg *
     }
 }
 
+/* Delivers a broadcast to the elements on this PE, and keeps it for those that have left. */
 static void array_broadcast_invoke_elements(struct ski_collection *all, skua_msg *msg)
 {
     struct ski_array_broadcast_head *head = skua_msg_data(msg);

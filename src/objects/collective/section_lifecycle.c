@@ -105,6 +105,7 @@ static void section_lifecycle_element_deleted(struct ski_object *object)
     ski_section_each_of(object, section_lifecycle_member_deleted, NULL);
 }
 
+/* Records the position of an element that has arrived, in one of its sections. */
 static void section_lifecycle_member_arrived(struct ski_object *object, const void *from)
 {
     struct ski_collection     *all   = object->of;

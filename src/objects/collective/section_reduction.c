@@ -428,6 +428,7 @@ static void section_reduction_send_to_delegate(struct ski_section               
     free(buffer.data);
 }
 
+/* Adds the contribution of a member whose delegate is this PE. */
 static inline void section_reduction_contribute_here(struct ski_section                   *section,
                                                      const struct ski_section_member      *member,
                                                      const struct section_reduction_given *given,

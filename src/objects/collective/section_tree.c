@@ -191,6 +191,8 @@ static void section_tree_read_others(struct ski_section                 *section
         section_tree_read_list(section, list, NULL);
 }
 
+/* Makes this PE a delegate: records its own members, passes the other lists to its children and
+ * enrolls the members. */
 static void section_tree_join(struct ski_section                 *section,
                               const struct section_tree_creation *creation, int parent)
 {
@@ -306,6 +308,8 @@ static size_t section_tree_count_words(const struct ski_section_choice *chosen, 
     return words;
 }
 
+/* Writes the lists of the delegates; @p chosen is sorted by the rank of the delegate, and rank 0 is
+ * this PE. */
 static void section_tree_write_lists(const struct ski_pe             *self,
                                      struct section_tree_creation    *creation,
                                      const struct ski_section_choice *chosen, size_t count)

@@ -2,11 +2,11 @@
 /*
  * forward_window.h - forwarding messages to an element that is elsewhere, within a window.
  *
- * A message may wait in a queue for longer than its element stays on that PE.  If it
- * chased the element from PE to PE it would be late on each of them, and a backlog of such messages
- * would circle for as long as the element migrates.  So a message chases its element only a bounded
- * number of times; then it waits at the element's home, which sends it when it has
- * reason to believe that it will arrive:
+ * A message may wait in a queue for longer than its element stays on that PE.  If it were forwarded
+ * from PE to PE after the element it would be late on each of them, and a backlog of such messages
+ * would circle for as long as the element migrates.  So a message is forwarded only a bounded
+ * number of times; then it waits at the element's home, which sends it when the element is likely
+ * to be where it is sent to:
  *
  *   - A PE that an element has left, or that was told where it is, sends messages of other PEs to
  *     the home: a second path to the element would change their order (route.h).

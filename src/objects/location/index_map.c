@@ -264,6 +264,7 @@ static void index_map_each_searched(const skua_array_def *def, int pe, int pes, 
             fn(arg, &index);
 }
 
+/* Calls @p fn for each index of a block-cyclic matrix whose home is @p pe. */
 static void index_map_each_matrix(const skua_array_def *def, int pe, index_map_fn *fn, void *arg)
 {
     const int32_t *a = def->map.arg;

@@ -261,6 +261,7 @@ static void location_absence_ended(struct ski_collection *all, struct ski_absent
     ski_absent_free(all, absent);
 }
 
+/* Leaves tombstones of a deleted element, here and at its home. */
 static void location_element_deleted(struct ski_object *object)
 {
     struct ski_collection     *all = object->of;

@@ -3,7 +3,7 @@
  * thread_migration.h - elements that migrate with user threads inside.
  *
  * An element of a class that has threaded entries and can migrate is in the isomalloc range, and
- * so do the threads of these entries with their stacks (core/sched/thread_move.h).  All of them
+ * so are the threads of these entries with their stacks (core/sched/thread_move.h).  All of them
  * keep their addresses, so what a stack refers to is valid on the next PE: its own frames, the
  * element, other threads of the element.
  *

@@ -136,6 +136,7 @@ static bool thread_saved_code_possible(const struct ski_object *object, char *wh
     return !name;
 }
 
+/* Returns whether all threads of an object can be saved; else writes the reason to @p why. */
 static bool thread_saved_threads_possible(struct ski_object *object, char *why, size_t room)
 {
     size_t bytes = 0;
@@ -348,6 +349,7 @@ static const char *thread_saved_restore_code(const struct ski_object *object, co
     return why;
 }
 
+/* Restores the threads of an object.  Returns NULL, or what is wrong with the record. */
 static const char *thread_saved_restore(struct ski_object *object, const void *from, size_t bytes)
 {
     const char          *at = from, *end = at + bytes, *why;

@@ -171,6 +171,7 @@ struct measure_clearing {
     uint32_t elements; /* elements that keep their loads */
 };
 
+/* Resets the loads of a collection, or sums them if they are kept. */
 static void measure_clear_collection(struct ski_collection *all, void *arg)
 {
     struct measure_clearing *clearing = arg;

@@ -359,7 +359,7 @@ skua_ref skua_ref_of(const void *self)
     return ref;
 }
 
-/* ---- begin and end of a PE ---------------------------------------------------------- */
+/* ---- start and end of a PE ---------------------------------------------------------- */
 
 void ski_collections_begin(struct ski_objects *objects)
 {
@@ -376,6 +376,7 @@ void ski_collections_each(const struct ski_objects *objects,
             fn(objects->table[i], arg);
 }
 
+/* Frees a collection with its elements and the messages that wait for it. */
 static void collection_free(struct ski_collection *all, void *arg)
 {
     struct skua_msg *msg;

@@ -3,7 +3,7 @@
  * msg_target.h - the object that a message is for.
  *
  * A message that travels names the collection and the index of its target in the second half of its
- * header (core/message/message.h).  An index of more than 24 bytes continues in the tail of the
+ * header (core/data/msg.h).  An index of more than 24 bytes continues in the tail of the
  * message, after its data.
  */
 #ifndef SKI_MSG_TARGET_H

@@ -212,6 +212,7 @@ static void idle_look_again(struct idle_report *report, const struct ski_termina
     report->stage  = IDLE_LOOKING;
 }
 
+/* Takes the sums of a wave: two waves with equal sums prove that the job is idle for good. */
 static void idle_result(struct ski_pe *self, struct ski_termination_topic topic,
                         const struct ski_termination_counts *sum)
 {
@@ -237,6 +238,8 @@ static void idle_result(struct ski_pe *self, struct ski_termination_topic topic,
 
 static const struct ski_termination_kind idle_waves = {true, idle_visit, idle_result};
 
+/* Sends a wave if this PE has been idle for long enough.  Returns for how many ns it may sleep at
+ * most. */
 static uint64_t idle_look(struct ski_pe *self, struct idle_report *report)
 {
     struct ski_msg_counts counts = idle_program_counts(self);
@@ -344,6 +347,7 @@ static void idle_print_missing_calls(const struct ski_pe *self)
                 (unsigned long long)most, line);
 }
 
+/* Prints the report: equal answers of PEs together. */
 static void idle_print(const struct ski_pe *self)
 {
     const struct idle_report *report = idle_report_of(self);

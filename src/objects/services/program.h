@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * program.h - the begin of a program on PE 0, and its read-only variables.
+ * program.h - the start of a program on PE 0, and its read-only variables.
  *
  * Until the variables have their values a PE has a *gate*: its table of handlers is another one, in
  * which all that run code of the program (its own handlers, and those of the runtime that
@@ -18,7 +18,7 @@
  * The creations are those of the collections that the program has created on PE 0 by then.  They
  * take this way and no other, so each PE has them before its gate opens, and runs them before all
  * messages that the gate has kept: what the program creates first exists first, on each PE, for all
- * that follows from the begin of the program.
+ * that follows from the start of the program.
  *
  * The values are read when `begin` returns, or when it first waits for what messages bring about
  * (core/sched/wait.h): then they are final, and it is an error that ends the job if `begin` leaves

@@ -107,6 +107,7 @@ static struct quiescence_request *quiescence_take_served(struct quiescence *quie
     return served;
 }
 
+/* Takes the sums of a wave, and completes the requests that it proves. */
 static void quiescence_result(struct ski_pe *self, struct ski_termination_topic topic,
                               const struct ski_termination_counts *sum)
 {

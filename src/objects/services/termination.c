@@ -203,6 +203,7 @@ static void termination_add_report(struct ski_pe *self, struct termination_node 
     free(node);
 }
 
+/* Sends a wave to the children of this PE and, if it counts hidden PEs, to the progress thread. */
 static void termination_forward(struct ski_pe *self, struct termination_node *node)
 {
     const struct termination_wave *wave = &node->sum.wave;

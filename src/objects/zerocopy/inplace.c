@@ -105,6 +105,7 @@ static void inplace_clear_channel(struct ski_inplace *inplace)
     inplace->whole   = NULL;
 }
 
+/* Runs an entry with in-place delivery, and arms its learned channel for the next message. */
 static void inplace_run(struct ski_object *object, const struct ski_entry *entry, skua_msg *msg)
 {
     struct ski_learned_channel *channel;

@@ -177,6 +177,8 @@ static void learned_net_fill(struct ski_learned_slot *slot, skua_msg *msg, uint6
                           memory_order_relaxed);
 }
 
+/* Copies the data of a packet from the memory of the driver to where the receiver expects
+ * them.  Returns the message without them, or NULL if they are not expected. */
 static skua_msg *learned_net_take(struct ski_pe *self, const skua_msg *head, const char *data)
 {
     struct learned_net_packet   packet;
@@ -211,6 +213,8 @@ static struct ski_learned_incoming **learned_net_incoming(const struct ski_pe *s
     return at;
 }
 
+/* Lets the driver receive the data of a packet where the receiver expects them.  Returns their
+ * number, or 0 if they are not expected. */
 static size_t learned_net_place(struct ski_pe *self, const skua_msg *head, const char *data,
                                 void **to)
 {

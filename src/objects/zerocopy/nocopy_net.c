@@ -195,6 +195,8 @@ static struct ski_nocopy_incoming **nocopy_net_incoming(const struct ski_pe *sel
     return at;
 }
 
+/* Lets the driver receive the argument of a packet in the message that is made for it.  Returns the
+ * bytes of the argument, or 0 if the packet is not valid. */
 static size_t nocopy_net_place(struct ski_pe *self, const skua_msg *head, const char *data,
                                void **to)
 {

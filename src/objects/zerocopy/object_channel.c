@@ -223,6 +223,7 @@ static void object_end_check_bytes(const struct ski_object_end          *end,
                    (unsigned long long)head->bytes);
 }
 
+/* Opens a sender for the channel that the receiving end offers, and puts what has waited for it. */
 static void object_end_on_offer(struct ski_object_end                *end,
                                 const struct ski_object_channel_head *head)
 {
@@ -269,6 +270,7 @@ static void object_end_on_receiver_closed(struct ski_object_end *end)
     object_end_call(end, end->kind->ended);
 }
 
+/* Handles a message to a sending end. */
 static void object_end_on_sending(struct ski_object_end                *end,
                                   const struct ski_object_channel_head *head)
 {

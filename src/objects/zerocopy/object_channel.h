@@ -25,7 +25,7 @@
  * Where the object arrives its epoch is the next, it says where its buffers are, and the receiving
  * end makes an offer, the sending end asks for one.
  *
- * No put is lost, doubled or written to memory of an object that has left:
+ * No put is lost, duplicated or written to memory of an object that has left:
  *   - A sender is live only by an offer for its own epoch (so an offer that was in flight to the
  *     sender's former PE is ignored; the sender requests another) and of an epoch of the receiver
  *     that was not stopped (so an offer that STOP has overtaken is ignored).

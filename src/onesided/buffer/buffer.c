@@ -208,6 +208,7 @@ static bool buffer_has_room(const struct ski_pe *self, const struct ski_buffer_p
            ski_rma_pe(self)->am_bytes[SKI_AM_POOL_PUT] + put->bytes <= ski_config.request_window;
 }
 
+/* Ends a put, and begins those that have waited for room. */
 static void buffer_put_done(void *arg, const void *data, size_t bytes)
 {
     struct ski_pe         *self = ski_self;
@@ -235,6 +236,7 @@ static void buffer_cache_rkey(struct ski_pe *self, const skua_buffer *buffer)
                         (uintptr_t)buffer->at - buffer->where.offset);
 }
 
+/* Begins a put into registered memory. */
 static void buffer_put_start(struct ski_pe *self, struct ski_buffer_put *put)
 {
     skua_rma_params       params = {.order  = SKUA_UNORDERED,
@@ -525,6 +527,7 @@ static skua_status buffer_check(const char *call, const struct ski_pe *self,
     return SKUA_OK;
 }
 
+/* Transfers between two buffers, of which @p here is on this PE: by a copy, or by messages. */
 static skua_status buffer_transfer(const char *call, const skua_buffer *here,
                                    const skua_buffer *other, bool get)
 {

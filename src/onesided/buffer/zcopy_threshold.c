@@ -100,6 +100,7 @@ static size_t zcopy_threshold_net_of(const struct ski_zcopy_threshold *measured)
     return zcopy_threshold_break_even(round, measured->per_byte);
 }
 
+/* Measures the costs of copies and computes the thresholds from them. */
 static struct ski_zcopy_threshold zcopy_threshold_probe(void)
 {
     struct ski_zcopy_threshold found;

@@ -11,8 +11,8 @@
  * Records are reused, with the next generation, and only as records, so that a key that outlived
  * its channel is recognised.
  *
- * A *doorbell* is a cell in the receiver's inbox (core/message/message.h) with the key in place of
- * source and priority.  The receiver handles it when it takes it out of the inbox, before the
+ * A *doorbell* is a cell in the receiver's inbox (core/message/inbox_recv.h) with the key in place
+ * of source and priority.  The receiver handles it when it takes it out of the inbox, before the
  * messages in its queue; an idle channel costs nothing.  The data of a put take one of these paths,
  * chosen when the channel is opened:
  *

@@ -165,6 +165,7 @@ void ski_channel_check_put(const skua_sender *sender, int source)
         check_out_of_turn(channel, source, now);
 }
 
+/* Checks a put and then does it by the path of its sender. */
 static void check_put(skua_sender *sender, const char *from)
 {
     struct ski_pe *self = SKI_SELF();

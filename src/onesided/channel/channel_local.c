@@ -4,14 +4,14 @@
  *
  * A put that copies is locally complete when it returns.  Two kinds are not:
  *
- *   - Data that are sent to another host without a copy (channel_put.c) are read until the
- *     driver is done with them.  It says so in the middle of its own work, where nothing of the
- *     program may run: the completion goes into a list, and an empty message to this PE lets it
- * take place.
+ *   - Data that are sent to another host without a copy (channel_put.c) are read until the driver
+ *     reports that it has sent them.  It reports that from within the driver, where no code of the
+ *     program may run: the completion goes into a list, and an empty message to this PE performs
+ *     it.
  *   - Data of a zcopy put (channel_zcopy.c) are read until the receiver marks the channel.  It then
  *     raises zcopy->returned, a notification in the sender's memory of the arena (notify.h), and so
  *     sends a message only if the sender waits.  A receiver that deletes the channel instead does
- * not touch that memory: the sender may have closed the channel, and the memory may be freed.
+ *     not touch that memory: the sender may have closed the channel and freed the memory.
  *
  * The sender counts what it has begun, in `sending` and `zcopy_puts`; a test costs nothing where
  * the data were copied.

@@ -399,6 +399,7 @@ static void sender_select_reduce(struct ski_pe *self, skua_sender *sender,
         sender_select_message(sender);
 }
 
+/* Selects the path to a channel of this host. */
 static void sender_select_host(struct ski_pe *self, skua_sender *sender,
                                struct ski_channel *channel)
 {
@@ -486,6 +487,7 @@ skua_sender *ski_sender_new(const char *call, const skua_layout *from)
     return sender;
 }
 
+/* Opens a channel.  Returns NULL if it cannot be opened, which is logged. */
 static skua_sender *sender_open(const char *call, skua_channel channel, const skua_layout *from,
                                 bool wants_zcopy, bool known)
 {

@@ -125,6 +125,7 @@ static void region_table_free_slot(struct ski_region *region)
     root->free_last = index;
 }
 
+/* Fills a descriptor with what *@p like describes, and publishes its id. */
 static void region_table_fill(struct ski_region *region, const struct ski_region *like, uint32_t id)
 {
     uint32_t id_slot = (uint32_t)(region - ski_region_root->table);

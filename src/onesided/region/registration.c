@@ -105,6 +105,7 @@ static struct registration **registration_find(const char *base, size_t bytes, i
     return at;
 }
 
+/* Creates a registration and its region.  Returns NULL if the table of regions is full. */
 static struct registration *registration_new(char *base, size_t bytes, int32_t pe)
 {
     struct ski_job       *job  = ski_onesided_job();

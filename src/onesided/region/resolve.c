@@ -157,6 +157,7 @@ static skua_status resolve_remote(const char *call, skua_gaddr at, struct resolv
     return SKUA_OK;
 }
 
+/* Resolves an address in a region of this host. */
 static skua_status resolve_local(const char *call, skua_gaddr at, struct resolve_extent extent,
                                  struct ski_resolved *target)
 {

@@ -63,6 +63,7 @@ static struct ski_rkey *rkey_find(struct ski_region_pe *cache, skua_gaddr at)
     return rkey;
 }
 
+/* Adds what the owner of a region has replied to the cache. */
 static struct ski_rkey *rkey_add(struct ski_pe *self, skua_gaddr at,
                                  const struct ski_rkey_info *info, struct ski_driver_rkey *key)
 {

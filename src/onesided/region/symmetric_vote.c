@@ -349,6 +349,7 @@ static uint32_t registrar_take_slot(void)
     return slot;
 }
 
+/* Assigns an id to the region of a vote, and sends it to the first member. */
 static void registrar_on_ask(const struct symmetric_vote *vote, int source)
 {
     struct symmetric_vote reply = *vote;
@@ -387,6 +388,8 @@ bool ski_symmetric_vote_restored(uint32_t id, uint32_t members)
     return true;
 }
 
+/* Counts members of one host that have freed a region.  After the last ones all hosts free its
+ * memory, and the id can be reused. */
 static void registrar_count_freed(const struct symmetric_vote *vote, int reply_pe)
 {
     uint32_t             slot = vote->id & ((1u << SKI_REGION_INDEX_BITS) - 1);

@@ -21,6 +21,7 @@ void ski_am_origin_end(struct ski_pe *self)
     free(rma->query);
 }
 
+/* Sends the requests of an operation, and waits for their replies if @p wait. */
 static skua_status am_issue(struct ski_pe *self, const struct ski_rma_op *op,
                             const struct ski_resolved *target, const skua_rma_params *params,
                             bool wait, uint64_t *result)

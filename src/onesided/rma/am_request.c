@@ -60,6 +60,7 @@ static void am_request_fill_blocks(struct ski_am_request *request, const struct 
         request->block_bytes = (uint32_t)g->runs[0].bytes;
 }
 
+/* Describes the blocks that were gathered as a request. */
 static void am_request_fill(struct ski_am_request *request, const struct ski_am_gather *g,
                             const skua_rma_params *params)
 {
@@ -218,6 +219,7 @@ static char *am_request_write_head(char *to, const struct ski_am_gather *g,
     return am_request_write_blocks(to + words, &s->request, g);
 }
 
+/* Writes a request with a copy of its data, and sends it or leaves it in its batch. */
 static void am_request_send_copied(struct ski_am_gather *g, struct am_request_sending *s,
                                    const skua_rma_params *params)
 {

@@ -121,6 +121,7 @@ static void am_target_accumulate_elements(const struct ski_am_request *request,
     }
 }
 
+/* Applies the accumulate of a request to its target. */
 static skua_status am_target_accumulate(const struct ski_am_request *request,
                                         const struct ski_resolved   *target)
 {
@@ -273,6 +274,7 @@ struct ski_am_deferred_reply {
     uint64_t value; /* of an atomic */
 };
 
+/* Writes one record that acknowledges @p acks requests of @p origin.  Returns its end. */
 static char *am_target_write_acks(char *to, int32_t origin, const struct ski_am_deferred_reply *all,
                                   uint32_t count, uint32_t acks)
 {

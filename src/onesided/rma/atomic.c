@@ -20,6 +20,7 @@
 #include "onesided/rma/rma_op.h"
 #include "onesided/rma/rma_request.h"
 
+/* Performs an atomic on memory of another process of the host, under the lock of its stripe. */
 static skua_status atomic_by_cma(const char *call, const struct ski_atomic *a,
                                  const struct ski_resolved *target, uint64_t *old)
 {
@@ -119,6 +120,7 @@ static skua_status atomic_now(const struct ski_rma_op *op, const struct ski_reso
     return SKUA_OK;
 }
 
+/* Begins a non-blocking atomic. */
 static SKI_COLD skua_status atomic_start(const char *call, skua_gaddr at,
                                          const struct ski_atomic *a, void *old,
                                          const skua_rma_params *params)

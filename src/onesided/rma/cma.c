@@ -69,6 +69,7 @@ static skua_status cma_move(const char *call, attach_fn attach, int pid, struct 
     return SKUA_OK;
 }
 
+/* Copies all blocks of a transfer, BATCH in a system call. */
 static skua_status cma_move_datatype(const char *call, attach_fn attach,
                                      const struct ski_resolved *target,
                                      const struct ski_datatype *datatype)

@@ -167,6 +167,8 @@ skua_status ski_datatype_check(const char *call, const struct ski_datatype *d, e
 
 #define SANE ((size_t)1 << 31) /* products of two such numbers do not overflow */
 
+/* Returns whether strided blocks are aligned, within @p room, and do not overlap where they are
+ * written; false also if simple arithmetic does not show it. */
 static bool datatype_strided_fits(const struct ski_stride_pairs *s, size_t bytes,
                                   enum ski_side writes, uint64_t offset, uint64_t room,
                                   size_t place_mask)

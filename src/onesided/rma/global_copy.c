@@ -162,6 +162,7 @@ void ski_on_copy_request(skua_msg *msg)
 
 /* ---- at the caller --------------------------------------------------------------------------- */
 
+/* Returns the request to the PE that has the source. */
 static skua_msg *global_copy_message(struct ski_pe *self, const struct global_copy *copy,
                                      uint32_t id)
 {
@@ -280,6 +281,7 @@ static skua_status global_copy_check(const struct global_copy *copy, bool blocki
     return status;
 }
 
+/* Checks a copy and begins it: as a put, or by a request to the PE that has the source. */
 static skua_status global_copy_start(const struct global_copy *copy, bool blocking)
 {
     struct ski_resolved to, from;

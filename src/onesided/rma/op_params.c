@@ -54,6 +54,8 @@ static skua_status op_params_check_signal(const char *call, const skua_rma_param
     return SKUA_OK;
 }
 
+/* Checks the parameters of an operation on @p pe.  Without @p wait nothing is asked of another
+ * host. */
 static skua_status op_params_check(const char *call, const skua_rma_params *params, int pe,
                                    bool wait)
 {

@@ -65,6 +65,7 @@ static void rma_backlog_free_one(struct ski_rma_waiting *w)
     free(w);
 }
 
+/* Copies an operation with all that it refers to, except for its data. */
 static struct ski_rma_waiting *rma_backlog_copy(const struct ski_rma_issue *issue)
 {
     const skua_rma_params  *params = issue->params;

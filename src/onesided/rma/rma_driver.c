@@ -40,6 +40,7 @@ bool ski_rma_driver_pays(const struct ski_rma_op *op)
 
 /* ---- the end --------------------------------------------------------------------------- */
 
+/* Returns a copy of what comes after the data at the target, or NULL if nothing does. */
 static struct ski_rma_after *rma_driver_keep_params(const struct ski_rma_op *op,
                                                     const skua_rma_params   *params)
 {
@@ -152,6 +153,7 @@ static void rma_driver_move(struct ski_pe *self, struct ski_rma_request *req, st
     } while (!rma_driver_accepted(self, req, status));
 }
 
+/* Moves all blocks of an operation, and flushes them if it is a put. */
 static void rma_driver_move_all(struct ski_pe *self, struct ski_rma_request *req,
                                 struct ski_peer *peer, const struct ski_rma_op *op,
                                 const struct ski_rkey *rkey)
@@ -280,6 +282,7 @@ static bool rma_driver_is_ready(struct ski_pe *self, const struct ski_rma_op *op
              rma_driver_fence(peer)));
 }
 
+/* Performs or begins a put or a get by the driver. */
 static skua_status rma_driver_transfer(struct ski_pe *self, const struct ski_rma_op *op,
                                        const struct ski_resolved *target,
                                        const skua_rma_params *params, bool wait)
@@ -433,6 +436,7 @@ static bool rma_driver_advance_atomic(struct ski_pe *self, struct ski_rma_reques
     return true;
 }
 
+/* Performs an atomic by the driver. */
 static skua_status rma_driver_atomic(struct ski_pe *self, const struct ski_rma_op *op,
                                      const struct ski_resolved *target,
                                      const skua_rma_params *params, uint64_t *old)

@@ -41,6 +41,7 @@ static void rma_request_count(struct ski_pe *self, struct ski_rma_request *req)
         atomic_fetch_add_explicit(&ski_regions.busy, 2, memory_order_relaxed);
 }
 
+/* Removes a request from the counts of its target and its region. */
 static void rma_request_uncount(struct ski_pe *self, struct ski_rma_request *req)
 {
     struct ski_outstanding_table *table = &req->rma->outstanding;

@@ -47,6 +47,7 @@ skua_function skua_function_register(const char *name, skua_function_fn fn)
     return (skua_function){handler.id};
 }
 
+/* Sends a call of @p function, in a cell if it is small. */
 static void rpc_send(int pe, uint32_t function, const void *args, size_t bytes,
                      skua_completion done)
 {

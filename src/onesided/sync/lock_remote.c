@@ -114,6 +114,7 @@ static struct lock_queue **lock_queue_find(const struct lock_message *message)
     return at;
 }
 
+/* Appends a request to the queue of its lock, and grants the lock if it is free. */
 static void lock_on_acquire(const struct lock_message *message)
 {
     struct lock_queue **at    = lock_queue_find(message);
@@ -132,6 +133,7 @@ static void lock_on_acquire(const struct lock_message *message)
     lock_grant(turn);
 }
 
+/* Ends the turn of the holder and grants the lock to the next one. */
 static void lock_on_release(const struct lock_message *message)
 {
     struct lock_queue **at = lock_queue_find(message), *queue = *at;

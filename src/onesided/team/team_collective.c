@@ -272,7 +272,7 @@ void skua_team_exscan(skua_team team, const skua_reduction *reduction, const voi
 struct collective_vector {
     struct ski_blocks blocks;
     size_t           *computed; /* offsets, or NULL */
-    size_t            end; /* bytes from the begin of the buffer to the end of its last block */
+    size_t            end; /* bytes from the start of the buffer to the end of its last block */
 };
 
 /* Ends the job: a vector is incomplete, or larger than memory. */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* team_split.h - begin and end of the teams of a PE, and of one of them. */
+/* team_split.h - start and end of the teams of a PE, and the addition of one. */
 #ifndef SKI_TEAM_SPLIT_H
 #define SKI_TEAM_SPLIT_H
 

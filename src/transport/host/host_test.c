@@ -65,7 +65,7 @@ static void host_test_send_noise(void)
     host_test_send(words, bytes + 1);
 }
 
-/* In a child, as another user where we may become one; true if it came to its end. */
+/* In a child, as another user where it may become one; true if it came to its end. */
 static bool host_test_as_other_user(void (*act)(void))
 {
     int   status = 1;

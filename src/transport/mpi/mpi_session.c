@@ -60,6 +60,8 @@ static bool mpi_check_launcher(bool launched, char *reason)
     return false;
 }
 
+/* Initializes MPI unless the program has.  Returns false, and writes the reason, if MPI cannot be
+ * used. */
 static bool mpi_initialize(bool launched, char *reason)
 {
     int before, after, error;

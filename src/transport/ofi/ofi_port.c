@@ -96,6 +96,7 @@ static int ofi_open_endpoint(struct ski_port *port)
     return fi_enable(port->ep);
 }
 
+/* Allocates and posts the receive buffers of a port. */
 static int ofi_post_recv_buffers(struct ski_port *port)
 {
     port->recv_buffers = malloc(SKI_OFI_RECV_BUFFERS * SKI_OFI_EAGER_MAX);

@@ -158,6 +158,7 @@ static struct fi_info *provider_best(const struct ski_net *net, struct fi_info *
     return second;
 }
 
+/* Returns the query for providers with the capabilities @p caps besides messages. */
 static struct fi_info *provider_hints(uint64_t caps)
 {
     struct fi_info *hints = fi_allocinfo();
@@ -194,6 +195,7 @@ static void provider_list_devices(const struct fi_info *list, char *to, size_t s
     }
 }
 
+/* Writes why no provider was selected. */
 static void provider_explain(struct ski_net *net, const struct fi_info *list, int error)
 {
     char devices[128];

@@ -131,6 +131,8 @@ static skua_status hub_send_locked(struct ski_tcp_hub_peer *peer, struct ski_tcp
     return status;
 }
 
+/* Sends a packet: to a port of this process, by the connection of the hub, or by the thread that
+ * has its lock. */
 static skua_status hub_send_req(struct ski_tcp_hub_peer *peer, struct ski_tcp_send_req *out)
 {
     skua_status status;
@@ -478,6 +480,7 @@ static void hub_peer_join(struct ski_tcp_hub_peer *peer, struct ski_tcp_hub_port
     port->peers = peer;
 }
 
+/* Connects a peer: a port of the same hub, or one of another hub. */
 static skua_status hub_peer_connect(struct ski_tcp_hub_peer *peer, const struct hub_address *end,
                                     const void *address, size_t bytes)
 {

@@ -239,6 +239,7 @@ static bool multipart_begin(struct ski_framing *s)
     return valid;
 }
 
+/* Ends a part, and delivers its packet if it was the last one. */
 static void multipart_end(struct ski_framing *s)
 {
     struct ski_multipart *packet = s->packet;

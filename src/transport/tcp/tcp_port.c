@@ -42,6 +42,8 @@ static int tcp_listener_open(struct sockaddr_storage *addr)
     return fd;
 }
 
+/* Opens a listener at each address of the job's networks.  Returns whether there is one at least.
+ * */
 static bool tcp_listeners_open(struct ski_port *port)
 {
     struct sockaddr_storage all[SKI_SOCKADDRS_MAX];

@@ -196,6 +196,7 @@ static void tcp_sendq_complete(struct ski_port *port, struct ski_tcp_send_req *o
         port->up->sent(port->owner, (void *)(uintptr_t)out->part[0]);
 }
 
+/* Removes the first packet of a queue, which was sent, and completes it. */
 static void tcp_sendq_pop(struct ski_peer *peer)
 {
     struct ski_port         *port = peer->port;

@@ -50,6 +50,7 @@ static void fragment_on_sent(void *request, ucs_status_t status, void *arg)
     free(out);
 }
 
+/* Sends the fragment that @p header describes. */
 static ucs_status_t fragment_send(struct fragment_out *out, ucp_ep_h ep,
                                   const struct fragment_header *header)
 {
