@@ -206,6 +206,7 @@ static void balancer_count(skua_balance_stats *stats, const struct ski_decision 
     stats->idle_before = decision->idle;
 }
 
+/* At the root, which has the loads of all PEs: decides which objects move, and orders the moves. */
 static void balancer_decide(struct ski_balance *balance, struct ski_gathered *all)
 {
     struct ski_balancer *root   = balance->balancer;

@@ -183,6 +183,7 @@ static bool gather_is_position(const double position[3])
            fabs(position[2]) <= SKI_PROBLEM_MAX; /* false for NaN */
 }
 
+/* Returns how strategies see an element. */
 static skua_strategy_object gather_describe(const struct ski_balance *balance,
                                             struct ski_object        *object)
 {
@@ -208,6 +209,7 @@ struct gather_list {
     uint32_t            room;
 };
 
+/* Adds an element to the list of this PE. */
 static void gather_list_object(struct ski_object *object, void *arg)
 {
     struct gather_list     *list    = arg;

@@ -213,6 +213,7 @@ static void checkpoint_finish(struct ski_pe *self)
 
 /* ---- steps ----------------------------------------------------------------------------- */
 
+/* Orders all PEs to take @p step of the checkpoint. */
 static void checkpoint_order(struct ski_pe *self, enum ski_checkpoint_step step)
 {
     struct ski_checkpoint_root *root     = checkpoint_root(self);

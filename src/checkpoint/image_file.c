@@ -76,6 +76,8 @@ struct image_file_out {
     char *reason;
 };
 
+/* Writes bytes at an offset of the file.  The kernel begins to write back each piece that is
+ * complete. */
 static bool image_file_put(struct image_file_out *out, const void *from, size_t bytes, off_t at)
 {
     const char *data = from;
@@ -107,6 +109,8 @@ static bool image_file_append(struct image_file_out *out, const void *from, size
     return true;
 }
 
+/* Appends an image in compressed blocks.  A block that compression does not make shorter is stored
+ * as it is. */
 static bool image_file_append_packed(struct image_file_out *out, const struct ski_image_span *image,
                                      const struct ski_compressor *compressor, int level)
 {
@@ -161,6 +165,7 @@ static bool image_file_write_head(struct image_file_out *out, struct image_file_
     return image_file_put(out, head, bytes, 0);
 }
 
+/* Writes the images of all PEs of the process, then the head, which describes them. */
 static bool image_file_write_all(struct image_file_out              *out,
                                  const struct ski_image_file_source *source,
                                  struct ski_image_file_written      *written)
@@ -204,6 +209,7 @@ bool ski_image_file_write(int folder, const char *path, const struct ski_image_f
 /* ---- reading -----------------------------------------------------------------------------------
  */
 
+/* Reads bytes from an offset of the file. */
 static bool image_file_get(int fd, void *to, size_t bytes, uint64_t at, char *reason)
 {
     char *data = to;
@@ -240,6 +246,7 @@ static bool image_file_check_entries(const struct image_file_head *head)
     return at == head->bytes;
 }
 
+/* Checks what a head says of the file, before anything is allocated by it. */
 static bool image_file_check_kind(const struct image_file_head *head, uint64_t size, char *reason)
 {
     if (head->magic == __builtin_bswap64(IMAGE_FILE_MAGIC))
@@ -347,6 +354,7 @@ static uint64_t image_file_unpack_block(struct ski_image_file *file, uint64_t at
     return ok ? sizeof block + block.stored : 0;
 }
 
+/* Decompresses the blocks of an image. */
 static bool image_file_unpack(struct ski_image_file *file, const struct image_file_entry *entry,
                               char *to, char *reason)
 {

@@ -196,6 +196,7 @@ static void image_sum_rest(struct ski_image_writer *writer)
         image_add_sum(writer, ski_checksum(writer->memory->base + at, writer->used - at));
 }
 
+/* Writes the header, the magic number last: an image without it is not complete. */
 static void image_write_header(struct ski_image_writer *writer, size_t data_end)
 {
     unsigned char      *base   = writer->memory->base;

@@ -128,6 +128,7 @@ static bool manifest_parse_head(struct ski_manifest *manifest, const char **text
            manifest->hosts <= manifest->processes;
 }
 
+/* Parses the lines of the images, which have consecutive PEs. */
 static bool manifest_parse_images(struct ski_manifest *manifest, const char *text)
 {
     int32_t process, pe = 0;

@@ -50,6 +50,7 @@ struct collections_refusal {
     bool   refused;
 };
 
+/* Writes why an element cannot be saved, if that is so and no other was refused before. */
 static void collections_refuse_element(struct ski_object *object, void *arg)
 {
     struct collections_refusal *to = arg;
@@ -190,6 +191,7 @@ static const char *collections_restore_ended(struct ski_pe                 *self
     return NULL;
 }
 
+/* Restores a collection, without its elements. */
 static const char *collections_restore_one(struct ski_pe *self, struct ski_image_reader *from)
 {
     struct collection_saved saved;

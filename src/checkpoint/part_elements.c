@@ -97,6 +97,7 @@ static struct ski_collection *elements_collection(struct ski_pe *self, uint64_t 
     return all;
 }
 
+/* Restores an element on this PE, and reports its location to its home. */
 static const char *elements_add(struct ski_collection *all, const skua_index *index,
                                 const void *record)
 {
@@ -177,6 +178,7 @@ static const char *elements_restore_members(struct ski_collection          *all,
     return elements_send_members(all, index, have, want, record, head->bytes);
 }
 
+/* Reads the record of an element and sends it to the PE that restores the element. */
 static const char *elements_restore_one(struct ski_pe *self, struct ski_image_reader *from,
                                         const struct ski_restart *restart)
 {

@@ -73,6 +73,7 @@ static bool regions_locks_held(const struct ski_saved_region *saved, const char 
     return ski_lock_queues_exist();
 }
 
+/* Writes why a region cannot be saved, if that is so and no other was refused before. */
 static void regions_check(const struct ski_saved_region *saved, const int32_t *list,
                           const void *piece, void *arg)
 {
@@ -150,6 +151,7 @@ static const char *regions_keep(struct ski_pe *self, const struct ski_saved_regi
     return NULL;
 }
 
+/* Restores the piece of a region on the PE that had it in the former job. */
 static const char *regions_place(struct ski_pe *self, const struct ski_saved_region *saved,
                                  const int32_t *list, const void *data)
 {
@@ -243,6 +245,8 @@ static const char *regions_put(struct ski_pe *self, int pe, struct regions_block
     return NULL;
 }
 
+/* Sends the bytes of a piece to the PEs that have them in this job, which has another number of
+ * PEs. */
 static const char *regions_redistribute(struct ski_pe *self, const struct ski_restart *restart,
                                         const struct ski_saved_region *saved, const char *data)
 {
@@ -326,6 +330,7 @@ const char *ski_record_region_block(struct ski_pe *self, struct ski_image_reader
 
 /* ---- restoring ------------------------------------------------------------------------------- */
 
+/* Reads a region and restores its piece, on this PE or on others. */
 static const char *regions_restore_one(struct ski_pe *self, struct ski_image_reader *from,
                                        const struct ski_restart *restart)
 {

@@ -114,6 +114,7 @@ static void sections_save_partial(const struct ski_saved_partial *partial, const
     ski_image_write(to, data, partial->bytes);
 }
 
+/* Saves what this PE knows of a section: its own members and its partial results. */
 static void sections_save_one(struct ski_hash_link *link, void *to)
 {
     const struct ski_section *section = (struct ski_section *)link;

@@ -90,6 +90,7 @@ const char *ski_save_step_disagrees(const struct ski_pe                *self,
     return NULL;
 }
 
+/* Calls the hooks of the program, and reports whether the state of this PE can be saved. */
 static void save_step_prepare(struct ski_pe *self)
 {
     struct ski_objects          *objects = self->objects;
@@ -180,6 +181,7 @@ static const char *save_step_reason(int error)
     return error ? "there is no memory for its image" : "";
 }
 
+/* Saves the state of this PE in an image. */
 static void save_step_save(struct ski_pe *self, const struct ski_checkpoint_order *order)
 {
     struct ski_image_id          id     = ski_save_step_id(self, &order->common, order->time_ns);

@@ -211,6 +211,7 @@ bool ski_store_file_write(const char *path, const struct ski_image_file_source *
     return ok;
 }
 
+/* Writes a small file, and returns when it is on the disk. */
 static bool store_write_text(int folder, const char *name, const char *text, size_t bytes)
 {
     int  fd = openat(folder, name, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);

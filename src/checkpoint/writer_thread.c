@@ -39,6 +39,7 @@ static void writer_execute(struct ski_writer_thread *writer)
     result->seconds = ski_seconds(CLOCK_MONOTONIC) - begin;
 }
 
+/* The thread: executes one order after another until the writer is closed. */
 static void *writer_run(void *arg)
 {
     struct ski_writer_thread *writer = arg;

@@ -106,6 +106,7 @@ static void flow_pack_arrival(skua_pup *p, const skuac_arrival *arrival)
     skua_pup_bytes_named(p, (void *)arrival->data, arrival->bytes, "a message");
 }
 
+/* Unpacks a message that a flow has buffered; NULL if there is none. */
 static skua_msg *flow_unpack_message(const struct flow_pup_context *context)
 {
     struct flow_pup_message record;
@@ -291,6 +292,7 @@ static void flow_pack(const struct flow_pup_context *context)
         flow_pack_buffered(context->p, skuac_flow_whens(context->flow) + i);
 }
 
+/* Unpacks the frames of a flow, and the messages that it has buffered. */
 static void flow_unpack(const struct flow_pup_context *context)
 {
     struct flow_pup_head head;

@@ -110,6 +110,7 @@ static void graph_weigh_edges(struct graph *g)
     g->start[g->problem->objects] = (int32_t)ends;
 }
 
+/* Makes the graph that a partitioner divides, with integers as its weights. */
 static void graph_init(struct graph *g, const skua_strategy_problem *problem)
 {
     size_t n = (size_t)problem->objects + 1, ends;

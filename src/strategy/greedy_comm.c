@@ -30,6 +30,8 @@ struct greedy_comm {
     int32_t                     *to;
 };
 
+/* Finds the PEs of the objects that object @p i exchanges messages with, and the time that it would
+ * save on each of them. */
 static void greedy_comm_find(struct greedy_comm *g, uint32_t i)
 {
     g->founds = 0;
@@ -57,6 +59,8 @@ static double greedy_comm_end(const struct greedy_comm *g, int32_t pe, double lo
     return g->loads.time[pe] + load * g->loads.rate[pe];
 }
 
+/* Returns the PE for object @p i: of those that would end soon enough, the one that saves most time
+ * of messages. */
 static int32_t greedy_comm_pick(struct greedy_comm *g, uint32_t i)
 {
     double  load = g->loads.load[i];

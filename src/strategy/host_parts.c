@@ -27,6 +27,7 @@ static int32_t host_parts_number(int32_t *part, const skua_strategy_problem *who
     return parts;
 }
 
+/* Lists the PEs of each part. */
 static void host_parts_list_pes(struct ski_host_parts *parts, const int32_t *part)
 {
     const skua_strategy_problem *whole = parts->whole;
@@ -165,6 +166,7 @@ struct host_part {
     int32_t              *to;
 };
 
+/* Lists the objects of each part, and finds where the edges of each object begin. */
 static void host_parts_list_objects(struct host_part_lists      *lists,
                                     const struct ski_host_parts *parts, const int32_t *group)
 {

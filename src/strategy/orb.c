@@ -176,6 +176,7 @@ static void orb_order_pes(struct orb *o)
     free(fill);
 }
 
+/* Lists the movable objects that have a position.  Returns their number. */
 static uint32_t orb_collect(struct orb *o)
 {
     const skua_strategy_problem *problem = o->problem;
@@ -194,6 +195,8 @@ static uint32_t orb_collect(struct orb *o)
     return n;
 }
 
+/* Assigns the objects without a position, the longest first, each to the PE that ends first with
+ * it. */
 static void orb_assign_rest(struct orb *o)
 {
     struct ski_pe_heaps heaps;

@@ -53,6 +53,7 @@ struct refine_attempt {
     double                     limit;
 };
 
+/* Lists the objects of PEs whose time is longer than @p tolerated, by PE and by descending load. */
 static void refine_lists_init(struct refine_lists *lists, const struct ski_loads *loads,
                               const skua_strategy_problem *problem, double tolerated)
 {

@@ -111,6 +111,8 @@ struct topology_matrix {
     bool    *fixed; /* the group has objects that cannot move */
 };
 
+/* Sums the time of messages between any two groups, and the time to move what is on each host, by
+ * group. */
 static void topology_matrix_init(struct topology_matrix *m, const struct topology_run *run)
 {
     size_t hosts = (size_t)run->top->pes;
@@ -187,6 +189,7 @@ static bool topology_exchange(struct topology_matrix *m, const struct topology_r
     return true;
 }
 
+/* Exchanges the hosts of pairs of groups for as long as that pays. */
 static void topology_exchange_groups(struct topology_run *run)
 {
     struct topology_matrix m;

@@ -7,7 +7,6 @@
 
 #include "tests/tap.h"
 #include "transport/keepalive.h"
-#include "transport/sockaddr.h"
 
 static struct sockaddr_storage sockaddrs_test_make(uint32_t ip, uint16_t port)
 {

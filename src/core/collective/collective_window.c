@@ -9,7 +9,6 @@
 #include "core/collective/reduction.h"
 #include "core/collective/reduction_order.h"
 #include "core/collective/reduction_slot.h"
-#include "core/pe/builtin.h"
 #include "core/net/net.h"
 #include "core/pe/handler.h"
 #include "core/message/message.h"

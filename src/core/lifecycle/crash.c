@@ -9,7 +9,6 @@
 #include <string.h>
 #include <time.h>
 
-#include "base/arch.h"
 #include "base/config.h"
 #include "base/memory.h"
 #include "boot/crash_report.h"

@@ -6,8 +6,6 @@
 
 #include <stddef.h>
 
-#include "base/clock.h"
-
 static void deferred_ack_none(struct ski_deferred_ack *ack)
 {
     ack->calls   = NULL;

@@ -3,7 +3,6 @@
  */
 #include "core/net/deferred_ack.h"
 
-#include "base/clock.h"
 #include "tests/tap.h"
 
 static struct ski_deferred_ack ack;

@@ -8,7 +8,6 @@
 #include "core/pe/code_address.h"
 #include "core/pe/pe.h"
 #include "core/sched/thread.h"
-#include "core/sched/wait.h"
 
 #define DEPTH 3 /* calls of the PE's own stack that are named       */
 #define KINDS 4 /* of waiting user threads that are listed one by one */

@@ -5,7 +5,6 @@
 
 #include <stdatomic.h>
 
-#include "objects/location/claim.h"
 #include "objects/location/closing.h"
 #include "tests/tap.h"
 #include "tests/unit_job.h"

@@ -4,7 +4,6 @@
 
 #include <string.h>
 
-#include "base/arch.h"
 #include "base/assert.h"
 #include "base/clock.h"
 #include "core/message/message.h"

@@ -6,7 +6,6 @@
 
 #include "base/assert.h"
 #include "core/pe/pe.h"
-#include "onesided/pe/onesided_pe.h"
 
 _Static_assert(SKI_ACCUMULATE_CHUNK <= UINT16_MAX && SKI_STRIPES <= UINT16_MAX, "16 bits do");
 

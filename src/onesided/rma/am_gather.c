@@ -7,7 +7,6 @@
 #include "base/assert.h"
 #include "base/memory.h"
 #include "core/net/zcopy_send.h"
-#include "core/sched/wait.h"
 #include "onesided/rma/iov.h"
 
 #define AM_GATHER_HEADER_ROOM 1024 /* of a packet, for everything but its data and a signal's */

@@ -6,7 +6,6 @@
 
 #include "base/assert.h"
 #include "base/config.h"
-#include "core/sched/wait.h"
 #include "onesided/pe/external_thread.h"
 #include "onesided/region/rkey_cache.h"
 #include "onesided/rma/am_gather.h"

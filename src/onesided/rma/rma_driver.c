@@ -10,7 +10,6 @@
 #include "base/memory.h"
 #include "core/message/message.h"
 #include "core/pe/handler.h"
-#include "core/sched/wait.h"
 #include "onesided/pe/external_thread.h"
 #include "onesided/region/rkey_cache.h"
 #include "onesided/rma/am_origin.h"

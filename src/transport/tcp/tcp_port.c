@@ -19,7 +19,6 @@
 #include "transport/keepalive.h"
 #include "transport/listener.h"
 #include "transport/netif.h"
-#include "transport/sockaddr.h"
 #include "transport/tcp/tcp.h"
 
 #define TCP_DEFER_SECONDS                                                                          \
