@@ -16,7 +16,8 @@
 #define BODY_BYTES   400 /* memory of a solve for each body, about */
 #define KEEP_MAX     ((size_t)1 << 30) /* bytes; more than INT_MAX would be trimmed */
 
-static const char *const phase_names[PHASES] = {"tree", "up", "near", "far", "down", "wait"};
+static const char *const phase_names[PHASES] = {"tree", "up",   "near", "far",
+                                                "down", "wait", "help"};
 
 /* The fastest solve. */
 struct run_best {

@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-#include "solve_work.h"
+#include "help.h"
 
 /* ---- what this PE has ----------------------------------------------------------------------- */
 
@@ -14,7 +14,7 @@ static void solve_find_shared(struct solver *s)
     struct solve_work *w = s->work;
 
     w->shared  = solve_alloc(s, (size_t)s->tree.nodes, sizeof *w->shared);
-    w->mine    = solve_alloc(s, (size_t)s->tree.nodes, sizeof *w->mine);
+    w->mine    = solve_share(s, (size_t)s->tree.nodes, sizeof *w->mine);
     w->shareds = 0;
     for (int32_t i = 0; i < s->tree.nodes; i++) {
         const struct node *node = &s->tree.node[i];
@@ -45,19 +45,22 @@ static void solve_sort_targets(struct solver *s)
 
 static void solve_set_up(struct solver *s)
 {
-    struct solve_work *w      = s->work;
-    size_t             stride = (size_t)solve_stride(s);
+    struct solve_work *w          = s->work;
+    size_t             stride     = (size_t)solve_stride(s);
+    size_t             directions = (size_t)translate_directions(&s->translator);
 
     solve_find_shared(s);
     solve_sort_targets(s);
-    w->multipole_of = solve_alloc(s, (size_t)s->tree.nodes, sizeof *w->multipole_of);
-    w->bodies_of    = solve_alloc(s, (size_t)s->tree.leaves, sizeof *w->bodies_of);
+    w->multipole_of = solve_share(s, (size_t)s->tree.nodes, sizeof *w->multipole_of);
+    w->bodies_of    = solve_share(s, (size_t)s->tree.leaves, sizeof *w->bodies_of);
     w->target_of    = solve_alloc(s, (size_t)s->tree.nodes, sizeof *w->target_of);
-    w->multipole    = solve_alloc(s, (size_t)s->lists.targets * stride, sizeof *w->multipole);
-    w->local        = solve_alloc(s, (size_t)s->lists.targets * stride, sizeof *w->local);
-    w->total        = solve_alloc(s, (size_t)w->shareds * stride, sizeof *w->total);
-    s->body         = solve_alloc(s, (size_t)s->n, sizeof *s->body);
-    s->field        = solve_alloc(s, (size_t)s->n, sizeof *s->field);
+    w->multipole    = solve_share(s, (size_t)s->lists.targets * stride, sizeof *w->multipole);
+    w->local        = solve_share(s, (size_t)s->lists.targets * stride, sizeof *w->local);
+    w->total        = solve_share(s, (size_t)w->shareds * stride, sizeof *w->total);
+    w->rests        = s->comm->shares ? solve_chunks(s) : 1;
+    w->rest         = solve_share(s, (size_t)w->rests * directions, sizeof *w->rest);
+    s->body         = solve_share(s, (size_t)s->n, sizeof *s->body);
+    s->field        = solve_share(s, (size_t)s->n, sizeof *s->field);
     for (int64_t i = 0; i < s->n; i++)
         s->body[i] = s->traveller[i].body;
     for (int32_t i = 0; i < s->tree.nodes; i++)
@@ -72,22 +75,23 @@ static void solve_set_up(struct solver *s)
 
 static void solve_free(struct solver *s)
 {
-    struct solve_work *w = s->work;
+    struct solve_work *w    = s->work;
+    struct comm       *comm = s->comm;
 
     tree_free(&s->tree);
     free(s->traveller);
-    free(s->body);
-    free(s->field);
-    free(w->multipole_of);
-    free(w->bodies_of);
-    free(w->mine);
+    comm->free(comm, s->body);
+    comm->free(comm, s->field);
+    comm->free(comm, w->multipole_of);
+    comm->free(comm, w->bodies_of);
+    comm->free(comm, w->mine);
     free(w->target_of);
-    free(w->multipole);
-    free(w->local);
-    free(w->total);
+    comm->free(comm, w->multipole);
+    comm->free(comm, w->local);
+    comm->free(comm, w->total);
     free(w->shared);
     free(w->by_level);
-    free(w->rest);
+    comm->free(comm, w->rest);
 }
 
 /* ---- a solve -------------------------------------------------------------------------------- */
@@ -139,17 +143,25 @@ static void solve_passes(struct solver *s, double *from, double *waited)
     solve_clock(s, PHASE_UP, from, waited);
     if (first)
         solve_wait_all(s, &shared);
-    solve_near(s, true);
+    help_run(s, ROUND_NEAR);
     solve_clock(s, PHASE_NEAR, from, waited);
-    solve_far(s, true);
+    help_run(s, ROUND_FAR);
+    solve_clock(s, PHASE_FAR, from, waited);
     if (!first)
         solve_wait_all(s, &shared);
-    solve_far(s, false);
+    help_finish(s, ROUND_NEAR);
+    help_run(s, ROUND_GHOSTS);
+    solve_clock(s, PHASE_NEAR, from, waited);
+    help_finish(s, ROUND_FAR);
+    help_run(s, ROUND_OTHERS);
+    help_finish(s, ROUND_OTHERS);
     solve_clock(s, PHASE_FAR, from, waited);
     solve_down(s);
+    help_finish(s, ROUND_GHOSTS);
+    help_run(s, ROUND_LEAVES);
+    help_finish(s, ROUND_LEAVES);
     solve_clock(s, PHASE_DOWN, from, waited);
-    solve_near(s, false);
-    solve_clock(s, PHASE_NEAR, from, waited);
+    help_others(s);
     free(ghosts.at);
     free(multipoles.at);
     free(shared.at);
@@ -157,7 +169,9 @@ static void solve_passes(struct solver *s, double *from, double *waited)
 
 void solver_create(struct solver *s, struct comm *comm, const struct solve_rule *rule)
 {
-    *s = (struct solver){.comm = comm, .rule = *rule};
+    *s           = (struct solver){.comm = comm, .pe = comm->pe, .rule = *rule, .lists.comm = comm};
+    comm->shares = comm->shares && !rule->no_help;
+    s->board     = comm->shares ? comm->board(comm, comm->pe) : solve_alloc(s, 1, sizeof *s->board);
     expansion_init(&s->expansion, rule->order);
     s->work  = solve_alloc(s, 1, sizeof *s->work);
     s->speed = solve_alloc(s, (size_t)comm->pes, sizeof *s->speed);
@@ -189,9 +203,10 @@ void solver_run(struct solver *s, struct traveller *body, int64_t n)
     double from = s->comm->time(), waited = 0;
 
     solve_reset(s);
+    help_reset(s);
     solve_prepare(s, body, n);
     solve_passes(s, &from, &waited);
-    if (s->comm->pes > 1)
+    if (s->comm->pes > 1 && !s->comm->shares)
         solve_measure_speeds(s);
     s->comm->done(s->comm);
 }
@@ -208,4 +223,6 @@ void solver_free(struct solver *s)
     translator_free(&s->translator);
     free(s->speed);
     free(s->work);
+    if (!s->comm->shares)
+        free(s->board);
 }
