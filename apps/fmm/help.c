@@ -29,7 +29,7 @@ static bool help_take(struct solver *s, struct help_board *board, enum round rou
 
 void help_run(struct solver *s, enum round round)
 {
-    int32_t tasks = solve_chunks(s);
+    int32_t tasks = solve_tasks(s, round);
 
     if (round == ROUND_NEAR) { /* nothing in these structs changes any more */
         s->board->solver = *s;
@@ -45,7 +45,7 @@ void help_finish(struct solver *s, enum round round)
     double from = s->comm->time();
 
     while (atomic_load_explicit(&s->board->round[round].complete, memory_order_acquire) <
-           solve_chunks(s))
+           solve_tasks(s, round))
         s->comm->yield(s->comm);
     s->seconds[PHASE_WAIT] += s->comm->time() - from;
 }

@@ -7,7 +7,9 @@
 #include "near.h"
 #include "solve_work.h"
 
-#define CHUNK      64 /* targets whose expansions, and those of their sources, fit into the cache */
+#define NEAR_CHUNK 16 /* targets of a task of pairs */
+#define FAR_CHUNK  64 /* targets whose expansions, and sources, fit into the cache */
+#define FAR_TASKS  64 /* of a PE with many targets: what a task leaves over takes longer */
 #define POLL_EVERY 4
 
 static int solve_octant(const struct node *node)
@@ -292,14 +294,24 @@ static void solve_leaves_chunk(struct solver *s, int32_t first, int32_t end)
             solve_down_leaf(s, t);
 }
 
-int32_t solve_chunks(const struct solver *s)
+/* Returns the number of targets of a task. */
+static int32_t solve_task_targets(const struct solver *s, enum round round)
 {
-    return (s->lists.targets + CHUNK - 1) / CHUNK;
+    if (round != ROUND_FAR && round != ROUND_OTHERS)
+        return NEAR_CHUNK;
+    return FAR_CHUNK * (s->lists.targets / (FAR_CHUNK * FAR_TASKS) + 1);
+}
+
+int32_t solve_tasks(const struct solver *s, enum round round)
+{
+    int32_t each = solve_task_targets(s, round);
+
+    return (s->lists.targets + each - 1) / each;
 }
 
 void solve_task(struct solver *s, enum round round, int32_t task)
 {
-    int32_t            first = task * CHUNK, end = first + CHUNK;
+    int32_t            each = solve_task_targets(s, round), first = task * each, end = first + each;
     struct solve_rest *rest = s->work->rest;
 
     if (s->work->rests > 1)
@@ -311,7 +323,9 @@ void solve_task(struct solver *s, enum round round, int32_t task)
     else if (round == ROUND_NEAR || round == ROUND_GHOSTS)
         solve_near_chunk(s, first, end, round == ROUND_NEAR);
     else
-        solve_far_chunk(s, first, end, round == ROUND_FAR, rest);
+        for (; first < end; first += FAR_CHUNK)
+            solve_far_chunk(s, first, first + FAR_CHUNK < end ? first + FAR_CHUNK : end,
+                            round == ROUND_FAR, rest);
 }
 
 void solve_down(struct solver *s)

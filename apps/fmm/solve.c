@@ -6,6 +6,8 @@
 
 #include "help.h"
 
+#define CACHE_LINE 64
+
 /* ---- what this PE has ----------------------------------------------------------------------- */
 
 /* Finds the boxes whose leaves belong to several PEs. */
@@ -14,16 +16,10 @@ static void solve_find_shared(struct solver *s)
     struct solve_work *w = s->work;
 
     w->shared  = solve_alloc(s, (size_t)s->tree.nodes, sizeof *w->shared);
-    w->mine    = solve_share(s, (size_t)s->tree.nodes, sizeof *w->mine);
     w->shareds = 0;
-    for (int32_t i = 0; i < s->tree.nodes; i++) {
-        const struct node *node = &s->tree.node[i];
-
-        if (tree_shared(&s->tree, node))
+    for (int32_t i = 0; i < s->tree.nodes; i++)
+        if (tree_shared(&s->tree, &s->tree.node[i]))
             w->shared[w->shareds++] = i;
-        else
-            w->mine[i] = tree_owner(&s->tree, node) == s->comm->pe;
-    }
 }
 
 /* Sorts the targets by level. */
@@ -43,24 +39,65 @@ static void solve_sort_targets(struct solver *s)
         w->by_level[place[s->tree.node[l->target[t].node].level]++] = t;
 }
 
+/* Takes @p n elements of @p bytes from the memory that helpers can access. */
+static void *solve_take(struct solve_memory *m, size_t n, size_t bytes)
+{
+    size_t from = m->used;
+
+    m->used += (n * bytes / CACHE_LINE + 1) * CACHE_LINE;
+    return m->used <= m->room ? m->at + from : NULL;
+}
+
+/* Places the arrays that tasks use. */
+static void solve_place_arrays(struct solver *s)
+{
+    struct solve_work   *w          = s->work;
+    struct solve_memory *m          = &w->memory;
+    size_t               nodes      = (size_t)s->tree.nodes;
+    size_t               numbers    = (size_t)s->lists.targets * (size_t)solve_stride(s);
+    size_t               directions = (size_t)translate_directions(&s->translator);
+
+    m->used         = 0;
+    w->rests        = s->comm->shares ? solve_tasks(s, ROUND_FAR) : 1;
+    w->mine         = solve_take(m, nodes, sizeof *w->mine);
+    w->multipole_of = solve_take(m, nodes, sizeof *w->multipole_of);
+    w->bodies_of    = solve_take(m, (size_t)s->tree.leaves, sizeof *w->bodies_of);
+    w->multipole    = solve_take(m, numbers, sizeof *w->multipole);
+    w->local        = solve_take(m, numbers, sizeof *w->local);
+    w->total        = solve_take(m, (size_t)w->shareds * (size_t)solve_stride(s), sizeof *w->total);
+    w->rest         = solve_take(m, (size_t)w->rests * directions, sizeof *w->rest);
+    s->field        = solve_take(m, (size_t)s->n, sizeof *s->field);
+    s->body         = solve_take(m, (size_t)s->n, sizeof *s->body);
+}
+
+/* Allocates the arrays that tasks use, in memory that is kept for the next solve. */
+static void solve_share(struct solver *s)
+{
+    struct solve_memory *m = &s->work->memory;
+
+    solve_place_arrays(s);
+    if (m->used > m->room) {
+        s->comm->free(s->comm, m->at);
+        m->room = m->used + m->used / 8;
+        m->at   = s->comm->alloc(s->comm, m->room);
+        solve_require(s, m->at != NULL);
+        solve_place_arrays(s);
+    }
+    memset(m->at, 0, (size_t)((char *)s->body - m->at));
+}
+
 static void solve_set_up(struct solver *s)
 {
-    struct solve_work *w          = s->work;
-    size_t             stride     = (size_t)solve_stride(s);
-    size_t             directions = (size_t)translate_directions(&s->translator);
+    struct solve_work *w      = s->work;
+    size_t             stride = (size_t)solve_stride(s);
 
     solve_find_shared(s);
     solve_sort_targets(s);
-    w->multipole_of = solve_share(s, (size_t)s->tree.nodes, sizeof *w->multipole_of);
-    w->bodies_of    = solve_share(s, (size_t)s->tree.leaves, sizeof *w->bodies_of);
-    w->target_of    = solve_alloc(s, (size_t)s->tree.nodes, sizeof *w->target_of);
-    w->multipole    = solve_share(s, (size_t)s->lists.targets * stride, sizeof *w->multipole);
-    w->local        = solve_share(s, (size_t)s->lists.targets * stride, sizeof *w->local);
-    w->total        = solve_share(s, (size_t)w->shareds * stride, sizeof *w->total);
-    w->rests        = s->comm->shares ? solve_chunks(s) : 1;
-    w->rest         = solve_share(s, (size_t)w->rests * directions, sizeof *w->rest);
-    s->body         = solve_share(s, (size_t)s->n, sizeof *s->body);
-    s->field        = solve_share(s, (size_t)s->n, sizeof *s->field);
+    solve_share(s);
+    w->target_of = solve_alloc(s, (size_t)s->tree.nodes, sizeof *w->target_of);
+    for (int32_t i = 0; i < s->tree.nodes; i++)
+        w->mine[i] = tree_owner(&s->tree, &s->tree.node[i]) == s->pe &&
+                     !tree_shared(&s->tree, &s->tree.node[i]);
     for (int64_t i = 0; i < s->n; i++)
         s->body[i] = s->traveller[i].body;
     for (int32_t i = 0; i < s->tree.nodes; i++)
@@ -75,23 +112,13 @@ static void solve_set_up(struct solver *s)
 
 static void solve_free(struct solver *s)
 {
-    struct solve_work *w    = s->work;
-    struct comm       *comm = s->comm;
+    struct solve_work *w = s->work;
 
     tree_free(&s->tree);
     free(s->traveller);
-    comm->free(comm, s->body);
-    comm->free(comm, s->field);
-    comm->free(comm, w->multipole_of);
-    comm->free(comm, w->bodies_of);
-    comm->free(comm, w->mine);
     free(w->target_of);
-    comm->free(comm, w->multipole);
-    comm->free(comm, w->local);
-    comm->free(comm, w->total);
     free(w->shared);
     free(w->by_level);
-    comm->free(comm, w->rest);
 }
 
 /* ---- a solve -------------------------------------------------------------------------------- */
@@ -191,10 +218,9 @@ static void solve_reset(struct solver *s)
     memcpy(s->work->parcel, kept.parcel, sizeof kept.parcel);
     memcpy(s->work->window, kept.window, sizeof kept.window);
     memcpy(s->work->window_bytes, kept.window_bytes, sizeof kept.window_bytes);
+    s->work->memory = kept.memory;
     memset(s->seconds, 0, sizeof s->seconds);
     s->traveller = NULL;
-    s->body      = NULL;
-    s->field     = NULL;
     solve_clear_parcels(s);
 }
 
@@ -215,6 +241,7 @@ void solver_free(struct solver *s)
 {
     solve_free(s);
     lists_free(&s->lists);
+    s->comm->free(s->comm, s->work->memory.at);
     for (int t = 0; t < TRANSFERS; t++) {
         for (int pe = 0; pe < s->comm->pes; pe++)
             free(s->work->parcel[t][pe].block);

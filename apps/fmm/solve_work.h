@@ -46,7 +46,14 @@ struct solve_rest {
     int32_t           n;
 };
 
+/* Memory that helpers can access. */
+struct solve_memory {
+    char  *at;
+    size_t used, room; /* bytes */
+};
+
 struct solve_work {
+    struct solve_memory  memory;            /* of the arrays that tasks use: */
     const double       **multipole_of;      /* address of the multipoles of each box, or NULL */
     const struct body  **bodies_of;         /* bodies of each leaf, by its number, or NULL */
     bool                *mine;              /* for each box: this PE owns all of its leaves */
@@ -82,16 +89,6 @@ static inline void solve_require(const struct solver *s, bool good)
 static inline void *solve_alloc(const struct solver *s, size_t n, size_t bytes)
 {
     void *at = huge_malloc((n + 1) * bytes);
-
-    solve_require(s, at != NULL);
-    memset(at, 0, (n + 1) * bytes);
-    return at;
-}
-
-/* Allocates @p n elements of @p bytes that are zero, which helpers can access. */
-static inline void *solve_share(const struct solver *s, size_t n, size_t bytes)
-{
-    void *at = s->comm->alloc(s->comm, (n + 1) * bytes);
 
     solve_require(s, at != NULL);
     memset(at, 0, (n + 1) * bytes);
@@ -178,8 +175,8 @@ void solve_add_shared(struct solver *s, const struct solve_sizes *sizes);
 /** Computes the multipoles of all boxes of this PE from its bodies. */
 void solve_up(struct solver *s);
 
-/** Returns the number of chunks of targets, each of which is a task of every round (help.h). */
-int32_t solve_chunks(const struct solver *s);
+/** Returns the number of tasks of a round, each of which is a chunk of targets (help.h). */
+int32_t solve_tasks(const struct solver *s, enum round round);
 
 /** Computes a task of a round. */
 void solve_task(struct solver *s, enum round round, int32_t task);
