@@ -10,6 +10,7 @@
 #define NEAR_CHUNK 16 /* targets of a task of pairs */
 #define FAR_CHUNK  64 /* targets whose expansions, and sources, fit into the cache */
 #define FAR_TASKS  64 /* of a PE with many targets: what a task leaves over takes longer */
+#define REST_TASKS 8  /* whose rests are one task */
 #define POLL_EVERY 4
 
 static int solve_octant(const struct node *node)
@@ -203,17 +204,30 @@ static void solve_far_chunk(struct solver *s, int32_t first, int32_t end, bool o
     free(place);
 }
 
-/* Translates what waits, of all chunks in turn. */
-static void solve_far_rest(struct solver *s)
+/* Translates what waits in the rests from @p first on, in steps of @p step, as long as it fills the
+ * lanes.  What does not waits in the first of them. */
+static void solve_join_rests(struct solver *s, int32_t first, int32_t end, int32_t step)
 {
-    int                directions = translate_directions(&s->translator);
-    struct solve_rest *all        = s->work->rest;
+    int32_t            directions = translate_directions(&s->translator);
+    struct solve_rest *to         = s->work->rest + (size_t)first * (size_t)directions;
 
-    for (int32_t i = directions; i < s->work->rests * directions; i++)
-        solve_translate_all(s, &all[i % directions], i % directions, all[i].pair, all[i].n);
-    for (int d = 0; d < directions; d++)
-        if (all[d].n > 0)
-            solve_translate(s, d, all[d].pair, all[d].n);
+    for (int32_t i = first + step; i < end && i < s->work->rests; i += step) {
+        const struct solve_rest *from = s->work->rest + (size_t)i * (size_t)directions;
+
+        for (int32_t d = 0; d < directions; d++)
+            solve_translate_all(s, &to[d], d, from[d].pair, from[d].n);
+    }
+}
+
+/* Translates what still waits when ROUND_REST is complete. */
+static void solve_last_rest(struct solver *s)
+{
+    const struct solve_rest *rest = s->work->rest;
+
+    solve_join_rests(s, 0, s->work->rests, REST_TASKS);
+    for (int d = 0; d < translate_directions(&s->translator); d++)
+        if (rest[d].n > 0)
+            solve_translate(s, d, rest[d].pair, rest[d].n);
 }
 
 /* Larger leaves act on boxes. */
@@ -306,6 +320,8 @@ int32_t solve_tasks(const struct solver *s, enum round round)
 {
     int32_t each = solve_task_targets(s, round);
 
+    if (round == ROUND_REST)
+        return (s->work->rests + REST_TASKS - 1) / REST_TASKS;
     return (s->lists.targets + each - 1) / each;
 }
 
@@ -318,7 +334,9 @@ void solve_task(struct solver *s, enum round round, int32_t task)
         rest += (size_t)task * (size_t)translate_directions(&s->translator);
     if (end > s->lists.targets)
         end = s->lists.targets;
-    if (round == ROUND_LEAVES)
+    if (round == ROUND_REST)
+        solve_join_rests(s, task * REST_TASKS, (task + 1) * REST_TASKS, 1);
+    else if (round == ROUND_LEAVES)
         solve_leaves_chunk(s, first, end);
     else if (round == ROUND_NEAR || round == ROUND_GHOSTS)
         solve_near_chunk(s, first, end, round == ROUND_NEAR);
@@ -330,7 +348,7 @@ void solve_task(struct solver *s, enum round round, int32_t task)
 
 void solve_down(struct solver *s)
 {
-    solve_far_rest(s);
+    solve_last_rest(s);
     solve_coarse(s);
     solve_images(s);
     for (int level = 1; level <= LEVELS_MAX; level++)

@@ -58,7 +58,7 @@ static void solve_place_arrays(struct solver *s)
     size_t               directions = (size_t)translate_directions(&s->translator);
 
     m->used         = 0;
-    w->rests        = s->comm->shares ? solve_tasks(s, ROUND_FAR) : 1;
+    w->rests        = s->comm->shares && s->lists.targets > 0 ? solve_tasks(s, ROUND_FAR) : 1;
     w->mine         = solve_take(m, nodes, sizeof *w->mine);
     w->multipole_of = solve_take(m, nodes, sizeof *w->multipole_of);
     w->bodies_of    = solve_take(m, (size_t)s->tree.leaves, sizeof *w->bodies_of);
@@ -182,6 +182,8 @@ static void solve_passes(struct solver *s, double *from, double *waited)
     help_finish(s, ROUND_FAR);
     help_run(s, ROUND_OTHERS);
     help_finish(s, ROUND_OTHERS);
+    help_run(s, ROUND_REST);
+    help_finish(s, ROUND_REST);
     solve_clock(s, PHASE_FAR, from, waited);
     solve_down(s);
     help_finish(s, ROUND_GHOSTS);

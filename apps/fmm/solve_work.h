@@ -18,12 +18,13 @@
 #include "common/huge_pages.h"
 #include "solve.h"
 
-/* The rounds of a solve; a round of pairs of bodies precedes one of translations. */
+/* The rounds of a solve. */
 enum round {
     ROUND_NEAR,   /* pairs of bodies within a PE */
     ROUND_FAR,    /* translations within a PE */
     ROUND_GHOSTS, /* pairs with ghosts */
     ROUND_OTHERS, /* translations of multipoles of other PEs */
+    ROUND_REST,   /* translations that tasks of both rounds have left over */
     ROUND_LEAVES, /* local expansions and multipoles to bodies */
     ROUNDS
 };
@@ -68,7 +69,7 @@ struct solve_work {
     int32_t             *by_level; /* targets, sorted by level */
     int32_t              level_first[LEVELS_MAX + 2];
     struct solve_rest   *rest;  /* translations that wait, for each direction (passes.c), */
-    int32_t              rests; /* of each chunk if PEs help each other, else of all */
+    int32_t              rests; /* of each task if PEs help each other, else of all */
 };
 
 /* Bytes that each PE (rows) puts to each PE (columns) in a transfer.  The ranges that a PE receives
