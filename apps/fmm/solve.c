@@ -185,8 +185,8 @@ static void solve_passes(struct solver *s, double *from, double *waited)
     help_run(s, ROUND_REST);
     help_finish(s, ROUND_REST);
     solve_clock(s, PHASE_FAR, from, waited);
+    help_finish(s, ROUND_GHOSTS); /* which add to the fields, too */
     solve_down(s);
-    help_finish(s, ROUND_GHOSTS);
     help_run(s, ROUND_LEAVES);
     help_finish(s, ROUND_LEAVES);
     solve_clock(s, PHASE_DOWN, from, waited);
