@@ -73,6 +73,11 @@ for kind in "--shape=plummer" "--periodic --particles=1600"; do
     case $SANITIZED in *thread*) continue ;; esac
     job $pes 1 $arguments --no-overlap
     ok "$pes PEs, processes: $kind" same_energy "$sample"
+    energy=$(printf '%s\n' "$out" | sed -n 's/^result: \(energy [^,]*\),.*/\1/p')
+    job $pes 1 $arguments
+    ok "and the same result, whichever PEs help which" has "$out" "^result: $energy,"
+    job $pes 1 $arguments --no-help
+    ok "and without help" same_energy "$sample"
   done
 done
 case $SANITIZED in

@@ -11,8 +11,10 @@
 #define FMM_COMM_H
 
 #include <skua/layout.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 
 /** The transfers, in the order in which they begin. */
 enum transfer {
@@ -23,9 +25,12 @@ enum transfer {
     TRANSFERS
 };
 
+struct help_board;
+
 /** One PE's view of a job. */
 struct comm {
-    int pe, pes;
+    int  pe, pes;
+    bool shares; /* some other PEs can access the memory of alloc(), at the same addresses */
 
     /** Replaces @p n numbers by their sums over all PEs.  Collective. */
     void (*sum_counts)(struct comm *comm, int64_t *at, size_t n);
@@ -48,10 +53,32 @@ struct comm {
     void (*wait)(struct comm *comm, enum transfer transfer);
     /** Waits until all PEs have received all puts.  Collective. */
     void (*done)(struct comm *comm);
+    /** Allocates memory, or returns NULL. */
+    void *(*alloc)(struct comm *comm, size_t bytes);
+    /** Frees memory of alloc(); NULL is allowed. */
+    void (*free)(struct comm *comm, void *memory);
+    /** Returns the memory in which PE @p pe describes its tasks (help.h), or NULL if this PE cannot
+     *  access it.  It is zero at first. */
+    struct help_board *(*board)(struct comm *comm, int pe);
+    /** Lets other PEs proceed when this one has nothing to do; never called unless @p shares. */
+    void (*yield)(struct comm *comm);
     /** Returns the time in seconds. */
     double (*time)(void);
     /** Prints an error and ends the job. */
     void (*fail)(struct comm *comm, const char *why);
 };
+
+/** Moves @p bytes into a larger piece of memory.  Returns NULL, and leaves them where they are, if
+ *  there is none. */
+static inline void *comm_grow(struct comm *comm, void *memory, size_t bytes, size_t larger)
+{
+    void *grown = comm->alloc(comm, larger);
+
+    if (grown && bytes > 0)
+        memcpy(grown, memory, bytes);
+    if (grown)
+        comm->free(comm, memory);
+    return grown;
+}
 
 #endif

@@ -7,19 +7,24 @@
  * that it expects.  There is no other synchronisation within a solve.
  */
 #include <skua/skua.h>
+#include <sched.h>
 #include <stdlib.h>
 
+#include "common/huge_pages.h"
+#include "help.h"
 #include "run.h"
 
 #define STACK (1 << 20) /* stack size of the solver thread; the kernels keep buffers there */
 
 /* One PE's communication through Skua. */
 struct fmm_comm {
-    struct comm comm;
-    skua_region region[TRANSFERS];
-    skua_region arrived; /* a notification for each transfer */
-    uint64_t    expected[TRANSFERS];
-    skua_handle puts; /* of this PE */
+    struct comm         comm;
+    skua_region         region[TRANSFERS];
+    skua_region         arrived; /* a notification for each transfer */
+    uint64_t            expected[TRANSFERS];
+    skua_handle         puts;   /* of this PE */
+    skua_region         boards; /* the tasks of each PE */
+    struct help_board **board;  /* those that this PE can access, or NULL */
 };
 
 static struct fmm_options options; /* read-only */
@@ -114,23 +119,80 @@ static void fmm_done(struct comm *comm)
     skua_sync();
 }
 
+/* Where PEs share memory, it is in the arena, which all processes of a host have at the same
+ * address. */
+static void *fmm_alloc(struct comm *comm, size_t bytes)
+{
+    return comm->shares ? skua_buffer_alloc(bytes) : huge_malloc(bytes);
+}
+
+static void fmm_release(struct comm *comm, void *memory)
+{
+    if (!comm->shares)
+        free(memory);
+    else if (memory)
+        skua_buffer_free(memory);
+}
+
+static struct help_board *fmm_board(struct comm *comm, int pe)
+{
+    return ((struct fmm_comm *)comm)->board[pe];
+}
+
+static void fmm_yield(struct comm *comm)
+{
+    (void)comm;
+    skua_thread_yield();
+    sched_yield(); /* PEs may share CPUs */
+}
+
 static void fmm_fail(struct comm *comm, const char *why)
 {
     skua_abort("fmm: PE %d: %s", comm->pe, why);
+}
+
+/* Finds the boards of the PEs that share memory with this one. */
+static void fmm_find_boards(struct fmm_comm *c)
+{
+    c->board = calloc((size_t)c->comm.pes, sizeof(struct help_board *));
+    if (!c->board)
+        skua_abort("fmm: PE %d has no memory", skua_pe());
+    for (int pe = 0; pe < c->comm.pes; pe++) {
+        c->board[pe] = skua_gaddr_local(skua_at(c->boards, pe, 0));
+        c->comm.shares |= c->board[pe] && pe != c->comm.pe;
+    }
+    *c->board[c->comm.pe] = (struct help_board){0};
 }
 
 static void fmm_create(struct fmm_comm *c)
 {
     skua_notify *arrived;
 
-    *c = (struct fmm_comm){.comm = {skua_pe(), skua_pes(), fmm_sum_counts, fmm_sum, fmm_max,
-                                    fmm_window, fmm_expect, fmm_put, fmm_poll, fmm_wait, fmm_done,
-                                    skua_time, fmm_fail}};
-    if (skua_region_create(TRANSFERS * sizeof *arrived, &c->arrived))
+    *c      = (struct fmm_comm){0};
+    c->comm = (struct comm){.pe         = skua_pe(),
+                            .pes        = skua_pes(),
+                            .sum_counts = fmm_sum_counts,
+                            .sum        = fmm_sum,
+                            .max        = fmm_max,
+                            .window     = fmm_window,
+                            .expect     = fmm_expect,
+                            .put        = fmm_put,
+                            .poll       = fmm_poll,
+                            .wait       = fmm_wait,
+                            .done       = fmm_done,
+                            .alloc      = fmm_alloc,
+                            .free       = fmm_release,
+                            .board      = fmm_board,
+                            .yield      = fmm_yield,
+                            .time       = skua_time,
+                            .fail       = fmm_fail};
+    if (skua_region_create(TRANSFERS * sizeof *arrived, &c->arrived) ||
+        skua_region_create(sizeof(struct help_board), &c->boards))
         skua_abort("fmm: PE %d has no memory for notifications", skua_pe());
     arrived = skua_region_local(c->arrived);
     for (int i = 0; i < TRANSFERS; i++)
         arrived[i] = (skua_notify)SKUA_NOTIFY_INIT;
+    fmm_find_boards(c);
     skua_sync();
 }
 
@@ -139,7 +201,9 @@ static void fmm_free(struct fmm_comm *c)
     for (int i = 0; i < TRANSFERS; i++)
         if (c->region[i].id)
             skua_region_destroy(c->region[i]);
+    skua_region_destroy(c->boards);
     skua_region_destroy(c->arrived);
+    free(c->board);
 }
 
 static void fmm_run(void *arg)

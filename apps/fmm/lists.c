@@ -11,8 +11,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "common/huge_pages.h"
-
 #define IMAGES_SIDE 5 /* images from -2 to 2 widths */
 
 struct list_walk {
@@ -46,17 +44,16 @@ static int16_t list_image(int x, int y, int z)
 }
 
 /* Makes room for @p needed entries. */
-static bool list_grow(struct list_entry **at, int32_t *room, int32_t needed)
+static bool list_grow(struct comm *comm, struct list_entry **at, int32_t *room, int32_t needed)
 {
     int32_t            more = *room + *room / 2 > needed ? *room + *room / 2 : needed + 4096;
     struct list_entry *grown;
 
     if (needed <= *room)
         return true;
-    grown = realloc(*at, (size_t)more * sizeof *grown);
+    grown = comm_grow(comm, *at, (size_t)*room * sizeof *grown, (size_t)more * sizeof *grown);
     if (!grown)
         return false;
-    huge_advise(grown, (size_t)more * sizeof *grown);
     *at   = grown;
     *room = more;
     return true;
@@ -66,7 +63,7 @@ static void list_add(struct list_walk *w, enum list list, struct list_entry entr
 {
     struct lists *l = w->lists;
 
-    if (l->failed || !list_grow(&l->entry[list], &l->room[list], l->entries[list] + 1)) {
+    if (l->failed || !list_grow(l->comm, &l->entry[list], &l->room[list], l->entries[list] + 1)) {
         l->failed = true;
         return;
     }
@@ -75,7 +72,7 @@ static void list_add(struct list_walk *w, enum list list, struct list_entry entr
 
 static void list_push(struct list_walk *w, struct list_entry entry)
 {
-    if (w->lists->failed || !list_grow(&w->stack, &w->room, w->top + 1)) {
+    if (w->lists->failed || !list_grow(w->lists->comm, &w->stack, &w->room, w->top + 1)) {
         w->lists->failed = true;
         return;
     }
@@ -149,9 +146,9 @@ static bool list_reserve(struct list_walk *w, int32_t n)
     struct lists *l = w->lists;
 
     if (!l->failed)
-        l->failed =
-            !list_grow(&l->entry[LIST_FAR], &l->room[LIST_FAR], l->entries[LIST_FAR] + 8 * n) ||
-            !list_grow(&w->stack, &w->room, w->top + 8 * n);
+        l->failed = !list_grow(l->comm, &l->entry[LIST_FAR], &l->room[LIST_FAR],
+                               l->entries[LIST_FAR] + 8 * n) ||
+                    !list_grow(l->comm, &w->stack, &w->room, w->top + 8 * n);
     return !l->failed;
 }
 
@@ -205,7 +202,8 @@ static void list_add_target(struct list_walk *w, int32_t node)
 
     if (l->targets == l->target_room) {
         int32_t             room   = l->target_room ? 2 * l->target_room : 1024;
-        struct list_target *target = realloc(l->target, (size_t)room * sizeof *target);
+        struct list_target *target = comm_grow(
+            l->comm, l->target, (size_t)l->targets * sizeof *target, (size_t)room * sizeof *target);
 
         if (!target) {
             l->failed = true;
@@ -269,14 +267,14 @@ bool lists_build(struct lists *lists, const struct tree *tree, const struct list
             for (int x = -images; x <= images; x++)
                 list_push(&w, (struct list_entry){0, list_image(x, y, z), 0});
     list_walk_box(&w, 0, (struct list_range){0, w.top}, (struct list_range){w.top, w.top});
-    free(w.stack);
+    lists->comm->free(lists->comm, w.stack);
     return !lists->failed;
 }
 
 void lists_free(struct lists *lists)
 {
     for (int list = 0; list < LISTS; list++)
-        free(lists->entry[list]);
-    free(lists->target);
-    *lists = (struct lists){0};
+        lists->comm->free(lists->comm, lists->entry[list]);
+    lists->comm->free(lists->comm, lists->target);
+    *lists = (struct lists){.comm = lists->comm};
 }

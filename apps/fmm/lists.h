@@ -41,6 +41,7 @@ struct list_target {
 };
 
 struct lists {
+    struct comm        *comm;   /* which has their memory */
     struct list_target *target; /* boxes with leaves of this PE, parents before children */
     int32_t             targets;
     struct list_entry  *entry[LISTS];
@@ -56,7 +57,8 @@ struct list_rule {
     int64_t few; /* a box with at most so many bodies acts on larger leaves by its bodies */
 };
 
-/** Finds the lists of boxes that contain the leaves from @p first to @p end.  @p lists are zero, or
+/** Finds the lists of boxes that contain the leaves from @p first to @p end.  @p lists are zero but
+ *  for comm, or
  *  lists that have been built before, whose memory is used again.  Returns false if there is no
  *  memory. */
 bool lists_build(struct lists *lists, const struct tree *tree, const struct list_rule *rule,

@@ -37,6 +37,7 @@ static bool options_complete(struct fmm_options *o)
     o->rule.separation = (int)o->separation;
     o->rule.periodic   = o->periodic;
     o->rule.no_overlap = o->no_overlap;
+    o->rule.no_help    = o->no_help;
     accuracy_choose(&o->rule, o->error);
     return true;
 }
@@ -57,6 +58,8 @@ bool options_read(struct fmm_options *o, int argc, char **argv)
         ARGUMENT_REPEAT(&o->repeat, "number of solves; the fastest counts (default: 1)"),
         {"no-overlap", ARGUMENT_FLAG, &o->no_overlap, 0, 0, NULL,
          "wait for other PEs before computing pairs of particles"},
+        {"no-help", ARGUMENT_FLAG, &o->no_help, 0, 0, NULL,
+         "PEs that have finished do not help others of their host"},
         {"check", ARGUMENT_NUMBER, &o->check, 0, 1000000, "N",
          "particles that are compared with the sum over all pairs\n(default: 500; 0: none)"},
         {"order", ARGUMENT_NUMBER, &o->order, ORDER_MIN, ORDER_MAX, "P",

@@ -12,7 +12,7 @@ struct fmm_options {
     double             error;
     struct bodies_rule bodies;
     struct solve_rule  rule;
-    bool               no_overlap, periodic;
+    bool               no_overlap, no_help, periodic;
     char               shape[ARGUMENT_WORD_BYTES], charges[ARGUMENT_WORD_BYTES];
     char               series[ARGUMENT_WORD_BYTES];
 };

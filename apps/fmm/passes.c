@@ -7,7 +7,10 @@
 #include "near.h"
 #include "solve_work.h"
 
-#define CHUNK      64 /* targets whose expansions, and those of their sources, fit into the cache */
+#define NEAR_CHUNK 16 /* targets of a task of pairs */
+#define FAR_CHUNK  64 /* targets whose expansions, and sources, fit into the cache */
+#define FAR_TASKS  64 /* of a PE with many targets: what a task leaves over takes longer */
+#define REST_TASKS 8  /* whose rests are one task */
 #define POLL_EVERY 4
 
 static int solve_octant(const struct node *node)
@@ -117,26 +120,14 @@ static void solve_near_leaf(struct solver *s, int32_t target, bool own)
         near_add(solve_bodies(s, node), (int)node->count, solve_fields(s, node), list, n);
 }
 
-void solve_near(struct solver *s, bool own)
+static void solve_near_chunk(struct solver *s, int32_t first, int32_t end, bool own)
 {
-    for (int32_t t = 0; t < s->lists.targets; t++)
+    for (int32_t t = first; t < end; t++)
         if (s->tree.node[s->lists.target[t].node].children == 0) {
             solve_near_leaf(s, t, own);
             solve_poll(s, own, t);
         }
 }
-
-/* An entry of LIST_FAR as a translation. */
-struct solve_pair {
-    int32_t from, to;
-};
-
-/* The translations of one direction that do not fill the lanes wait for those of later chunks and
- * of other PEs. */
-struct solve_rest {
-    struct solve_pair pair[LANES];
-    int32_t           n;
-};
 
 static void solve_translate(struct solver *s, int direction, const struct solve_pair *pair, int n)
 {
@@ -151,12 +142,11 @@ static void solve_translate(struct solver *s, int direction, const struct solve_
     translate_to_local(&s->translator, direction, from, to, n);
 }
 
-/* Translates @p n pairs of one direction, and those that waited, as long as they fill the lanes. */
-static void solve_translate_all(struct solver *s, int direction, const struct solve_pair *pair,
-                                int32_t n)
+/* Translates @p n pairs of one direction, and those that waited in @p rest, as long as they fill
+ * the lanes. */
+static void solve_translate_all(struct solver *s, struct solve_rest *rest, int direction,
+                                const struct solve_pair *pair, int32_t n)
 {
-    struct solve_rest *rest = &s->work->rest[direction];
-
     while (rest->n > 0 && n > 0) {
         rest->pair[rest->n++] = *pair++;
         n--;
@@ -173,15 +163,15 @@ static void solve_translate_all(struct solver *s, int direction, const struct so
     }
 }
 
-/* Translates the LIST_FAR of targets, sorted by direction, with boxes of this PE or of others. */
-static void solve_far_chunk(struct solver *s, int32_t first, int32_t end, bool own,
-                            struct solve_pair *pair, int32_t *place)
+/* Sorts the entries of the LIST_FAR of targets by direction: those with boxes of this PE or of
+ * others.  On return, place[d] is the end of direction d. */
+static void solve_sort_pairs(const struct solver *s, int32_t first, int32_t end, bool own,
+                             struct solve_pair *pair, int32_t *place)
 {
     const struct lists *l          = &s->lists;
     int                 directions = translate_directions(&s->translator);
     const bool         *mine       = s->work->mine;
 
-    memset(place, 0, (size_t)(directions + 1) * sizeof *place);
     for (int32_t i = list_begin(l, first, LIST_FAR); i < l->target[end - 1].end[LIST_FAR]; i++)
         place[l->entry[LIST_FAR][i].direction + 1] += mine[l->entry[LIST_FAR][i].node] == own;
     for (int d = 0; d < directions; d++)
@@ -193,42 +183,51 @@ static void solve_far_chunk(struct solver *s, int32_t first, int32_t end, bool o
             if (mine[e.node] == own)
                 pair[place[e.direction]++] = (struct solve_pair){e.node, t};
         }
+}
+
+/* Translates the LIST_FAR of targets.  What does not fill the lanes waits in @p rest. */
+static void solve_far_chunk(struct solver *s, int32_t first, int32_t end, bool own,
+                            struct solve_rest *rest)
+{
+    int      directions = translate_directions(&s->translator);
+    int32_t  n = s->lists.target[end - 1].end[LIST_FAR] - list_begin(&s->lists, first, LIST_FAR);
+    int32_t *place          = solve_alloc(s, (size_t)directions + 1, sizeof *place);
+    struct solve_pair *pair = malloc((size_t)(n + 1) * sizeof *pair);
+
+    solve_require(s, pair != NULL);
+    solve_sort_pairs(s, first, end, own, pair, place);
     for (int32_t d = 0, at = 0; d < directions; at = place[d++]) {
         solve_poll(s, own, d);
-        solve_translate_all(s, d, pair + at, place[d] - at);
+        solve_translate_all(s, &rest[d], d, pair + at, place[d] - at);
     }
-}
-
-static void solve_far_rest(struct solver *s)
-{
-    for (int d = 0; d < translate_directions(&s->translator); d++)
-        if (s->work->rest[d].n > 0)
-            solve_translate(s, d, s->work->rest[d].pair, s->work->rest[d].n);
-}
-
-void solve_far(struct solver *s, bool own)
-{
-    size_t             directions = (size_t)translate_directions(&s->translator);
-    int32_t           *place      = solve_alloc(s, directions + 1, sizeof *place);
-    int32_t            most       = 0;
-    struct solve_pair *pair;
-
-    if (own)
-        s->work->rest = solve_alloc(s, directions, sizeof *s->work->rest);
-    for (int32_t t = 0; t < s->lists.targets; t += CHUNK) {
-        int32_t end = t + CHUNK < s->lists.targets ? t + CHUNK : s->lists.targets;
-        int32_t n   = s->lists.target[end - 1].end[LIST_FAR] - list_begin(&s->lists, t, LIST_FAR);
-
-        most = n > most ? n : most;
-    }
-    pair = solve_alloc(s, (size_t)most, sizeof *pair);
-    for (int32_t t = 0; t < s->lists.targets; t += CHUNK)
-        solve_far_chunk(s, t, t + CHUNK < s->lists.targets ? t + CHUNK : s->lists.targets, own,
-                        pair, place);
-    if (!own)
-        solve_far_rest(s);
     free(pair);
     free(place);
+}
+
+/* Translates what waits in the rests from @p first on, in steps of @p step, as long as it fills the
+ * lanes.  What does not waits in the first of them. */
+static void solve_join_rests(struct solver *s, int32_t first, int32_t end, int32_t step)
+{
+    int32_t            directions = translate_directions(&s->translator);
+    struct solve_rest *to         = s->work->rest + (size_t)first * (size_t)directions;
+
+    for (int32_t i = first + step; i < end && i < s->work->rests; i += step) {
+        const struct solve_rest *from = s->work->rest + (size_t)i * (size_t)directions;
+
+        for (int32_t d = 0; d < directions; d++)
+            solve_translate_all(s, &to[d], d, from[d].pair, from[d].n);
+    }
+}
+
+/* Translates what still waits when ROUND_REST is complete. */
+static void solve_last_rest(struct solver *s)
+{
+    const struct solve_rest *rest = s->work->rest;
+
+    solve_join_rests(s, 0, s->work->rests, REST_TASKS);
+    for (int d = 0; d < translate_directions(&s->translator); d++)
+        if (rest[d].n > 0)
+            solve_translate(s, d, rest[d].pair, rest[d].n);
 }
 
 /* Larger leaves act on boxes. */
@@ -302,13 +301,56 @@ static void solve_images(struct solver *s)
     }
 }
 
+static void solve_leaves_chunk(struct solver *s, int32_t first, int32_t end)
+{
+    for (int32_t t = first; t < end; t++)
+        if (s->tree.node[s->lists.target[t].node].children == 0)
+            solve_down_leaf(s, t);
+}
+
+/* Returns the number of targets of a task. */
+static int32_t solve_task_targets(const struct solver *s, enum round round)
+{
+    if (round != ROUND_FAR && round != ROUND_OTHERS)
+        return NEAR_CHUNK;
+    return FAR_CHUNK * (s->lists.targets / (FAR_CHUNK * FAR_TASKS) + 1);
+}
+
+int32_t solve_tasks(const struct solver *s, enum round round)
+{
+    int32_t each = solve_task_targets(s, round);
+
+    if (round == ROUND_REST)
+        return (s->work->rests + REST_TASKS - 1) / REST_TASKS;
+    return (s->lists.targets + each - 1) / each;
+}
+
+void solve_task(struct solver *s, enum round round, int32_t task)
+{
+    int32_t            each = solve_task_targets(s, round), first = task * each, end = first + each;
+    struct solve_rest *rest = s->work->rest;
+
+    if (s->work->rests > 1)
+        rest += (size_t)task * (size_t)translate_directions(&s->translator);
+    if (end > s->lists.targets)
+        end = s->lists.targets;
+    if (round == ROUND_REST)
+        solve_join_rests(s, task * REST_TASKS, (task + 1) * REST_TASKS, 1);
+    else if (round == ROUND_LEAVES)
+        solve_leaves_chunk(s, first, end);
+    else if (round == ROUND_NEAR || round == ROUND_GHOSTS)
+        solve_near_chunk(s, first, end, round == ROUND_NEAR);
+    else
+        for (; first < end; first += FAR_CHUNK)
+            solve_far_chunk(s, first, first + FAR_CHUNK < end ? first + FAR_CHUNK : end,
+                            round == ROUND_FAR, rest);
+}
+
 void solve_down(struct solver *s)
 {
+    solve_last_rest(s);
     solve_coarse(s);
     solve_images(s);
     for (int level = 1; level <= LEVELS_MAX; level++)
         solve_family(s, level, false);
-    for (int32_t t = 0; t < s->lists.targets; t++)
-        if (s->tree.node[s->lists.target[t].node].children == 0)
-            solve_down_leaf(s, t);
 }

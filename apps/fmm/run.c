@@ -16,7 +16,8 @@
 #define BODY_BYTES   400 /* memory of a solve for each body, about */
 #define KEEP_MAX     ((size_t)1 << 30) /* bytes; more than INT_MAX would be trimmed */
 
-static const char *const phase_names[PHASES] = {"tree", "up", "near", "far", "down", "wait"};
+static const char *const phase_names[PHASES] = {"tree", "up",   "near", "far",
+                                                "down", "wait", "help"};
 
 /* The fastest solve. */
 struct run_best {
@@ -103,10 +104,9 @@ static bool run_print_errors(const struct fmm_options *o, const struct check_err
     return good;
 }
 
-/* Lets free() keep memory for the next solve, which otherwise takes its page faults again.  The
- * memory of a solve is advised in one piece: small pages that a smaller array has touched do not
- * become huge ones when a larger array reuses them. */
-static void run_keep_memory(const struct comm *comm, const struct fmm_options *o)
+/* The memory of a solve is advised in one piece: small pages that a smaller array has touched do
+ * not become huge ones when a larger array reuses them. */
+void run_keep_memory(const struct comm *comm, const struct fmm_options *o)
 {
     size_t bytes = BODY_BYTES * (size_t)(o->particles / comm->pes);
 

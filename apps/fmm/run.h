@@ -9,4 +9,7 @@
  *  Collective. Returns true if the errors are within the requested limit. */
 bool run_fmm(struct comm *comm, const struct fmm_options *o);
 
+/** Lets free() keep memory for the next solve, which otherwise takes its page faults again. */
+void run_keep_memory(const struct comm *comm, const struct fmm_options *o);
+
 #endif

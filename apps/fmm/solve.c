@@ -4,7 +4,9 @@
 
 #include <string.h>
 
-#include "solve_work.h"
+#include "help.h"
+
+#define CACHE_LINE 64
 
 /* ---- what this PE has ----------------------------------------------------------------------- */
 
@@ -14,16 +16,10 @@ static void solve_find_shared(struct solver *s)
     struct solve_work *w = s->work;
 
     w->shared  = solve_alloc(s, (size_t)s->tree.nodes, sizeof *w->shared);
-    w->mine    = solve_alloc(s, (size_t)s->tree.nodes, sizeof *w->mine);
     w->shareds = 0;
-    for (int32_t i = 0; i < s->tree.nodes; i++) {
-        const struct node *node = &s->tree.node[i];
-
-        if (tree_shared(&s->tree, node))
+    for (int32_t i = 0; i < s->tree.nodes; i++)
+        if (tree_shared(&s->tree, &s->tree.node[i]))
             w->shared[w->shareds++] = i;
-        else
-            w->mine[i] = tree_owner(&s->tree, node) == s->comm->pe;
-    }
 }
 
 /* Sorts the targets by level. */
@@ -43,6 +39,53 @@ static void solve_sort_targets(struct solver *s)
         w->by_level[place[s->tree.node[l->target[t].node].level]++] = t;
 }
 
+/* Takes @p n elements of @p bytes from the memory that helpers can access. */
+static void *solve_take(struct solve_memory *m, size_t n, size_t bytes)
+{
+    size_t from = m->used;
+
+    m->used += (n * bytes / CACHE_LINE + 1) * CACHE_LINE;
+    return m->used <= m->room ? m->at + from : NULL;
+}
+
+/* Places the arrays that tasks use. */
+static void solve_place_arrays(struct solver *s)
+{
+    struct solve_work   *w          = s->work;
+    struct solve_memory *m          = &w->memory;
+    size_t               nodes      = (size_t)s->tree.nodes;
+    size_t               numbers    = (size_t)s->lists.targets * (size_t)solve_stride(s);
+    size_t               directions = (size_t)translate_directions(&s->translator);
+
+    m->used         = 0;
+    w->rests        = s->comm->shares && s->lists.targets > 0 ? solve_tasks(s, ROUND_FAR) : 1;
+    w->mine         = solve_take(m, nodes, sizeof *w->mine);
+    w->multipole_of = solve_take(m, nodes, sizeof *w->multipole_of);
+    w->bodies_of    = solve_take(m, (size_t)s->tree.leaves, sizeof *w->bodies_of);
+    w->multipole    = solve_take(m, numbers, sizeof *w->multipole);
+    w->local        = solve_take(m, numbers, sizeof *w->local);
+    w->total        = solve_take(m, (size_t)w->shareds * (size_t)solve_stride(s), sizeof *w->total);
+    w->rest         = solve_take(m, (size_t)w->rests * directions, sizeof *w->rest);
+    s->field        = solve_take(m, (size_t)s->n, sizeof *s->field);
+    s->body         = solve_take(m, (size_t)s->n, sizeof *s->body);
+}
+
+/* Allocates the arrays that tasks use, in memory that is kept for the next solve. */
+static void solve_share(struct solver *s)
+{
+    struct solve_memory *m = &s->work->memory;
+
+    solve_place_arrays(s);
+    if (m->used > m->room) {
+        s->comm->free(s->comm, m->at);
+        m->room = m->used + m->used / 8;
+        m->at   = s->comm->alloc(s->comm, m->room);
+        solve_require(s, m->at != NULL);
+        solve_place_arrays(s);
+    }
+    memset(m->at, 0, (size_t)((char *)s->body - m->at));
+}
+
 static void solve_set_up(struct solver *s)
 {
     struct solve_work *w      = s->work;
@@ -50,14 +93,11 @@ static void solve_set_up(struct solver *s)
 
     solve_find_shared(s);
     solve_sort_targets(s);
-    w->multipole_of = solve_alloc(s, (size_t)s->tree.nodes, sizeof *w->multipole_of);
-    w->bodies_of    = solve_alloc(s, (size_t)s->tree.leaves, sizeof *w->bodies_of);
-    w->target_of    = solve_alloc(s, (size_t)s->tree.nodes, sizeof *w->target_of);
-    w->multipole    = solve_alloc(s, (size_t)s->lists.targets * stride, sizeof *w->multipole);
-    w->local        = solve_alloc(s, (size_t)s->lists.targets * stride, sizeof *w->local);
-    w->total        = solve_alloc(s, (size_t)w->shareds * stride, sizeof *w->total);
-    s->body         = solve_alloc(s, (size_t)s->n, sizeof *s->body);
-    s->field        = solve_alloc(s, (size_t)s->n, sizeof *s->field);
+    solve_share(s);
+    w->target_of = solve_alloc(s, (size_t)s->tree.nodes, sizeof *w->target_of);
+    for (int32_t i = 0; i < s->tree.nodes; i++)
+        w->mine[i] = tree_owner(&s->tree, &s->tree.node[i]) == s->pe &&
+                     !tree_shared(&s->tree, &s->tree.node[i]);
     for (int64_t i = 0; i < s->n; i++)
         s->body[i] = s->traveller[i].body;
     for (int32_t i = 0; i < s->tree.nodes; i++)
@@ -76,18 +116,9 @@ static void solve_free(struct solver *s)
 
     tree_free(&s->tree);
     free(s->traveller);
-    free(s->body);
-    free(s->field);
-    free(w->multipole_of);
-    free(w->bodies_of);
-    free(w->mine);
     free(w->target_of);
-    free(w->multipole);
-    free(w->local);
-    free(w->total);
     free(w->shared);
     free(w->by_level);
-    free(w->rest);
 }
 
 /* ---- a solve -------------------------------------------------------------------------------- */
@@ -139,17 +170,27 @@ static void solve_passes(struct solver *s, double *from, double *waited)
     solve_clock(s, PHASE_UP, from, waited);
     if (first)
         solve_wait_all(s, &shared);
-    solve_near(s, true);
+    help_run(s, ROUND_NEAR);
     solve_clock(s, PHASE_NEAR, from, waited);
-    solve_far(s, true);
+    help_run(s, ROUND_FAR);
+    solve_clock(s, PHASE_FAR, from, waited);
     if (!first)
         solve_wait_all(s, &shared);
-    solve_far(s, false);
-    solve_clock(s, PHASE_FAR, from, waited);
-    solve_down(s);
-    solve_clock(s, PHASE_DOWN, from, waited);
-    solve_near(s, false);
+    help_finish(s, ROUND_NEAR);
+    help_run(s, ROUND_GHOSTS);
     solve_clock(s, PHASE_NEAR, from, waited);
+    help_finish(s, ROUND_FAR);
+    help_run(s, ROUND_OTHERS);
+    help_finish(s, ROUND_OTHERS);
+    help_run(s, ROUND_REST);
+    help_finish(s, ROUND_REST);
+    solve_clock(s, PHASE_FAR, from, waited);
+    help_finish(s, ROUND_GHOSTS); /* which add to the fields, too */
+    solve_down(s);
+    help_run(s, ROUND_LEAVES);
+    help_finish(s, ROUND_LEAVES);
+    solve_clock(s, PHASE_DOWN, from, waited);
+    help_others(s);
     free(ghosts.at);
     free(multipoles.at);
     free(shared.at);
@@ -157,7 +198,9 @@ static void solve_passes(struct solver *s, double *from, double *waited)
 
 void solver_create(struct solver *s, struct comm *comm, const struct solve_rule *rule)
 {
-    *s = (struct solver){.comm = comm, .rule = *rule};
+    *s           = (struct solver){.comm = comm, .pe = comm->pe, .rule = *rule, .lists.comm = comm};
+    comm->shares = comm->shares && !rule->no_help;
+    s->board     = comm->shares ? comm->board(comm, comm->pe) : solve_alloc(s, 1, sizeof *s->board);
     expansion_init(&s->expansion, rule->order);
     s->work  = solve_alloc(s, 1, sizeof *s->work);
     s->speed = solve_alloc(s, (size_t)comm->pes, sizeof *s->speed);
@@ -177,10 +220,9 @@ static void solve_reset(struct solver *s)
     memcpy(s->work->parcel, kept.parcel, sizeof kept.parcel);
     memcpy(s->work->window, kept.window, sizeof kept.window);
     memcpy(s->work->window_bytes, kept.window_bytes, sizeof kept.window_bytes);
+    s->work->memory = kept.memory;
     memset(s->seconds, 0, sizeof s->seconds);
     s->traveller = NULL;
-    s->body      = NULL;
-    s->field     = NULL;
     solve_clear_parcels(s);
 }
 
@@ -189,9 +231,10 @@ void solver_run(struct solver *s, struct traveller *body, int64_t n)
     double from = s->comm->time(), waited = 0;
 
     solve_reset(s);
+    help_reset(s);
     solve_prepare(s, body, n);
     solve_passes(s, &from, &waited);
-    if (s->comm->pes > 1)
+    if (s->comm->pes > 1 && !s->comm->shares)
         solve_measure_speeds(s);
     s->comm->done(s->comm);
 }
@@ -200,6 +243,7 @@ void solver_free(struct solver *s)
 {
     solve_free(s);
     lists_free(&s->lists);
+    s->comm->free(s->comm, s->work->memory.at);
     for (int t = 0; t < TRANSFERS; t++) {
         for (int pe = 0; pe < s->comm->pes; pe++)
             free(s->work->parcel[t][pe].block);
@@ -208,4 +252,6 @@ void solver_free(struct solver *s)
     translator_free(&s->translator);
     free(s->speed);
     free(s->work);
+    if (!s->comm->shares)
+        free(s->board);
 }

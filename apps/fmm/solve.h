@@ -10,7 +10,9 @@
  *     multipoles   starts the puts of the multipoles that other PEs need
  *     near         pairs of bodies within the PE, while data of other PEs arrive
  *     far          M2L within the PE, then with the multipoles of other PEs
- *     down         local expansions of children (L2L) and of bodies (L2P), and ghosts
+ *     ghosts       pairs with bodies of other PEs
+ *     down         local expansions of children (L2L) and of bodies (L2P)
+ *     help         boxes of PEs of the same host that have not finished (help.h)
  *
  * A box whose leaves belong to several PEs has a part of its multipoles on each of them.  These
  * parts go to all PEs, which add them in the same order.  Local expansions need no exchange: each
@@ -27,14 +29,26 @@ struct solve_rule {
     int64_t leaf; /* largest number of bodies of a leaf */
     bool    periodic;
     bool    no_overlap; /* wait for the puts of other PEs before computing */
+    bool    no_help;    /* every PE computes its boxes alone */
 };
 
-/** The phases that are timed. PHASE_WAIT is the time spent waiting for ghosts and multipoles. */
-enum phase { PHASE_TREE, PHASE_UP, PHASE_NEAR, PHASE_FAR, PHASE_DOWN, PHASE_WAIT, PHASES };
+/** The phases that are timed. PHASE_WAIT is the time spent waiting for ghosts, multipoles and
+ *  helpers, PHASE_HELP that spent helping other PEs. */
+enum phase {
+    PHASE_TREE,
+    PHASE_UP,
+    PHASE_NEAR,
+    PHASE_FAR,
+    PHASE_DOWN,
+    PHASE_WAIT,
+    PHASE_HELP,
+    PHASES
+};
 
 /** A solver, and the solution. */
 struct solver {
     struct comm      *comm;
+    int               pe; /* that owns the boxes: of this PE or, in a task, of one that it helps */
     struct solve_rule rule;
     struct expansion  expansion;
     struct translator translator;
@@ -52,6 +66,7 @@ struct solver {
     double  cost;   /* of the leaves of this PE, in the units of partition.c       */
 
     struct solve_work *work;
+    struct help_board *board; /* the tasks of this PE (help.h) */
 };
 
 /** Prepares a solver. */

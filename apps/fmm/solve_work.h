@@ -6,6 +6,7 @@
  *     parcels.c     transfers between PEs
  *     halo.c        ghosts and multipoles that PEs need of each other
  *     passes.c      the passes over the boxes of a PE
+ *     help.c        tasks of these passes for other PEs
  *     solve.c       all of them in turn
  */
 #ifndef FMM_SOLVE_WORK_H
@@ -17,13 +18,43 @@
 #include "common/huge_pages.h"
 #include "solve.h"
 
+/* The rounds of a solve. */
+enum round {
+    ROUND_NEAR,   /* pairs of bodies within a PE */
+    ROUND_FAR,    /* translations within a PE */
+    ROUND_GHOSTS, /* pairs with ghosts */
+    ROUND_OTHERS, /* translations of multipoles of other PEs */
+    ROUND_REST,   /* translations that tasks of both rounds have left over */
+    ROUND_LEAVES, /* local expansions and multipoles to bodies */
+    ROUNDS
+};
+
 /* The blocks that one PE receives in a transfer. */
 struct solve_parcel {
     skua_block *block;
     size_t      n, room, bytes;
 };
 
+/* An entry of LIST_FAR as a translation. */
+struct solve_pair {
+    int32_t from, to;
+};
+
+/* The translations of one direction that do not fill the lanes wait for those of other PEs and of
+ * later chunks. */
+struct solve_rest {
+    struct solve_pair pair[LANES];
+    int32_t           n;
+};
+
+/* Memory that helpers can access. */
+struct solve_memory {
+    char  *at;
+    size_t used, room; /* bytes */
+};
+
 struct solve_work {
+    struct solve_memory  memory;            /* of the arrays that tasks use: */
     const double       **multipole_of;      /* address of the multipoles of each box, or NULL */
     const struct body  **bodies_of;         /* bodies of each leaf, by its number, or NULL */
     bool                *mine;              /* for each box: this PE owns all of its leaves */
@@ -37,7 +68,8 @@ struct solve_work {
     size_t               window_bytes[TRANSFERS];
     int32_t             *by_level; /* targets, sorted by level */
     int32_t              level_first[LEVELS_MAX + 2];
-    struct solve_rest   *rest; /* translations that wait, for each direction (passes.c) */
+    struct solve_rest   *rest;  /* translations that wait, for each direction (passes.c), */
+    int32_t              rests; /* of each task if PEs help each other, else of all */
 };
 
 /* Bytes that each PE (rows) puts to each PE (columns) in a transfer.  The ranges that a PE receives
@@ -73,7 +105,7 @@ static inline int solve_stride(const struct solver *s)
 /* Returns the bodies of a leaf of this PE. */
 static inline struct body *solve_bodies(const struct solver *s, const struct node *node)
 {
-    int32_t first = s->tree.first_of[s->comm->pe];
+    int32_t first = s->tree.first_of[s->pe];
 
     return s->body + (node->first - s->tree.node[s->tree.leaf[first]].first);
 }
@@ -144,15 +176,14 @@ void solve_add_shared(struct solver *s, const struct solve_sizes *sizes);
 /** Computes the multipoles of all boxes of this PE from its bodies. */
 void solve_up(struct solver *s);
 
-/** Adds the pairs of bodies of leaves that are near each other; @p own: within this PE, else with
- *  ghosts. */
-void solve_near(struct solver *s, bool own);
+/** Returns the number of tasks of a round, each of which is a chunk of targets (help.h). */
+int32_t solve_tasks(const struct solver *s, enum round round);
 
-/** Translates the multipoles of boxes that are far from each other; @p own: within this PE, but for
- *  a few that share their lanes with later ones, else those of other PEs and these few. */
-void solve_far(struct solver *s, bool own);
+/** Computes a task of a round. */
+void solve_task(struct solver *s, enum round round, int32_t task);
 
-/** Passes the local expansions down the tree to the bodies of this PE. */
+/** Passes the local expansions down the tree to the leaves of this PE, when the rounds before
+ *  ROUND_LEAVES are complete. */
 void solve_down(struct solver *s);
 
 #endif

@@ -18,6 +18,7 @@ static const int numbers[] = {1, 2, 16};     /* of PEs */
 #define NUMBERS (sizeof numbers / sizeof *numbers)
 #define WORDS   16 /* of a command line */
 
+#define BUSY       " --set=idle_spin=100000" /* as MPI: a PE that waits keeps its CPU */
 #define SLOW_RATE  "100mbit" /* a solve of 20000 particles takes as long as its exchange */
 #define SLOW_BURST "32kb"
 
@@ -56,7 +57,8 @@ static void bench_fmm_run_skua(struct results *results, const struct bench_host 
     char where[96], arguments[160], rule[96];
 
     bench_fmm_arguments(rule, particles, pes);
-    snprintf(where, sizeof where, "-n %d%s", pes, options);
+    snprintf(where, sizeof where, "-n %d%s%s", pes, options,
+             pes > 2 && pes <= host->cores ? BUSY : "");
     snprintf(arguments, sizeof arguments, "%s --series=%s%s", rule, series,
              strstr(series, "-wait") ? " --no-overlap" : "");
     bench_run_app(results, host, "fmm", where, arguments);
@@ -90,6 +92,18 @@ static void bench_fmm_run_all(struct results *results, const struct bench_host *
     bench_fmm_run_skua(results, host, pes, particles, threads, "skua-threads");
     bench_fmm_run_mpi(results, host, pes, particles, "openmpi", "puts");
     bench_fmm_run_mpi(results, host, pes, particles, "mpich", "puts");
+}
+
+/* Runs the limit, copies of a solve of one PE's share that exchange nothing: one, and one for each
+ * PE. */
+static void bench_fmm_run_limit(struct results *results, const struct bench_host *host, int pes,
+                                int particles)
+{
+    char argument[32];
+
+    snprintf(argument, sizeof argument, "%d,3", particles / pes);
+    scaling_run_limit(results, host, "fmm", argument, 1);
+    scaling_run_limit(results, host, "fmm", argument, pes);
 }
 
 /* Returns whether a part is measured. */
@@ -199,6 +213,8 @@ static void bench_fmm_run_size(struct results *results, const struct bench_host 
             continue; /* not measured where PEs share cores */
         bench_stepf(round, rounds, "%d particles, %d PEs", particles, numbers[k]);
         bench_fmm_run_all(results, host, numbers[k], particles);
+        if (numbers[k] > 1 && particles == LARGE)
+            bench_fmm_run_limit(results, host, numbers[k], particles);
         if (numbers[k] == 2)
             bench_fmm_run_skua(results, host, 2, particles, "", "skua-wait");
     }
@@ -244,7 +260,8 @@ static double bench_fmm_best_mpi(const struct results *r, int particles, int pes
 static void bench_fmm_print_phases(const struct results *r, const char *what, const char *series,
                                    int particles, int pes)
 {
-    static const char *const phases[] = {"tree", "up", "near", "far", "down", "wait", "step"};
+    static const char *const phases[] = {"tree", "up",   "near", "far",
+                                         "down", "wait", "help", "step"};
 
     if (bench_fmm_value(r, series, particles, "step", pes) == 0)
         return;
@@ -286,8 +303,8 @@ static void bench_fmm_print_table(const struct results *r)
                 {"MPICH, puts", "mpich-puts"}};
 
     printf("Fast multipole method, uniform charges, error " ERROR
-           ": milliseconds of a solve, mean of PEs\n%9s%4s  %-29s%9s%9s%9s%9s%9s%9s%9s\n",
-           "particles", "PEs", "", "tree", "up", "near", "far", "down", "wait", "total");
+           ": milliseconds of a solve, mean of PEs\n%9s%4s  %-29s%9s%9s%9s%9s%9s%9s%9s%9s\n",
+           "particles", "PEs", "", "tree", "up", "near", "far", "down", "wait", "help", "total");
     for (size_t i = 0; i < SIZES; i++) {
         for (size_t k = 0; k < NUMBERS; k++)
             for (size_t row = 0; row < sizeof rows / sizeof *rows; row++)
@@ -298,6 +315,17 @@ static void bench_fmm_print_table(const struct results *r)
     if (bench_fmm_value(r, "skua", LARGE, "step", 1) > 0)
         printf("particles per second of one PE: %.0f\n",
                bench_ratio(LARGE, bench_fmm_value(r, "skua", LARGE, "step", 1)));
+}
+
+/* Prints the efficiency that the machine allows: the speed of a CPU when all of them compute. */
+static void bench_fmm_print_limit(const struct results *r, int particles, int pes)
+{
+    double one = bench_fmm_value(r, "limit", particles / pes, "step", 1);
+    double all = bench_fmm_value(r, "limit", particles / pes, "step", pes);
+
+    if (one > 0 && all > 0)
+        printf("%d particles, %2d PEs: efficiency of copies that exchange nothing%9.2f  a limit\n",
+               particles, pes, one / all);
 }
 
 static void bench_fmm_print_goals(const struct results *r, int particles, int pes)
@@ -311,6 +339,7 @@ static void bench_fmm_print_goals(const struct results *r, int particles, int pe
     bench_print_goalf(bench_ratio(bench_fmm_value(r, "skua", particles, "step", 1), pes * time),
                       ">=", pes > 2 ? 0.8 : 0.9, "%d particles, %d PEs: efficiency", particles,
                       pes);
+    bench_fmm_print_limit(r, particles, pes);
 }
 
 /* The goals of a network. The waiting that overlap saves is shown for itself, since over a fast
