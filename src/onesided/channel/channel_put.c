@@ -183,6 +183,7 @@ static void channel_put_inline_sole(skua_sender *sender, const char *from)
     uint64_t          key   = sender->key, tail;
     size_t            bytes = sender->bytes;
     struct ski_cell  *cell;
+    bool              asleep;
 
     if (SKI_UNLIKELY(!ski_inbox_try_reserve_sp(inbox, sender->cells, &sender->credit, &tail))) {
         channel_put_inline(sender, from);
@@ -192,7 +193,9 @@ static void channel_put_inline_sole(skua_sender *sender, const char *from)
     ski_copy_small(cell->data, from, bytes);
     doorbell_fill(cell, key, bytes);
     self->stats.sent_inline++;
-    if (ski_inbox_publish_sp(inbox, cell, tail))
+    asleep = ski_inbox_publish_sp(inbox, cell, tail);
+    ski_demote_line(cell); /* the receiver polls it */
+    if (asleep)
         doorbell_wake(self, sender);
 }
 
