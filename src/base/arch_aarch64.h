@@ -66,6 +66,11 @@ static inline void ski_claim_line(void *at)
     __atomic_store_n((char *)at, 0, __ATOMIC_RELAXED);
 }
 
+static inline void ski_demote_line(const void *at)
+{
+    (void)at;
+}
+
 static inline const void *ski_context_pc(const void *ucontext)
 {
     return (const void *)((const ucontext_t *)ucontext)->uc_mcontext.pc;

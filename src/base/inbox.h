@@ -164,19 +164,29 @@ static inline bool ski_inbox_reserve_mp(struct ski_inbox *inbox, uint32_t cells,
     return true;
 }
 
+/** Takes a ticket of a ring whose sole producer is the caller.  Returns false if the ring is full
+ *  as far as @p credit knows.  *@p tail is passed to ski_inbox_cell() and ski_inbox_publish_sp().
+ */
+static inline bool ski_inbox_try_reserve_sp(struct ski_inbox *inbox, uint32_t cells,
+                                            const struct ski_credit *credit, uint64_t *tail)
+{
+    uint64_t now = atomic_load_explicit(&inbox->tail, memory_order_relaxed);
+
+    if (SKI_UNLIKELY((now >> 1) - credit->head >= cells))
+        return false;
+    atomic_store_explicit(&inbox->tail, now + 2, memory_order_relaxed);
+    *tail = now;
+    return true;
+}
+
 /** Takes a ticket of a ring whose sole producer is the caller.  Returns false if the ring is full.
  *  *@p tail is passed to ski_inbox_cell() and ski_inbox_publish_sp(). */
 static inline bool ski_inbox_reserve_sp(struct ski_inbox *inbox, uint32_t cells,
                                         struct ski_credit *credit, uint64_t *tail)
 {
-    uint64_t now = atomic_load_explicit(&inbox->tail, memory_order_relaxed);
-
-    if (SKI_UNLIKELY((now >> 1) - credit->head >= cells) &&
-        !ski_inbox_refresh(inbox, cells, credit))
-        return false;
-    atomic_store_explicit(&inbox->tail, now + 2, memory_order_relaxed);
-    *tail = now;
-    return true;
+    return ski_inbox_try_reserve_sp(inbox, cells, credit, tail) ||
+           (ski_inbox_refresh(inbox, cells, credit) &&
+            ski_inbox_try_reserve_sp(inbox, cells, credit, tail));
 }
 
 /** Returns the cell of a ticket, for the caller to fill. */

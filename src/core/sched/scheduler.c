@@ -198,6 +198,12 @@ static inline bool sched_has_rung(const struct ski_pe *self)
     return (self->queue.events & (SKI_EVENT_DOORBELLS | SKI_EVENT_EXIT)) == SKI_EVENT_DOORBELLS;
 }
 
+/* Returns whether a message or an event of the mask, other than a doorbell of this PE, waits. */
+static inline bool sched_has_waiting(const struct ski_pe *self)
+{
+    return self->queue.plain.first || self->queue.events & ~(uint32_t)SKI_EVENT_DOORBELLS;
+}
+
 /* Runs the next message, of any priority. Returns false if there is none. */
 static bool sched_run_waiting(struct ski_pe *self)
 {
@@ -297,10 +303,12 @@ static bool sched_run_wakeup(struct ski_pe *self)
         ski_inbox_answer(self);
         return sched_pass(self); /* what follows the wake-up counts: it is nothing to run itself */
     }
-    if (sched_is_queues_turn(self) && sched_run_waiting(self))
-        return true;
-    if (!ski_inbox_doorbell_next(self)) /* a timer has run the scheduler, which answered it */
-        return sched_pass(self);
+    if (sched_is_queues_turn(self) && sched_has_waiting(self)) {
+        if (sched_run_waiting(self))
+            return true;
+        if (!ski_inbox_doorbell_next(self)) /* a timer has run the scheduler, which answered it */
+            return sched_pass(self);
+    }
     sched_answer(self, self->on_doorbell);
     return true;
 }

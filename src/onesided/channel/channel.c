@@ -390,16 +390,16 @@ static void channel_on_doorbell(struct ski_pe *self)
         channel_help(self, (void *)cell->message);
         return;
     }
-    if (cell->bytes == SKI_DOORBELL(SKI_CHANNEL_ZCOPY))
+    if (cell->bytes <= SKI_CELL_DATA && SKI_LIKELY(!channel->pattern))
+        ski_copy_small(channel->to, cell->data, cell->bytes);
+    else if (cell->bytes == SKI_DOORBELL(SKI_CHANNEL_ZCOPY))
         channel->zcopy = cell->message;
     else if (cell->bytes == SKI_DOORBELL(SKI_CHANNEL_STAGED))
         ski_channel_unpack(channel, cell->message);
     else if (SKI_UNLIKELY(cell->bytes == SKI_DOORBELL(SKI_CHANNEL_COOP)))
         ski_coop_finish(cell->message);
-    else if (SKI_UNLIKELY(channel->pattern && cell->bytes))
+    else if (cell->bytes) /* data in the cell, for a buffer that is not one block */
         ski_copy_plan_run(&channel->pattern->unpack, channel->to, (const char *)cell->data);
-    else
-        ski_copy_small(channel->to, cell->data, cell->bytes);
     ski_pe_doorbell_answered(self);
     channel_prefetch(self);
     channel_count_arrival(self, channel);
@@ -594,13 +594,28 @@ static inline void channel_poll(struct ski_pe *self, struct ski_channel *channel
         channel_report_later(self, channel);
 }
 
+/* Returns whether to mark the channel takes more than nothing. */
+static inline bool channel_needs_mark(const struct ski_channel *channel)
+{
+    return channel->reduces || channel->zcopy || SKI_UNLIKELY(ski_config.checked_channels);
+}
+
+static __attribute__((noinline)) void channel_mark_and_poll(struct ski_pe      *self,
+                                                            struct ski_channel *channel)
+{
+    channel_mark(channel);
+    channel_poll(self, channel);
+}
+
 void skua_channel_ready(skua_channel value)
 {
     struct ski_pe      *self    = SKI_SELF();
     struct ski_channel *channel = channel_of_caller(self, __func__, value);
 
-    channel_mark(channel);
-    channel_poll(self, channel);
+    if (channel_needs_mark(channel))
+        channel_mark_and_poll(self, channel);
+    else
+        channel_poll(self, channel);
 }
 
 void skua_channel_mark(skua_channel channel)

@@ -62,15 +62,21 @@ static SKI_COLD void doorbell_wake(struct ski_pe *self, const skua_sender *sende
     ski_host_wake(self->host, sender->index);
 }
 
-/* Fills in what all doorbells have in common, and rings. */
-static inline void doorbell_publish(struct ski_pe *self, const skua_sender *sender,
-                                    struct ski_cell *cell, uint64_t tail, size_t bytes)
+/* Fills in what all doorbells have in common. */
+static inline void doorbell_fill(struct ski_cell *cell, uint64_t key, size_t bytes)
 {
-    ski_assert(sender->key != 0 && bytes <= UINT8_MAX);
+    ski_assert(key != 0 && bytes <= UINT8_MAX);
     cell->handler = SKI_HANDLER_CHANNEL;
     cell->flags   = SKI_MSG_WAKEUP;
     cell->bytes   = (uint8_t)bytes;
-    memcpy(&cell->source, &sender->key, sizeof sender->key);
+    memcpy(&cell->source, &key, sizeof key);
+}
+
+/* Fills in the rest of a doorbell, and rings. */
+static inline void doorbell_publish(struct ski_pe *self, const skua_sender *sender,
+                                    struct ski_cell *cell, uint64_t tail, size_t bytes)
+{
+    doorbell_fill(cell, sender->key, bytes);
     self->stats.sent_inline++;
     if (ski_inbox_show(self, sender->inbox, cell, tail))
         doorbell_wake(self, sender);
@@ -166,6 +172,31 @@ static inline __attribute__((always_inline)) void channel_put_in_cell(skua_sende
 static void channel_put_inline(skua_sender *sender, const char *from)
 {
     channel_put_in_cell(sender, from, false);
+}
+
+/* Sends the data in the doorbell, in a ring whose sole producer is this PE.  What it uses of the
+ * sender is in variables: as far as the compiler knows, a store into the cell could change it. */
+static void channel_put_inline_sole(skua_sender *sender, const char *from)
+{
+    struct ski_pe    *self  = SKI_SELF();
+    struct ski_inbox *inbox = sender->inbox;
+    uint64_t          key   = sender->key, tail;
+    size_t            bytes = sender->bytes;
+    struct ski_cell  *cell;
+    bool              asleep;
+
+    if (SKI_UNLIKELY(!ski_inbox_try_reserve_sp(inbox, sender->cells, &sender->credit, &tail))) {
+        channel_put_inline(sender, from);
+        return;
+    }
+    cell = ski_inbox_cell(inbox, sender->cells, tail);
+    ski_copy_small(cell->data, from, bytes);
+    doorbell_fill(cell, key, bytes);
+    self->stats.sent_inline++;
+    asleep = ski_inbox_publish_sp(inbox, cell, tail);
+    ski_demote_line(cell); /* the receiver polls it */
+    if (asleep)
+        doorbell_wake(self, sender);
 }
 
 static void channel_put_inline_packed(skua_sender *sender, const char *from)
@@ -379,11 +410,13 @@ static void sender_select_staged(struct ski_pe *self, skua_sender *sender,
         sender_select_coop(self, sender, channel->to, sender->staging);
 }
 
-static void sender_select_inline(skua_sender *sender)
+static void sender_select_inline(const struct ski_pe *self, skua_sender *sender)
 {
     ski_copy_plan_make(&sender->plan, NULL, &sender->layout);
-    sender->put =
-        sender->plan.kind == SKI_COPY_BLOCK ? channel_put_inline : channel_put_inline_packed;
+    if (sender->plan.kind != SKI_COPY_BLOCK)
+        sender->put = channel_put_inline_packed;
+    else
+        sender->put = self->sole ? channel_put_inline_sole : channel_put_inline;
 }
 
 static void sender_select_reduce(struct ski_pe *self, skua_sender *sender,
@@ -414,7 +447,7 @@ static void sender_select_host(struct ski_pe *self, skua_sender *sender,
     else if (channel->reduces)
         sender_select_reduce(self, sender, channel);
     else if (sender->bytes <= SKI_CELL_DATA && !own)
-        sender_select_inline(sender);
+        sender_select_inline(self, sender);
     else if (sender_reaches(self, channel))
         sender_select_direct(self, sender, channel);
     else
