@@ -32,6 +32,7 @@
 #define ELEMENTS 24
 #define STEPS    40
 #define MOST_PES 64
+#define YIELDING 2.0 /* seconds */
 
 enum { HOME, KEEPER, OTHER, LAST }; /* PEs of the last part     */
 enum { CHASE = 4, NUDGE };          /* phases of the last part  */
@@ -112,13 +113,19 @@ static int drift_to(struct element *e, int index)
     return index % 3 ? pick(&e->random, skua_pes()) : pick(&e->random, 2) * (skua_pes() - 1);
 }
 
-/* Lets other PEs run, with a probability of 1 / @p often. */
+/* Lets other PEs run, with a probability of 1 / @p often.  Beside programs that compute, each call
+ * of sched_yield() may last for some 10 ms: a PE spends at most YIELDING seconds in them. */
 static void yield_some(int often)
 {
     static _Thread_local uint64_t random = 1;
+    static _Thread_local double   spent;
+    double                        begin;
 
-    if (pick(&random, often) == 0)
-        sched_yield();
+    if (pick(&random, often) != 0 || spent > YIELDING)
+        return;
+    begin = skua_time();
+    sched_yield();
+    spent += skua_time() - begin;
 }
 
 /* ---- elements ------------------------------------------------------------------------ */

@@ -203,7 +203,8 @@ static bool sections_valid(struct ski_pe *self, const struct section_saved *save
         return false;
     for (size_t i = 0; i < saved->count; i++) {
         memcpy(&index, (const char *)members + i * sizeof index, sizeof index);
-        if (index.bytes > SKUA_INDEX_MAX || (all->index_bytes && all->index_bytes != index.bytes))
+        if (index.bytes > SKUA_INDEX_MAX || (all->index_bytes && all->index_bytes != index.bytes) ||
+            (all->kind != SKI_ARRAY && index.at.x[0] < 0))
             return false;
     }
     return true;

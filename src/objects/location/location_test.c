@@ -6,6 +6,7 @@
 #include <stdatomic.h>
 
 #include "objects/location/closing.h"
+#include "objects/zerocopy/object_channel_msg.h"
 #include "tests/tap.h"
 #include "tests/unit_job.h"
 
@@ -147,6 +148,28 @@ static void location_test_construct(void *self, const void *data, size_t bytes)
     atomic_fetch_add(&location_test_created, 1);
 }
 
+/* On PE 0: an index that a packet or a file names and that no member of a group has is not routed.
+ */
+static void location_test_no_member(void)
+{
+    static const int               index[] = {3, -1, INT32_MIN, INT32_MAX};
+    struct ski_object_channel_head head    = {.id = 1, .kind = SKI_OBJECT_CHANNEL_STOP};
+    skua_collection                group   = skua_group_create(location_test_class, NULL, 0);
+    struct ski_collection         *all;
+
+    unit_job_settle();
+    all = ski_collection_get(ski_self->objects, "location_test", group.id);
+    CHECK(ski_index_valid(all, &(skua_index){.bytes = 4, .at.x = {2}}));
+    CHECK(!ski_index_valid(all, &(skua_index){.bytes = 8, .at.x = {2}}));
+    for (size_t i = 0; i < sizeof index / sizeof *index; i++) {
+        skua_ref to = {group, skua_index1(index[i])};
+
+        CHECK(!ski_index_valid(all, &to.index));
+        ski_object_channel_post_to(ski_self, &to, &head);
+    }
+    unit_job_settle();
+}
+
 static void location_test_on_touch(void *self, const void *data, size_t bytes)
 {
     (void)self, (void)data, (void)bytes;
@@ -177,6 +200,7 @@ static void location_test_start(int argc, char **argv)
     location_test_claims();
     location_test_insertions();
     location_test_limit();
+    location_test_no_member();
     skua_exit(0);
 }
 

@@ -293,16 +293,21 @@ static SKI_COLD _Noreturn void collection_wrong_index(const char                
                all->class->def.name, text, skua_pes(), skua_processes());
 }
 
-void ski_check_index(const char *call, const struct ski_collection *all, const skua_index *index)
+bool ski_index_valid(const struct ski_collection *all, const skua_index *index)
 {
     unsigned limit = all->kind == SKI_ARRAY           ? 0
                      : all->kind == SKI_PROCESS_GROUP ? (unsigned)skua_processes()
                      : all->kind == SKI_CHARES        ? all->self->objects->creators
                                                       : (unsigned)all->self->pes;
 
-    if (SKI_UNLIKELY(index->bytes > SKUA_INDEX_MAX ||
-                     (all->index_bytes && index->bytes != all->index_bytes) ||
-                     (limit && (unsigned)index->at.x[0] >= limit)))
+    return index->bytes <= SKUA_INDEX_MAX &&
+           (!all->index_bytes || index->bytes == all->index_bytes) &&
+           (!limit || (unsigned)index->at.x[0] < limit);
+}
+
+void ski_check_index(const char *call, const struct ski_collection *all, const skua_index *index)
+{
+    if (SKI_UNLIKELY(!ski_index_valid(all, index)))
         collection_wrong_index(call, all, index);
 }
 

@@ -180,6 +180,9 @@ static inline struct ski_object *ski_element_receives(const struct ski_collectio
  * element of a collection that exists here; it is kept or dropped if not. */
 bool ski_element_msg(skua_msg *msg, size_t least, struct ski_collection **all, skua_index *index);
 
+/** Returns whether @p index may be that of an element of @p all: only then has it a home. */
+bool ski_index_valid(const struct ski_collection *all, const skua_index *index);
+
 /** Ends the job if @p index can be that of no element of @p all; @p call was given it. */
 void ski_check_index(const char *call, const struct ski_collection *all, const skua_index *index);
 

@@ -13,7 +13,7 @@ void ski_object_channel_post_to(struct ski_pe *self, const skua_ref *to,
     int                    pe  = self->pe;
 
     if (!all || all->state == SKI_ENDED ||
-        (all->state == SKI_EXISTS && all->index_bytes && all->index_bytes != to->index.bytes))
+        (all->state == SKI_EXISTS && !ski_index_valid(all, &to->index)))
         return;
     if (all->state == SKI_EXISTS && !ski_element_here(all, &to->index))
         pe = ski_lookup_believed(all, &to->index);

@@ -51,8 +51,10 @@ static inline struct ski_pe *ski_object_channel_pe(const struct ski_object_end *
     return end->of->object->of->self;
 }
 
-/** Sends a message to the object @p to, wherever it is.  A message to an object of a collection
- *  that was deleted is dropped. */
+/** Sends a message to the object @p to, wherever it is.  A message is dropped if the collection of
+ *  the object was deleted, or can have no object of that index: @p to comes from a packet or a
+ * file.
+ */
 void ski_object_channel_post_to(struct ski_pe *self, const skua_ref *to,
                                 const struct ski_object_channel_head *head);
 
