@@ -13,8 +13,10 @@
  *                 memory of the program
  *
  * A kernel is written once; a library implements its communication.  A value is the time of an
- * iteration on the slowest process, in the best batch.  Every kernel verifies its result in all
- * batches, and a wrong one ends the program.
+ * iteration in the best batch, from the start of the batch on the first process to its end on the
+ * last one: a process that starts late, since it has lost its CPU, finds data that were sent
+ * meanwhile, and all processes together would look faster than they are.  Every kernel verifies its
+ * result in all batches, and a wrong one ends the program.
  *
  * Blocks of the stencil and of the transposition go to slots of the receiver.  A slot has memory
  * for two rounds: a process sends the block of round r + 2 after it has received that of r + 1,
@@ -437,16 +439,18 @@ static const struct {
     {"reduce_us", PRK_VECTOR * sizeof(double), NULL, prk_reduce, NULL},
 };
 
-/* Returns the seconds of an iteration on the slowest process. */
+/* Returns the seconds of an iteration, from the start of the batch on the first process to its end
+ * on the last one.  The processes share a clock, since they share a host. */
 static inline double prk_batch(enum prk_kernel kernel, int times)
 {
-    double start;
+    double first, end;
 
     prk.library->barrier();
-    start = bench_now();
+    first = bench_now();
     for (int i = 0; i < times; i++, prk.iterations++)
         prk_kernels[kernel].run();
-    return prk.library->largest((bench_now() - start) / times);
+    end = prk.library->largest(bench_now());
+    return (end + prk.library->largest(-first)) / times;
 }
 
 /* Measures a kernel; the time of the first iterations determines the number in a batch. */

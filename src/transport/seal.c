@@ -489,6 +489,11 @@ static bool seal_arm(struct ski_port *port)
     return seal.below->arm(port->below);
 }
 
+static void seal_disarm(struct ski_port *port)
+{
+    seal.below->disarm(port->below);
+}
+
 /* ---- the process -------------------------------------------------------------------------- */
 
 static skua_status seal_start(struct ski_net *net)
@@ -542,6 +547,8 @@ const struct ski_driver *ski_seal_over(const struct ski_driver *driver, struct s
         .preferred_packet = seal_preferred_packet,
         .eager_max        = seal_eager_max,
         .arm              = seal_arm,
+        .wakes_for_sends  = driver->wakes_for_sends, /* seals hold no packets themselves */
+        .disarm           = driver->disarm ? seal_disarm : NULL,
     };
     return &sealed;
 }

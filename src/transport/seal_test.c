@@ -283,6 +283,32 @@ static void test_seal_reflected(void)
     seal_test_end();
 }
 
+static unsigned disarmed;
+
+static void seal_test_below_disarm(struct ski_port *port)
+{
+    (void)port;
+    disarmed++;
+}
+
+/* What a driver promises about sleep holds with seals as well. */
+static void test_seal_sleep(void)
+{
+    struct ski_driver wakes = queue;
+
+    net.security = SKI_SECURITY_AUTH;
+    driver       = ski_seal_over(&queue, &net);
+    OK(!driver->wakes_for_sends && !driver->disarm,
+       "a driver that does not wake for sends does not with seals");
+    wakes.wakes_for_sends = true;
+    wakes.disarm          = seal_test_below_disarm;
+    driver                = ski_seal_over(&wakes, &net);
+    driver->open(0, &upcalls, NULL, &port[0]);
+    driver->disarm(port[0]);
+    OK(driver->wakes_for_sends && disarmed == 1, "one that does, does with seals");
+    driver->close(port[0]);
+}
+
 int main(void)
 {
     random_state = tap_seed();
@@ -294,5 +320,6 @@ int main(void)
     test_seal_harm(SKI_SECURITY_AUTH);
     test_seal_harm(SKI_SECURITY_ENCRYPT);
     test_seal_reflected();
+    test_seal_sleep();
     return tap_end();
 }

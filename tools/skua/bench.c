@@ -392,7 +392,7 @@ static void bench_measure(const struct bench_options *options, const struct benc
             scaling_run(options->scaling, results, host, round, options->rounds);
         else
             options->bench->run(results, host, round, options->rounds);
-    bench_progress(NULL);
+    program_show(NULL);
     if (options->scaling)
         scaling_add_efficiencies(options->scaling, results, host);
 }

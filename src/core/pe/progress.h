@@ -15,10 +15,11 @@
  *      ... and the source has been silent                           after a quarter of the silence
  *                                                                   more, up to 40 us
  *
- * The clock is read once in SKI_PROGRESS_MESSAGES messages or SKI_PROGRESS_PASSES empty passes, so
- * that a pass in between costs a comparison.  Time bounds the delay of what has arrived, messages
- * bound the overhead: a flood of messages does not starve the source, nor the source the messages,
- * since a poll is followed by at least one pass.
+ * The clock is read once in SKI_PROGRESS_MESSAGES messages or SKI_PROGRESS_PASSES empty passes,
+ * whichever come first, so that a pass in between costs a comparison: these empty passes take less
+ * than a microsecond, and a PE that waits for each message reads the clock in them alone.  Time
+ * bounds the delay of what has arrived, messages bound the overhead: a flood of messages does not
+ * starve the source, nor the source the messages, since a poll is followed by at least one pass.
  */
 #ifndef SKI_PROGRESS_H
 #define SKI_PROGRESS_H
@@ -31,7 +32,7 @@
 struct ski_pe;
 
 #define SKI_PROGRESS_MESSAGES 16   /* messages run between two reads of the clock */
-#define SKI_PROGRESS_PASSES   8    /* empty passes between two reads of the clock */
+#define SKI_PROGRESS_PASSES   64   /* empty passes between two reads of the clock */
 #define SKI_PROGRESS_EAGER    128  /* fruitless polls that a PE makes in empty passes       */
 #define SKI_PROGRESS_NS       4000 /* between two polls while messages flow ...           */
 #define SKI_PROGRESS_SILENT   10   /* ... times this, at most, after silence              */
@@ -95,6 +96,12 @@ static inline void ski_progress_expect(struct ski_progress *progress)
     progress->passes = 0;
 }
 
+/** Lets the next empty pass read the clock: much time may have passed since the last pass. */
+static inline void ski_progress_resume(struct ski_progress *progress)
+{
+    progress->passes = 0;
+}
+
 /** Returns whether an empty pass does nothing for the source: the clock was read shortly before,
  * and nothing has been expected since. */
 static inline bool ski_progress_skips(struct ski_progress *progress)
@@ -133,7 +140,8 @@ static inline bool ski_progress_eager(const struct ski_progress *progress, uint6
            (progress->misses < SKI_PROGRESS_EAGER && pushed == progress->settled);
 }
 
-/** Returns whether an empty pass polls the source. */
+/** Returns whether an empty pass, in which all messages have run, polls the source.  @p pushed
+ * counts the messages of the PE. */
 static inline bool ski_progress_wanted_idle(struct ski_progress *progress, uint64_t pushed)
 {
     if (ski_progress_eager(progress, pushed))
@@ -143,6 +151,8 @@ static inline bool ski_progress_wanted_idle(struct ski_progress *progress, uint6
         return false;
     }
     progress->passes = SKI_PROGRESS_PASSES - 1;
+    if (progress->due < pushed + SKI_PROGRESS_MESSAGES)
+        progress->due = pushed + SKI_PROGRESS_MESSAGES;
     return ski_progress_is_time(progress, ski_ticks());
 }
 

@@ -57,7 +57,14 @@ static void test_progress_skips(void)
         skipped++;
     OK(skipped == SKI_PROGRESS_PASSES - 1 && p.empty == skipped,
        "then some empty passes do nothing, and count");
+    p.due = 0;
     CHECK(!ski_progress_wanted_idle(&p, 1));
+    OK(p.due == 1 + SKI_PROGRESS_MESSAGES,
+       "an empty pass that reads the clock lets messages wait for the next time");
+    ski_progress_resume(&p);
+    p.due = 100;
+    CHECK(!ski_progress_skips(&p) && !ski_progress_wanted_idle(&p, 1));
+    OK(p.due == 100 && ski_progress_skips(&p), "but not for a shorter time than before");
     ski_progress_expect(&p);
     OK(!ski_progress_skips(&p) && ski_progress_wanted_idle(&p, 1),
        "none does so when something is expected");

@@ -177,6 +177,7 @@ static void idle_yield_to_others(struct ski_pe *self)
     enum ski_foreign_yield told;
 
     sched_yield();
+    ski_progress_resume(&self->progress);
     if (idle->foreign.pes == 0)
         return;
     told = ski_foreign_yielded(&idle->foreign, begun, ski_ticks() - begun);
@@ -218,9 +219,12 @@ static bool idle_was_switched(struct ski_idle *idle)
 /* Yields the CPU at @p now.  If another thread, which is no PE of this arena, has run meanwhile,
  * the PE soon sleeps.  The length of the yield alone does not show this: an interrupt or the
  * hypervisor delays one, too. */
-static void idle_yield_alone(struct ski_idle *idle, uint64_t now)
+static void idle_yield_alone(struct ski_pe *self, uint64_t now)
 {
+    struct ski_idle *idle = self->idle;
+
     sched_yield();
+    ski_progress_resume(&self->progress);
     if (idle->patience.ticks > 0 && ski_ticks() - now > idle->switch_ticks &&
         idle_was_switched(idle))
         ski_patience_reset(&idle->patience, now + idle->impatient_ticks);
@@ -236,7 +240,7 @@ static void idle_rest(struct ski_pe *self, uint64_t now)
     else if (now - idle->since >= idle->yield_ticks + idle->patience.ticks)
         idle_sleep(self);
     else if (now - idle->since >= idle->spin_ticks)
-        idle_yield_alone(idle, now);
+        idle_yield_alone(self, now);
 }
 
 SKI_COLD void ski_idle_consider(struct ski_pe *self)
@@ -262,6 +266,7 @@ SKI_COLD void ski_idle_consider(struct ski_pe *self)
         self->idle->callbacks_done = true; /* unless one is added meanwhile */
         if (idle_work(self->idle))
             self->idle->callbacks_done = false;
+        ski_progress_resume(&self->progress);
         return; /* they may have changed what the loop waits for: poll before sleeping */
     }
     self->idle->callbacks_done = false;

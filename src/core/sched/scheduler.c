@@ -550,7 +550,7 @@ static inline void sched_leave(struct ski_pe *self)
     self->loop.depth--;
     if (SKI_UNLIKELY(ski_progress_has_source(&self->progress))) {
         self->progress.source->leave(self);
-        self->progress.passes = 0; /* the next loop reads the clock: it may begin much later */
+        ski_progress_resume(&self->progress); /* the next loop may begin much later */
     }
 }
 

@@ -166,14 +166,11 @@ void bench_run_mpi_channels(struct results *results, const struct bench_host *ho
  * not installed. */
 bool bench_launcher(const char *launcher, char path[PROGRAM_PATH_BYTES]);
 
-/** Shows what is being measured: on a terminal in one line, which NULL clears, else as lines of
- * standard error. */
-void bench_progress(const char *what);
-
-/** Shows, as bench_progress() does, which step of which round is being measured. */
+/** Sets what is shown when the next program starts (program_announce()): which step of which round
+ * is being measured. */
 void bench_step(int round, int rounds, const char *what);
 
-/** Shows a step whose name @p format makes, as bench_step() does. */
+/** Announces a step whose name @p format makes, as bench_step() does. */
 __attribute__((format(printf, 3, 4))) void bench_stepf(int round, int rounds, const char *format,
                                                        ...);
 

@@ -4,7 +4,6 @@
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "base/memory.h"
 #include "base/topology.h"
@@ -143,7 +142,7 @@ static void bench_say_missing(const char *program)
     if (i == 16 || said[i][0])
         return;
     snprintf(said[i], sizeof said[i], "%s", program);
-    bench_progress(NULL);
+    program_show(NULL);
     fprintf(stderr,
             "skua bench: %s is not measured: it was not built, or its launcher is missing "
             "(scripts/setup.sh bench installs the peers; then configure and build again)\n",
@@ -275,21 +274,6 @@ void bench_run_peer_threads(struct results *results, const struct bench_host *ho
     free(list);
 }
 
-void bench_progress(const char *what)
-{
-    static int width;
-
-    if (!isatty(STDERR_FILENO)) {
-        if (what)
-            fprintf(stderr, "skua bench: %s\n", what);
-        return;
-    }
-    fprintf(stderr, "\r%-*s", width, what ? what : "");
-    width = what ? (int)strlen(what) : 0;
-    if (!what)
-        fprintf(stderr, "\r");
-}
-
 void bench_stepf(int round, int rounds, const char *format, ...)
 {
     char    text[96];
@@ -299,7 +283,7 @@ void bench_stepf(int round, int rounds, const char *format, ...)
     va_start(list, format);
     vsnprintf(text + used, sizeof text - used, format, list);
     va_end(list);
-    bench_progress(text);
+    program_announce(text);
 }
 
 void bench_step(int round, int rounds, const char *what)

@@ -4,8 +4,8 @@
  * in a job of one.  The second host is a second process on this one that shares no memory.  It has
  * cores of its own if there are four.  Otherwise it takes time from the CPUs of the first.  Goals
  * apply to the times as measured in either case; round trips without the waits for a CPU
- * (bench/mixed.c) are printed as well, and have no goal.  Limits are the round trips that messages
- * over a bare socket would leave (floor.c).
+ * (bench/mixed.c) are printed as well, and have no goal.  Limits are the round trips and the rates
+ * that as many messages over a bare socket would leave (floor.c).
  */
 #include <stdlib.h>
 #include <string.h>
@@ -31,7 +31,8 @@ static const struct mixed_row {
 #define MIXED_ROWS  (sizeof mixed_rows / sizeof *mixed_rows)
 #define MIXED_GOALS 4 /* rows with goals, the first ones */
 
-#define MIXED_TRIP_ROWS 2 /* rows of round trips, the first of these */
+/* Round trips inside the host for each message to the other host, in bench/mixed.c and floor.c. */
+#define MIXED_FAR_EVERY 256
 
 /* Writes the CPUs of two PEs of each host, as --pin takes them. */
 static void bench_mixed_cpus(const struct bench_host *host, char *to, size_t bytes)
@@ -121,19 +122,31 @@ static void bench_mixed_print_ratio(const struct results *r, size_t row, const c
         printf("%-62s%8.2f  no goal\n", what, cost);
 }
 
-/* Prints by how much a busy network lengthens a round trip at least: by what a message over a bare
- * socket costs a bare round trip on these CPUs. */
-static void bench_mixed_print_limit(const struct results *r, const struct mixed_row *row)
+/* Returns by how much a busy network lengthens a row at least: by what messages over a bare socket,
+ * as many as were sent, cost a bare round trip on these CPUs.  0: not measured. */
+static double bench_mixed_limit(const struct results *r, const struct mixed_row *row)
 {
     double floor = results_get(r, "floor-alone", BYTES, "roundtrip_us");
     double busy  = results_get(r, "floor-busy", BYTES, "roundtrip_us");
-    double alone = bench_mixed_get(r, row, "alone");
+    double alone = bench_mixed_get(r, row, "alone"), share = 1.0 / MIXED_FAR_EVERY;
+
+    if (row->rate) {
+        share = results_get_series(r, BYTES, "far-share", "busy-%s", row->series);
+        alone = bench_ratio(1e6, alone); /* microseconds of a message */
+    }
+    if (floor <= 0 || busy <= floor || alone <= 0 || share <= 0)
+        return 0;
+    return 1 + (busy - floor) * MIXED_FAR_EVERY * share / alone;
+}
+
+static void bench_mixed_print_limit(const struct results *r, const struct mixed_row *row)
+{
+    double limit = bench_mixed_limit(r, row);
     char   what[96];
 
-    if (floor <= 0 || busy <= 0 || alone <= 0)
-        return;
     snprintf(what, sizeof what, "%s, bare sockets busy", row->name);
-    printf("%-62s%8.2f  a limit\n", what, (alone + busy - floor) / alone);
+    if (limit > 0)
+        printf("%-62s%8.2f  a limit\n", what, limit);
 }
 
 static void bench_mixed_print(const struct results *r)
@@ -152,7 +165,7 @@ static void bench_mixed_print(const struct results *r)
     for (int j = 1; j < 3; j++)
         for (size_t i = 0; i < MIXED_ROWS; i++)
             bench_mixed_print_ratio(r, i, jobs[j], j == 1 ? 1.1 : 1.25);
-    for (size_t i = 0; i < MIXED_TRIP_ROWS; i++)
+    for (size_t i = 0; i < MIXED_GOALS; i++)
         bench_mixed_print_limit(r, &mixed_rows[i]);
 }
 

@@ -82,7 +82,7 @@ static char *program_copy(const char *text)
 }
 
 /* Tells the user, on the first replacement, that a setting of the environment has no effect on some
- * rows.  On a terminal the line replaces what bench_progress() shows. */
+ * rows.  On a terminal the line replaces what program_show() shows. */
 static void program_say_replaced(const struct replaced_variable *replaced)
 {
     if (replaced->value && strncmp(replaced->name, "SKUA_", 5) == 0)
@@ -120,13 +120,47 @@ void program_restore_variable(const char *name)
         unsetenv(name);
 }
 
+/* ---- progress ------------------------------------------------------------- */
+
+static char program_announced[160]; /* shown when the next program starts; "": nothing */
+
+void program_show(const char *what)
+{
+    static int width;
+
+    if (!isatty(STDERR_FILENO)) {
+        if (what)
+            fprintf(stderr, "skua bench: %s\n", what);
+        return;
+    }
+    fprintf(stderr, "\r%-*s", width, what ? what : "");
+    width = what ? (int)strlen(what) : 0;
+    if (!what)
+        fprintf(stderr, "\r");
+}
+
+void program_announce(const char *what)
+{
+    snprintf(program_announced, sizeof program_announced, "%s", what);
+}
+
+/* Shows the announced line, once. */
+static void program_show_announced(void)
+{
+    if (program_announced[0])
+        program_show(program_announced);
+    program_announced[0] = '\0';
+}
+
 /* ---- running -------------------------------------------------------------- */
 
 /* Starts a program with one of its outputs at @p to; it gets SIGTERM when this process ends. */
 static pid_t program_fork(char *const argv[], int to, bool of_stderr)
 {
-    pid_t parent = getpid(), pid = fork();
+    pid_t parent = getpid(), pid;
 
+    program_show_announced();
+    pid = fork();
     if (pid != 0)
         return pid;
     prctl(PR_SET_PDEATHSIG, SIGTERM);

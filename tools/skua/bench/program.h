@@ -29,6 +29,14 @@ void program_set_variable(const char *name, const char *value);
  * none. */
 void program_restore_variable(const char *name);
 
+/** Shows what is being measured: on a terminal in one line, which NULL clears, else as lines of
+ * standard error. */
+void program_show(const char *what);
+
+/** Sets the line that program_show() shows when the next program starts: a step that starts none,
+ * such as that of a library that is not installed, shows nothing. */
+void program_announce(const char *what);
+
 /** Appends the words of @p text, which spaces separate, to @p argv, which has room for them, as
  * pointers into the text.  Returns the new length. */
 int program_add_words(const char *argv[], int count, char *text);
