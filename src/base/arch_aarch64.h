@@ -66,6 +66,19 @@ static inline void ski_claim_line(void *at)
     __atomic_store_n((char *)at, 0, __ATOMIC_RELAXED);
 }
 
+static inline uint64_t ski_fp_control(void)
+{
+    uint64_t control;
+
+    __asm__ volatile("mrs %0, fpcr" : "=r"(control));
+    return control;
+}
+
+static inline void ski_fp_set_control(uint64_t control)
+{
+    __asm__ volatile("msr fpcr, %0" : : "r"(control));
+}
+
 static inline const void *ski_context_pc(const void *ucontext)
 {
     return (const void *)((const ucontext_t *)ucontext)->uc_mcontext.pc;

@@ -63,6 +63,18 @@ static inline void ski_claim_line(void *at)
     ski_prefetch_write(at);
 }
 
+#define SKI_FP_FLAGS 0x3fu /* of the exceptions that were raised */
+
+static inline uint64_t ski_fp_control(void)
+{
+    return __builtin_ia32_stmxcsr() & ~SKI_FP_FLAGS;
+}
+
+static inline void ski_fp_set_control(uint64_t control)
+{
+    __builtin_ia32_ldmxcsr((unsigned)control | (__builtin_ia32_stmxcsr() & SKI_FP_FLAGS));
+}
+
 static inline const void *ski_context_pc(const void *ucontext)
 {
     return (const void *)((const ucontext_t *)ucontext)->uc_mcontext.gregs[REG_RIP];
