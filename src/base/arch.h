@@ -21,8 +21,8 @@
  *   ski_prefetch_write()  brings a cache line into the cache of this core, which will write it
  *   ski_claim_line()   brings a cache line into the cache of this core for writing, also if other
  *                      cores have it, too; the byte at its argument may be overwritten
- *   ski_demote_line()  moves a cache line that this core has written, and that another core reads
- *                      next, towards that core; does nothing where the CPU cannot
+ *   ski_fp_control()   how this thread rounds, and what it does with denormal numbers
+ *   ski_fp_set_control() sets that
  *   ski_context_pc()   the program counter in the context of a signal handler
  */
 #ifndef SKI_ARCH_H

@@ -66,9 +66,17 @@ static inline void ski_claim_line(void *at)
     __atomic_store_n((char *)at, 0, __ATOMIC_RELAXED);
 }
 
-static inline void ski_demote_line(const void *at)
+static inline uint64_t ski_fp_control(void)
 {
-    (void)at;
+    uint64_t control;
+
+    __asm__ volatile("mrs %0, fpcr" : "=r"(control));
+    return control;
+}
+
+static inline void ski_fp_set_control(uint64_t control)
+{
+    __asm__ volatile("msr fpcr, %0" : : "r"(control));
 }
 
 static inline const void *ski_context_pc(const void *ucontext)

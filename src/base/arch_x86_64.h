@@ -63,11 +63,16 @@ static inline void ski_claim_line(void *at)
     ski_prefetch_write(at);
 }
 
-/* The instruction cldemote, as bytes: not all assemblers know it.  Other CPUs execute it as a
- * no-op. */
-static inline void ski_demote_line(const void *at)
+#define SKI_FP_FLAGS 0x3fu /* of the exceptions that were raised */
+
+static inline uint64_t ski_fp_control(void)
 {
-    __asm__ volatile(".byte 0x0f, 0x1c, 0x07" : : "D"(at) : "memory");
+    return __builtin_ia32_stmxcsr() & ~SKI_FP_FLAGS;
+}
+
+static inline void ski_fp_set_control(uint64_t control)
+{
+    __builtin_ia32_ldmxcsr((unsigned)control | (__builtin_ia32_stmxcsr() & SKI_FP_FLAGS));
 }
 
 static inline const void *ski_context_pc(const void *ucontext)

@@ -45,7 +45,7 @@
 #include "base/security.h"
 #include "transport/crypto.h"
 
-#define SKI_DRIVER_VERSION   11
+#define SKI_DRIVER_VERSION   12
 #define SKI_DRIVER_SYMBOL    "ski_driver"
 #define SKI_PACKET_MIN       32   /* bytes of a packet, at least                              */
 #define SKI_PORT_ADDRESS_MAX 2048 /* bytes of the address of a port, at most                  */
@@ -197,6 +197,11 @@ struct ski_driver {
     skua_status (*send_split)(struct ski_peer *peer, void *packet, size_t bytes, const void *rest,
                               size_t rest_bytes, void *cookie);
 
+    /** Copies what a pending packet of send_split() still needs of @p rest to @p to, as large and
+     *  disjoint, at the same offset, and continues from there: @p rest may be reused.  done() is
+     *  not called from here.  May be NULL: not supported. */
+    void (*split_move)(struct ski_peer *peer, void *cookie, const void *rest, void *to);
+
     /** The largest packet in bytes that send_split() takes, in any process of a job; 0: it takes
      *  large packets of any size. */
     size_t split_max;
@@ -233,6 +238,11 @@ struct ski_driver {
 
     /** Called when the wait that arm() prepared is over.  May be NULL: nothing is to be undone. */
     void (*disarm)(struct ski_port *port);
+
+    /** Calls @p fn with @p first and with @p second: at the same time if a thread of the driver is
+     *  there for one of them and has a CPU, else one after the other.  Both calls have ended when
+     *  this returns; they use disjoint memory, and nothing of the runtime.  May be NULL. */
+    void (*run_two)(struct ski_port *port, void (*fn)(void *arg), void *first, void *second);
 
     /** The driver whose ports share the connections of their process, in the same module and
      *  started with this one (net->share); NULL: there is none. */

@@ -18,6 +18,8 @@ bool ski_collective_send(struct ski_pe *self, int pe, const struct ski_collectiv
     memcpy(skua_msg_data(msg), packet->head, packet->head_bytes);
     msg->handler = (uint16_t)packet->handler;
     msg->source  = self->pe;
+    if (packet->done)
+        *packet->done = ski_zcopy_send_record(msg, packet->head_bytes);
     if (ski_zcopy_send(self, pe, msg, packet->head_bytes, packet->data, packet->bytes, packet->sent,
                        packet->owner))
         return true;

@@ -7,6 +7,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+struct ski_net_done;
 struct ski_pe;
 
 /* A packet: a head, which is copied, and data that stay unchanged until `sent` is called. */
@@ -17,7 +18,8 @@ struct ski_collective_packet {
     const void *data;
     size_t      bytes; /* of the data */
     void (*sent)(struct ski_pe *self, void *owner);
-    void *owner;
+    void                 *owner;
+    struct ski_net_done **done; /* receives what ski_net_split_move() needs; may be NULL */
 };
 
 /** Sends @p packet to @p pe, of another host.  Its `sent` is called once, perhaps before the call

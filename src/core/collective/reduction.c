@@ -6,6 +6,7 @@
 
 #include "base/assert.h"
 #include "base/memory.h"
+#include "core/collective/collective_halves.h"
 #include "core/collective/collective_send.h"
 #include "core/collective/reduction_order.h"
 #include "core/collective/reduction_record.h"
@@ -50,13 +51,16 @@ skua_msg *ski_reduction_msg(size_t bytes)
 
 /* Applies the operator of @p r to two arrays of elements.  Addresses of contributions are merged by
  * a bitwise or: each PE sets its own. */
-static void reduction_apply(const struct ski_reduction *r, char *into, const char *from)
+static void reduction_apply(struct ski_pe *self, const struct ski_reduction *r, char *into,
+                            const char *from)
 {
     bool      addresses = r->head.algorithm == SKI_REDUCTION_SHARED;
     skua_type type      = addresses ? SKUA_UINT64 : (skua_type)r->head.type;
     skua_op   op        = addresses ? SKUA_BIT_OR : (skua_op)r->head.op;
 
-    if (r->bytes)
+    if (ski_halves_used(self, r->bytes) && ski_op_splits(op))
+        ski_halves_combine(self, op, type, into, from, r->bytes);
+    else if (r->bytes)
         ski_op_function(op, type)(into, from, r->bytes >> ski_type_shift(type), type);
 }
 
@@ -64,7 +68,7 @@ static void reduction_apply(const struct ski_reduction *r, char *into, const cha
  * this PE is below the sender.  The operator writes to its first operand.  If that is the
  * contribution, its message becomes the one of the partial result, or its elements are copied,
  * unless the operator gives the same result with its operands exchanged. */
-static void reduction_combine(struct ski_reduction *r, bool lower)
+static void reduction_combine(struct ski_pe *self, struct ski_reduction *r, bool lower)
 {
     skua_msg *contribution = r->received[r->round];
     char     *elements     = ski_reduction_elements(contribution);
@@ -72,16 +76,16 @@ static void reduction_combine(struct ski_reduction *r, bool lower)
     ski_assert(contribution->bytes == sizeof r->head + r->bytes);
     r->received[r->round] = NULL;
     if (lower || (!r->msg && ski_op_commutes((skua_op){r->head.op}))) {
-        reduction_apply(r, r->partial, elements);
+        reduction_apply(self, r, r->partial, elements);
     } else if (r->msg) {
         skua_msg *previous = r->msg;
 
-        reduction_apply(r, elements, r->partial);
+        reduction_apply(self, r, elements, r->partial);
         r->msg       = contribution;
         r->partial   = elements;
         contribution = previous;
     } else {
-        reduction_apply(r, elements, r->partial);
+        reduction_apply(self, r, elements, r->partial);
         memcpy(r->partial, elements, r->bytes);
     }
     skua_msg_free(contribution);
@@ -111,11 +115,11 @@ static void reduction_combine_slot(struct ski_pe *self, struct ski_reduction *r,
     if (r->bytes == 0)
         return;
     if (self->pe < from) {
-        reduction_apply(r, r->partial, slot->elements);
+        reduction_apply(self, r, r->partial, slot->elements);
         return;
     }
     memcpy(other, slot->elements, r->bytes);
-    reduction_apply(r, other, r->partial);
+    reduction_apply(self, r, other, r->partial);
     r->partial = other;
 }
 
@@ -126,7 +130,7 @@ static bool reduction_combine_arrived(struct ski_pe *self, struct ski_reduction 
     const struct ski_reduction_slot *slot;
 
     if (r->received[r->round]) {
-        reduction_combine(r, self->pe < from);
+        reduction_combine(self, r, self->pe < from);
         return true;
     }
     slot = reduction_filled_slot(self, r);
@@ -269,6 +273,12 @@ static int reduction_exchange_child(const struct ski_pe *self, int level)
     return ski_block_delegate(ski_block_sibling(self->pe, level), level, self->pe, self->pes);
 }
 
+bool ski_reduction_sends_first(const struct ski_pe *self, const struct ski_reduction_head *head)
+{
+    return ski_block_sibling(self->pe, 0) < self->pes &&
+           reduction_parent(self, head, 0) != self->pe;
+}
+
 /* Returns whether the PE that combines a contribution to @p r, which was sent as a message, grants
  * a credit for it. */
 static bool reduction_is_credited(const struct ski_reduction *r)
@@ -342,7 +352,7 @@ bool ski_reduction_combine_call(struct ski_pe *self, struct ski_reduction *r, co
     r->received[0] = NULL;
     r->msg         = contribution;
     r->partial     = ski_reduction_elements(contribution);
-    reduction_apply(r, r->partial, data);
+    reduction_apply(self, r, r->partial, data);
     r->round = 1;
     return true;
 }
@@ -402,7 +412,10 @@ static void reduction_distribute(struct ski_pe *self, struct ski_reduction *r)
     char *place = ski_split_place(self, r->split, &r->head);
 
     if (r->msg) {
-        memcpy(place, r->partial, r->bytes);
+        if (ski_halves_used(self, r->bytes))
+            ski_halves_copy(self, place, r->partial, r->bytes);
+        else
+            memcpy(place, r->partial, r->bytes);
         skua_msg_free(r->msg);
     }
     r->msg     = NULL;

@@ -91,14 +91,18 @@ skua_msg *ski_reduction_msg(size_t bytes);
 
 /** Copies @p bytes of the contribution of @p call, from @p offset on, to @p elements and prepares
  * them for the operator. */
-void ski_reduction_fill(const struct ski_reduction_call *call, size_t offset, char *elements,
-                        size_t bytes);
+void ski_reduction_fill(struct ski_pe *self, const struct ski_reduction_call *call, size_t offset,
+                        char *elements, size_t bytes);
 
 /** Joins the reduction with @p head of the call @p split.  @p partial is the contribution of this
  *  PE; @p msg is the message that contains it, or NULL.  The reduction may be over when this
  *  returns. */
 void ski_reduction_join(struct ski_pe *self, const struct ski_reduction_head *head,
                         struct ski_split *split, char *partial, skua_msg *msg, size_t bytes);
+
+/** Returns whether this PE sends its contribution to the reduction with @p head in the first round:
+ *  it receives none before, so the contribution is sent as it is. */
+bool ski_reduction_sends_first(const struct ski_pe *self, const struct ski_reduction_head *head);
 
 /** Polls the slots of reduction_slot.h, for the scheduler, while small calls are in flight. */
 extern const struct ski_polled ski_reductions_polled;

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/memory.h"
+#include "core/collective/collective_halves.h"
 #include "core/collective/reduction.h"
 #include "core/collective/reduction_order.h"
 #include "core/collective/reduction_slot.h"
@@ -14,12 +15,14 @@
 
 #define REDUCTION_FORWARD_MAX 8 /* contributions that a call forwards for other PEs, at most */
 
-void ski_reduction_fill(const struct ski_reduction_call *call, size_t offset, char *elements,
-                        size_t bytes)
+void ski_reduction_fill(struct ski_pe *self, const struct ski_reduction_call *call, size_t offset,
+                        char *elements, size_t bytes)
 {
     skua_type type = (skua_type)call->head.type;
 
-    if (bytes)
+    if (ski_halves_used(self, bytes))
+        ski_halves_copy(self, elements, (const char *)call->data + offset, bytes);
+    else if (bytes)
         memcpy(elements, (const char *)call->data + offset, bytes);
     ski_op_prepare((skua_op)call->head.op, elements, bytes >> ski_type_shift(type), type);
 }
@@ -90,7 +93,7 @@ static bool reduction_begin_in_slot(struct ski_pe *self, const struct ski_reduct
     if (!slot)
         return false;
     slot->head = call->head;
-    ski_reduction_fill(call, 0, slot->elements, call->bytes);
+    ski_reduction_fill(self, call, 0, slot->elements, call->bytes);
     ski_board_publish(self, to, slot, call->small_call);
     if (call->head.all)
         return false;
@@ -113,7 +116,7 @@ static void reduction_begin_small(struct ski_pe *self, const struct ski_reductio
     r->done    = call->done;
     r->sent    = sent;
     r->partial = r->elements[0];
-    ski_reduction_fill(call, 0, r->partial, call->bytes);
+    ski_reduction_fill(self, call, 0, r->partial, call->bytes);
     ski_reduction_advance(self, r);
 }
 
@@ -127,7 +130,7 @@ static void reduction_begin_whole(struct ski_pe *self, const struct ski_reductio
     if (!ski_reduction_combine_call(self, r, call->data)) {
         r->msg     = ski_reduction_msg(call->bytes);
         r->partial = ski_reduction_elements(r->msg);
-        ski_reduction_fill(call, 0, r->partial, call->bytes);
+        ski_reduction_fill(self, call, 0, r->partial, call->bytes);
     }
     ski_reduction_advance(self, r);
 }

@@ -350,7 +350,7 @@ void ski_halving_begin(struct ski_pe *self, const struct ski_reduction_call *cal
     r->done    = call->done;
     r->msg     = ski_reduction_msg(call->bytes);
     r->partial = ski_reduction_elements(r->msg);
-    ski_reduction_fill(call, 0, r->partial, call->bytes);
+    ski_reduction_fill(self, call, 0, r->partial, call->bytes);
     if (!call->head.all)
         halving_hold(self, r);
     halving_advance(self, r);

@@ -225,7 +225,7 @@ void ski_reduction_hosts_begin(struct ski_pe *self, const struct ski_reduction_c
     ski_assert(ski_block_set_accepts(&r->hosts->set, &own));
     self->collectives->window.in_flight += ski_call_cost(call->bytes);
     r->done = call->done;
-    ski_reduction_fill(call, 0, data, call->bytes);
+    ski_reduction_fill(self, call, 0, data, call->bytes);
     ski_block_set_add(&r->hosts->set, &own, data);
     free(data);
     r->hosts->missing--;

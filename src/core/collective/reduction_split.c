@@ -7,7 +7,8 @@
  * gets the result has one buffer for the call: its contribution is there first, then partial
  * results, then the result.  The network reads from the buffer and writes into it.  It may write
  * the result of a segment as soon as the result arrives: the contribution of this PE is part of the
- * result, so another PE has received it.
+ * result, so another PE has received it.  A PE that sends its contribution before it receives any
+ * lends the memory of the program, within the call: what the network has not read then is copied.
  *
  * Slices, if all PEs get the result.  Between two exchanges a PE reads and writes the buffers of
  * all PEs, in its slice alone.  The first exchange brings the addresses of the buffers, whose
@@ -34,7 +35,9 @@
 #include "core/pe/handler.h"
 #include "core/message/message.h"
 #include "core/collective/reduction.h"
+#include "core/net/net.h"
 
+#define SPLIT_LENT_MAX       ((size_t)4 << 20) /* bytes of a call that is lent, at most     */
 #define SPLIT_SHARED_FROM    16384  /* bytes from which a call inside a host is split       */
 #define SPLIT_SEGMENTED_FROM 131072 /* bytes from which a call between hosts is split       */
 #define SPLIT_PAIR_FROM      262144 /* ... if there are two PEs                             */
@@ -62,6 +65,18 @@ struct ski_split {
     size_t                    bytes;
     uint64_t                  unfinished; /* segments that are not over */
     uint64_t                  sending;    /* segments that the network still reads */
+    struct split_lent        *lent; /* the segment that is being joined, if it is lent; or NULL  */
+};
+
+/* A segment that is sent from the memory of the program, within the call.  What the network has not
+ * read when the segment has joined is copied. */
+struct split_lent {
+    skua_msg            *msg; /* that this is the data of */
+    struct ski_split    *split;
+    int                  to;      /* the PE that it is sent to                        */
+    bool                 sending; /* the network still reads it                       */
+    struct ski_net_done *done;    /* of its packet, while that is sent                 */
+    skua_msg            *copy;    /* what the network reads; NULL: memory of the program */
 };
 
 /* Returns the bytes from which a call of @p bytes is split.  Many PEs that send to a root pass
@@ -207,19 +222,53 @@ static size_t split_segment_bytes(const struct ski_pe *self, const struct ski_sp
     return left < segment ? left : segment;
 }
 
-/* Contributes segment @p i: from the buffer of the call if this PE gets the result, else from a
- * message of its own. */
+/* Returns whether the contribution of this PE is sent from the memory of the program: it is sent as
+ * it is, in the first round, and so short that the network accepts most of it at once. */
+static bool split_lends(const struct ski_pe *self, const struct ski_split *split)
+{
+    return !split->buffer && split->bytes <= SPLIT_LENT_MAX && ski_net_split_moves() &&
+           !ski_op_prepares((skua_op)split->head.op) &&
+           ski_reduction_sends_first(self, &split->head);
+}
+
+/* Contributes a segment with @p head and @p bytes from the memory of the program, at @p data.  The
+ * call may be over when this returns. */
+static void split_join_lent(struct ski_pe *self, struct ski_split *split,
+                            const struct ski_reduction_head *head, const char *data, size_t bytes)
+{
+    skua_msg          *msg  = skua_msg_alloc(sizeof(struct split_lent));
+    struct split_lent *lent = skua_msg_data(msg);
+
+    *lent       = (struct split_lent){.msg = msg, .split = split};
+    split->lent = lent;
+    ski_reduction_join(self, head, split, (char *)(uintptr_t)data, NULL, bytes);
+    if (!lent->sending) {
+        skua_msg_free(msg);
+        return;
+    }
+    lent->copy = ski_reduction_msg(bytes);
+    ski_net_split_move(self, lent->to, lent->done, data, ski_reduction_elements(lent->copy));
+}
+
+/* Contributes segment @p i: from the buffer of the call if this PE gets the result, else from the
+ * memory of the program or a message of its own. */
 static void split_join_segment(struct ski_pe *self, struct ski_split *split,
                                const struct ski_reduction_call *call, uint64_t i)
 {
     struct ski_reduction_head head   = split_segment_head(self, split, i);
     size_t                    offset = i * split_segment_size(self, split->head.all, split->bytes);
     size_t                    bytes  = split_segment_bytes(self, split, i);
-    skua_msg                 *msg    = split->buffer ? NULL : ski_reduction_msg(bytes);
-    char *partial = ski_reduction_elements(msg ? msg : split->buffer) + (msg ? 0 : offset);
+    skua_msg                 *msg;
+    char                     *partial;
 
     self->collectives->window.in_flight += ski_reduction_cost(self, &head, bytes);
-    ski_reduction_fill(call, offset, partial, bytes);
+    if (split_lends(self, split)) {
+        split_join_lent(self, split, &head, (const char *)call->data + offset, bytes);
+        return;
+    }
+    msg     = split->buffer ? NULL : ski_reduction_msg(bytes);
+    partial = ski_reduction_elements(msg ? msg : split->buffer) + (msg ? 0 : offset);
+    ski_reduction_fill(self, call, offset, partial, bytes);
     ski_reduction_join(self, &head, split, partial, msg, bytes);
 }
 
@@ -264,25 +313,49 @@ void ski_on_reduction_sent(skua_msg *msg)
     split_finish(ski_self, split);
 }
 
+/* Records that the network has read a segment that was lent.  The memory of the packet is not in
+ * use any more. */
+static void split_lent_sent(struct ski_pe *self, void *owner)
+{
+    struct split_lent *lent  = owner;
+    struct ski_split  *split = lent->split;
+
+    lent->sending = false;
+    if (lent->copy) {
+        ski_pool_free(&self->pool, lent->copy);
+        ski_pool_free(&self->pool, lent->msg);
+    }
+    split_segment_sent(self, split);
+}
+
 bool ski_split_send(struct ski_pe *self, struct ski_split *split, int pe, uint32_t handler,
                     const struct ski_reduction_head *head, const char *elements)
 {
+    struct split_lent           *lent   = split->lent;
     struct ski_collective_packet packet = {
         .handler    = handler,
         .head       = head,
         .head_bytes = sizeof *head,
         .data       = elements,
         .bytes      = split_segment_bytes(self, split, head->number - split->head.number),
-        .sent       = split_segment_sent,
-        .owner      = split};
+        .sent       = lent ? split_lent_sent : split_segment_sent,
+        .owner      = lent ? (void *)lent : (void *)split,
+        .done       = lent ? &lent->done : NULL};
 
-    ski_assert(split->buffer);
+    ski_assert(split->buffer || lent);
+    split->lent = NULL;
     if (ski_job_index(self->job, pe) >= 0)
         return false;
     split->sending++; /* split_segment_sent() may be called before the call returns */
+    if (lent) {
+        lent->to      = pe;
+        lent->sending = true;
+    }
     if (ski_collective_send(self, pe, &packet))
         return true;
     split->sending--;
+    if (lent)
+        lent->sending = false;
     return false;
 }
 
@@ -323,7 +396,7 @@ static void split_begin_shared(struct ski_pe *self, const struct ski_reduction_c
     char             *elements = ski_reduction_elements(split->buffer);
 
     self->collectives->window.in_flight += ski_call_cost(call->bytes);
-    ski_reduction_fill(call, 0, elements, call->bytes);
+    ski_reduction_fill(self, call, 0, elements, call->bytes);
     if (call->head.all)
         split_exchange_addresses(self, split, elements);
     else

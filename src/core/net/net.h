@@ -146,6 +146,15 @@ bool ski_net_urge(struct ski_pe *self, bool now);
 bool ski_net_send_split(struct ski_pe *self, int pe, struct skua_msg *msg, const void *rest,
                         size_t bytes, struct ski_net_done *done);
 
+/** Returns whether ski_net_split_move() is possible. */
+bool ski_net_split_moves(void);
+
+/** Copies what the packet of ski_net_send_split() with @p done, which has not been called yet,
+ * still needs of @p rest to @p to, as large: @p rest may be reused.  @p done is not called from
+ * here. */
+void ski_net_split_move(struct ski_pe *self, int pe, struct ski_net_done *done, const void *rest,
+                        void *to);
+
 /* If @p msg is a message of the layer above that refers to data elsewhere, sends it with these data
  * to @p pe by ski_net_send_split().  Returns NULL if it has been sent, else the message to send: @p
  * msg, or a replacement of it, whose `announced` is 0.  `announced` of a message that was not
@@ -207,6 +216,10 @@ __attribute__((format(printf, 2, 3))) SKI_COLD void ski_net_reject(struct ski_pe
 
 /** Drops @p msg, which its sender should not have sent, as ski_net_reject() does. */
 SKI_COLD void ski_net_drop(struct ski_pe *self, struct skua_msg *msg);
+
+/** Calls @p fn with @p first and with @p second, at the same time if the driver has a thread for
+ * one of them (run_two() of driver.h).  Only where the PE has a port. */
+void ski_net_run_two(struct ski_pe *self, void (*fn)(void *arg), void *first, void *second);
 
 /** Returns the driver's endpoint for @p pe, connected if need be; NULL: the peer is lost. */
 struct ski_peer *ski_net_endpoint(struct ski_pe *self, int pe);

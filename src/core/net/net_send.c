@@ -77,6 +77,18 @@ static inline struct ski_net_peer *net_peer(struct ski_net_port *net, int pe)
     return net->last_target = peer ? peer : ski_net_peer_add(net, pe);
 }
 
+void ski_net_run_two(struct ski_pe *self, void (*fn)(void *arg), void *first, void *second)
+{
+    const struct ski_driver *driver = ski_net_here.driver;
+
+    if (driver->run_two) {
+        driver->run_two(self->net->port, fn, first, second);
+        return;
+    }
+    fn(first);
+    fn(second);
+}
+
 struct ski_peer *ski_net_endpoint(struct ski_pe *self, int pe)
 {
     struct ski_net_peer *peer = net_peer(self->net, pe);
@@ -576,6 +588,17 @@ bool ski_net_send_split(struct ski_pe *self, int pe, struct skua_msg *msg, const
     else
         ski_deferred_ack_sent(&net->acks, self);
     return true;
+}
+
+bool ski_net_split_moves(void)
+{
+    return ski_net_here.driver->split_move != NULL;
+}
+
+void ski_net_split_move(struct ski_pe *self, int pe, struct ski_net_done *done, const void *rest,
+                        void *to)
+{
+    ski_net_here.driver->split_move(ski_net_peer_find(self->net, pe)->endpoint, done, rest, to);
 }
 
 bool ski_net_progress(struct ski_pe *self)

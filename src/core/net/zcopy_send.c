@@ -32,7 +32,7 @@ static void zcopy_send_done(struct ski_net_done *done, skua_status status)
 bool ski_zcopy_send(struct ski_pe *self, int pe, struct skua_msg *msg, size_t header,
                     const void *data, size_t bytes, ski_zcopy_send_fn fn, void *arg)
 {
-    struct ski_zcopy_send *send = (void *)((char *)skua_msg_data(msg) + header);
+    struct ski_zcopy_send *send = (void *)ski_zcopy_send_record(msg, header);
 
     ski_assert((uintptr_t)send % _Alignof(struct ski_zcopy_send) == 0);
     *send      = (struct ski_zcopy_send){{zcopy_send_done}, self, msg, fn, arg};

@@ -30,6 +30,12 @@ bool ski_zcopy_send_supported(void);
  *  processes of a job give the same answer. */
 bool ski_zcopy_send_takes(size_t bytes);
 
+/** Returns the record of a message of ski_zcopy_send(), valid until the data may change. */
+static inline struct ski_net_done *ski_zcopy_send_record(struct skua_msg *msg, size_t header)
+{
+    return &((struct ski_zcopy_send *)(void *)((char *)skua_msg_data(msg) + header))->done;
+}
+
 /** Sends @p msg, whose header is @p header bytes and which has room for a struct ski_zcopy_send
  * after them, and @p bytes of @p data to @p pe.  @p fn(self, arg), if not NULL, runs when the data
  * may change, perhaps before this returns.  Returns false, without any effect, if this is not

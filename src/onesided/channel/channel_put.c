@@ -194,7 +194,6 @@ static void channel_put_inline_sole(skua_sender *sender, const char *from)
     doorbell_fill(cell, key, bytes);
     self->stats.sent_inline++;
     asleep = ski_inbox_publish_sp(inbox, cell, tail);
-    ski_demote_line(cell); /* the receiver polls it */
     if (asleep)
         doorbell_wake(self, sender);
 }

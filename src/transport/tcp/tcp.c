@@ -89,6 +89,7 @@ __attribute__((visibility("default"))) const struct ski_driver ski_driver = {
     .connect_wait     = ski_tcp_connect_wait,
     .send             = ski_tcp_send,
     .send_split       = ski_tcp_send_split,
+    .split_move       = ski_tcp_split_move,
     .receives_direct  = true,
     .progress         = ski_tcp_progress,
     .wait_fd          = ski_tcp_wait_fd,
@@ -96,5 +97,6 @@ __attribute__((visibility("default"))) const struct ski_driver ski_driver = {
     .eager_max        = ski_tcp_eager_max,
     .arm              = ski_tcp_arm,
     .wakes_for_sends  = true,
+    .run_two          = ski_tcp_run_two,
     .shared           = &ski_tcp_hub_driver,
 };

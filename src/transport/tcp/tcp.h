@@ -476,9 +476,15 @@ skua_status ski_tcp_send_divided(struct ski_peer *peer, const struct ski_tcp_sen
 /** Returns the I/O thread of a port, started for the first large packet; NULL: there is none. */
 struct ski_io_thread *ski_tcp_io(struct ski_port *port);
 
+/** run_two() of driver.h: the I/O thread makes the second call, if the port has one already. */
+void ski_tcp_run_two(struct ski_port *port, void (*fn)(void *arg), void *first, void *second);
+
 /** Counts a part of a packet that was sent completely.  Returns true if that was the last one:
  *  @p divided is freed, and *@p whole is the packet. */
 bool ski_tcp_part_sent(struct ski_tcp_divided *divided, struct ski_tcp_send_req *whole);
+
+/** Returns the cookie of the split packet that a part belongs to. */
+void *ski_tcp_divided_cookie(const struct ski_tcp_divided *divided);
 
 /** Leaves out a rail that cannot be opened. */
 void ski_tcp_rail_give_up(struct ski_peer *rail);
@@ -512,6 +518,7 @@ void        ski_tcp_connect_wait(struct ski_peer *peer, double seconds);
 skua_status ski_tcp_send(struct ski_peer *peer, void *packet, size_t bytes);
 skua_status ski_tcp_send_split(struct ski_peer *peer, void *packet, size_t bytes, const void *rest,
                                size_t rest_bytes, void *cookie);
+void        ski_tcp_split_move(struct ski_peer *peer, void *cookie, const void *rest, void *to);
 unsigned    ski_tcp_progress(struct ski_port *port);
 int         ski_tcp_wait_fd(struct ski_port *port);
 bool        ski_tcp_arm(struct ski_port *port);

@@ -36,7 +36,7 @@
 #define IO_SWITCH_RATE   100    /* ... or in a second: others run there now and then         */
 
 enum io_state { IO_IDLE, IO_ASLEEP, IO_CALL, IO_RUNS, IO_ENDED };
-enum io_kind { IO_SEND, IO_RECV, IO_STOP };
+enum io_kind { IO_SEND, IO_RECV, IO_RUN, IO_STOP };
 
 struct ski_io_thread {
     _Atomic uint32_t state; /* enum io_state */
@@ -44,13 +44,15 @@ struct ski_io_thread {
     int              fd;
     struct iovec     part[SKI_IO_PARTS_MAX];
     size_t           parts;
-    ssize_t          result;
-    int              error;
-    unsigned         calls;    /* so far                                                      */
-    long             switches; /* times that the PE had lost its CPU at the last judgement    */
-    double           judged;   /* when that was                                               */
-    bool             crowded;
-    pthread_t        thread;
+    void (*fn)(void *arg); /* of IO_RUN */
+    void     *arg;
+    ssize_t   result;
+    int       error;
+    unsigned  calls;    /* so far                                                      */
+    long      switches; /* times that the PE had lost its CPU at the last judgement    */
+    double    judged;   /* when that was                                               */
+    bool      crowded;
+    pthread_t thread;
 };
 
 /* ---- the thread ------------------------------------------------------------------------ */
@@ -78,10 +80,15 @@ static void io_sleep(struct ski_io_thread *io)
         ski_futex_wait(&io->state, IO_ASLEEP, SKI_FOREVER);
 }
 
-static void io_run(struct ski_io_thread *io)
+static void io_call(struct ski_io_thread *io)
 {
     struct msghdr what = {.msg_iov = io->part, .msg_iovlen = io->parts};
 
+    if (io->kind == IO_RUN) {
+        io->fn(io->arg);
+        io->result = 0;
+        return;
+    }
     io->result = io->kind == IO_SEND ? sendmsg(io->fd, &what, MSG_DONTWAIT | MSG_NOSIGNAL)
                                      : recvmsg(io->fd, &what, MSG_DONTWAIT);
     io->error  = errno;
@@ -102,7 +109,7 @@ static void *io_thread(void *arg)
             continue; /* it was withdrawn */
         stop = io->kind == IO_STOP;
         if (!stop)
-            io_run(io);
+            io_call(io);
         atomic_store_explicit(&io->state, IO_ENDED, memory_order_release);
     }
     return NULL;
@@ -193,6 +200,13 @@ void ski_io_begin_recv(struct ski_io_thread *io, int fd, void *to, size_t bytes)
     io->part[0] = (struct iovec){to, bytes};
     io->parts   = 1;
     io_begin(io, IO_RECV, fd);
+}
+
+void ski_io_begin_run(struct ski_io_thread *io, void (*fn)(void *arg), void *arg)
+{
+    io->fn  = fn;
+    io->arg = arg;
+    io_begin(io, IO_RUN, -1);
 }
 
 /* Waits until a call that the thread has begun is over. */

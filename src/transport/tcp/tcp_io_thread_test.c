@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * tcp_io_thread_test.c - an I/O thread: all bytes arrive in their order whoever sends and receives
- * them, calls that it has not begun are withdrawn without a trace, and errors are those of the
- * call.
+ * them, calls that it has not begun are withdrawn without a trace, errors are those of the call,
+ * and functions run once.
  */
 #include "transport/tcp/tcp_io_thread.h"
 
@@ -118,6 +118,30 @@ static void test_io_errors(void)
     OK(!ski_io_thread_start(&none, 1) && errno == EINVAL, "a CPU that does not exist is refused");
 }
 
+static void io_test_count(void *arg)
+{
+    ++*(unsigned *)arg;
+}
+
+static void test_io_run(void)
+{
+    struct ski_io_thread *io  = ski_io_thread_start(&cpu, 1);
+    unsigned              ran = 0, ended = 0;
+
+    if (!io) {
+        OK(false, "an I/O thread is started: %s", strerror(errno));
+        return;
+    }
+    for (unsigned i = 0; i < 200 || (ended == 0 && i < 1000000); i++) {
+        ski_io_begin_run(io, io_test_count, &ran);
+        if (tap_random(&random_state) % 2)
+            sched_yield();
+        ended += ski_io_end(io) == 0;
+    }
+    OK(ended > 0 && ran == ended, "a function runs once, or not at all if it is withdrawn");
+    ski_io_thread_stop(io);
+}
+
 int main(void)
 {
     cpu_set_t set;
@@ -128,5 +152,6 @@ int main(void)
         cpu++;
     test_io_stream();
     test_io_errors();
+    test_io_run();
     return tap_end();
 }

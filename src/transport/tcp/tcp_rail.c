@@ -137,6 +137,17 @@ struct ski_io_thread *ski_tcp_io(struct ski_port *port)
     return port->io;
 }
 
+void ski_tcp_run_two(struct ski_port *port, void (*fn)(void *arg), void *first, void *second)
+{
+    struct ski_io_thread *io = port->io ? ski_tcp_io(port) : NULL;
+
+    if (io)
+        ski_io_begin_run(io, fn, second);
+    fn(first);
+    if (!io || ski_io_end(io) < 0)
+        fn(second);
+}
+
 /* ---- opening -------------------------------------------------------------------------------- */
 
 static struct ski_peer *rail_new(struct ski_peer *main, unsigned number,
@@ -324,6 +335,11 @@ static unsigned rail_make_requests(struct ski_peer *const *rail, size_t n,
         offset += share[i];
     }
     return made;
+}
+
+void *ski_tcp_divided_cookie(const struct ski_tcp_divided *divided)
+{
+    return divided->whole.cookie;
 }
 
 bool ski_tcp_part_sent(struct ski_tcp_divided *divided, struct ski_tcp_send_req *whole)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * tcp_rail_test.c - rails that break, stop or end in the middle of a packet, and packets that are
- * sent ahead, between two ports of this process.  The receiver never sends, so it has no peer for
- * the sender.
+ * sent ahead or moved, between two ports of this process.  The receiver never sends, so it has no
+ * peer for the sender.
  */
 #include <errno.h>
 #include <math.h>
@@ -26,7 +26,10 @@
 /* ---- the job ------------------------------------------------------------------------------ */
 
 static unsigned break_test_arrived, break_test_aborted, break_test_lost;
+static unsigned break_test_done;
 static char    *break_test_data;
+static char    *break_test_kept; /* the last packet that arrived, if it is to be kept */
+static bool     break_test_keep;
 static char     break_test_reason[SKI_REASON_MAX];
 
 __attribute__((format(printf, 2, 3))) static void break_test_log(enum ski_log_level level,
@@ -72,7 +75,10 @@ static void break_test_on_arrived(void *owner, void *packet, size_t bytes)
 {
     (void)owner, (void)bytes;
     break_test_arrived++;
-    free(packet);
+    if (break_test_keep)
+        break_test_kept = packet;
+    else
+        free(packet);
 }
 
 static void break_test_on_abort(void *owner, void *packet)
@@ -87,6 +93,12 @@ static void break_test_on_sent(void *owner, void *packet)
     (void)owner, (void)packet;
 }
 
+static void break_test_on_done(void *owner, void *cookie, skua_status status)
+{
+    (void)owner, (void)cookie;
+    break_test_done += status == SKUA_OK;
+}
+
 static void break_test_on_lost(void *owner, int pe, const char *why)
 {
     (void)owner, (void)pe;
@@ -98,6 +110,7 @@ static const struct ski_upcalls break_test_up = {.alloc   = break_test_alloc,
                                                  .arrived = break_test_on_arrived,
                                                  .abort   = break_test_on_abort,
                                                  .sent    = break_test_on_sent,
+                                                 .done    = break_test_on_done,
                                                  .lost    = break_test_on_lost};
 
 /* ---- two ports ------------------------------------------------------------------------------ */
@@ -458,6 +471,49 @@ static void test_write_ahead_settles(void)
     close(pair[1]);
 }
 
+/* ---- packets whose memory changes ------------------------------------------------------------ */
+
+/* Sends a packet of two parts on both rails, or on rail 0 alone, and moves what is left of it. */
+static void break_test_moves(bool divided)
+{
+    struct break_test_ports p;
+    char                   *packet = malloc(SKI_PACKET_MIN), *rest = malloc(BYTES);
+    char                   *to = malloc(BYTES), *same = malloc(BYTES);
+
+    CHECK(packet && rest && to && same);
+    for (size_t i = 0; i < BYTES; i++)
+        rest[i] = (char)(i * 2654435761u >> 13 | 1);
+    memcpy(same, rest, BYTES);
+    memset(packet, 1, SKI_PACKET_MIN);
+    memset(to, 0, BYTES);
+    break_test_open(&p);
+    break_test_done      = 0;
+    break_test_keep      = true;
+    break_test_net.rails = divided ? 2 : 1;
+    CHECK(ski_tcp_send_split(p.peer, packet, SKI_PACKET_MIN, rest, BYTES, &p) == SKUA_PENDING);
+    break_test_net.rails = 2;
+    ski_tcp_split_move(p.peer, &p, rest, to);
+    OK(to[0] == 0 && to[BYTES - 1] == same[BYTES - 1],
+       "what was sent of a packet%s is not moved, and the rest is", divided ? " in parts" : "");
+    memset(rest, 0, BYTES);
+    for (unsigned i = 0; i < ROUNDS_MAX && !break_test_kept; i++) {
+        ski_tcp_progress(p.from);
+        ski_tcp_progress(p.to);
+    }
+    ski_tcp_progress(p.from);
+    OK(break_test_kept && break_test_done == 1 &&
+           memcmp(break_test_kept + SKI_PACKET_MIN, same, BYTES) == 0,
+       "it arrives as it was");
+    break_test_keep = false;
+    free(break_test_kept);
+    break_test_kept = NULL;
+    break_test_close(&p);
+    free(packet);
+    free(rest);
+    free(to);
+    free(same);
+}
+
 int main(void)
 {
     ski_tcp.net        = &break_test_net;
@@ -475,6 +531,8 @@ int main(void)
     test_write_ahead_broken();
     test_error_is_kept();
     test_write_ahead_settles();
+    break_test_moves(true);
+    break_test_moves(false);
     free(break_test_data);
     return tap_end();
 }

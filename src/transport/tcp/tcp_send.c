@@ -592,3 +592,34 @@ skua_status ski_tcp_send_split(struct ski_peer *peer, void *packet, size_t bytes
                                     .cookie     = cookie};
     return tcp_send_owned(peer, &out);
 }
+
+/* Moves what @p out, a split packet or a part of one, still needs of @p rest to @p to. */
+static void tcp_send_req_move(struct ski_tcp_send_req *out, const char *rest, char *to)
+{
+    const char *from  = out->part[1];
+    size_t      ahead = out->head_bytes + out->bytes[0];
+    size_t      gone  = out->sent > ahead ? out->sent - ahead : 0;
+
+    to += from - rest;
+    memcpy(to + gone, from + gone, out->bytes[1] - gone);
+    out->part[1] = to;
+}
+
+static bool tcp_send_req_has(const struct ski_tcp_send_req *out, const void *cookie)
+{
+    return out->split &&
+           (out->divided ? ski_tcp_divided_cookie(out->divided) : out->cookie) == cookie;
+}
+
+void ski_tcp_split_move(struct ski_peer *peer, void *cookie, const void *rest, void *to)
+{
+    ski_tcp_assist_take(peer->port);
+    for (unsigned i = 0; i < SKI_TCP_RAILS_MAX; i++) {
+        const struct ski_peer *rail = i == 0 ? peer : peer->rail[i];
+
+        for (struct ski_tcp_send_req *out = rail ? rail->first : NULL; out; out = out->next)
+            if (tcp_send_req_has(out, cookie))
+                tcp_send_req_move(out, rest, to);
+    }
+    ski_tcp_assist_offer(peer->port, false);
+}
