@@ -285,9 +285,9 @@ static void test_seal_reflected(void)
 
 static unsigned disarmed;
 
-static void seal_test_below_disarm(struct ski_port *port)
+static void seal_test_below_disarm(struct ski_port *of)
 {
-    (void)port;
+    (void)of;
     disarmed++;
 }
 

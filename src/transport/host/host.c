@@ -92,6 +92,7 @@ static uint32_t host_inbox_cells(size_t pes, uint32_t cells)
 #define HOST_SOLE_MIN  4
 #define HOST_SOLE_MAX  16
 #define HOST_SOLE_PART 16
+#define HOST_TABLES    6 /* before the inboxes, in cache lines of their own */
 
 /* Returns whether there is a CPU for each PE.  A PE whose inbox has rings with sole senders
  * executes a heavy fence before it sleeps, and PEs that share CPUs sleep often. */
@@ -183,7 +184,7 @@ skua_status ski_host_create(struct ski_job *job, uint32_t cells)
                             pes * (stride + sizeof *host->domains + sizeof *host->sleeper +
                                    sizeof *host->board + sizeof *host->team_board +
                                    sizeof *host->domain) +
-                                sizeof *host + 4 * SKI_CACHE_LINE,
+                                sizeof *host + HOST_TABLES * SKI_CACHE_LINE,
                             &span);
     if (status != SKUA_OK)
         return status;

@@ -18,7 +18,6 @@ static const int numbers[] = {1, 2, 16};     /* of PEs */
 #define NUMBERS (sizeof numbers / sizeof *numbers)
 #define WORDS   16 /* of a command line */
 
-#define BUSY       " --set=idle_spin=100000" /* as MPI: a PE that waits keeps its CPU */
 #define SLOW_RATE  "100mbit" /* a solve of 20000 particles takes as long as its exchange */
 #define SLOW_BURST "32kb"
 
@@ -57,8 +56,7 @@ static void bench_fmm_run_skua(struct results *results, const struct bench_host 
     char where[96], arguments[160], rule[96];
 
     bench_fmm_arguments(rule, particles, pes);
-    snprintf(where, sizeof where, "-n %d%s%s", pes, options,
-             pes > 2 && pes <= host->cores ? BUSY : "");
+    snprintf(where, sizeof where, "-n %d%s", pes, options);
     snprintf(arguments, sizeof arguments, "%s --series=%s%s", rule, series,
              strstr(series, "-wait") ? " --no-overlap" : "");
     bench_run_app(results, host, "fmm", where, arguments);
