@@ -50,10 +50,7 @@
 static inline struct ski_cell *doorbell_reserve(const struct ski_pe *self, skua_sender *sender,
                                                 uint64_t *tail)
 {
-    if (SKI_UNLIKELY(
-            !ski_inbox_take_ticket(self, sender->inbox, sender->cells, &sender->credit, tail)))
-        return NULL;
-    return ski_inbox_cell(sender->inbox, sender->cells, *tail);
+    return ski_inbox_reserve_in(self, sender->inbox, sender->cells, &sender->credit, tail);
 }
 
 static SKI_COLD void doorbell_wake(struct ski_pe *self, const skua_sender *sender)
