@@ -9,7 +9,6 @@
 
 bool ski_inbox_refresh(struct ski_inbox *inbox, uint32_t max, struct ski_credit *credit)
 {
-    ski_assert((max & (max - 1)) == 0);
     /* Pairs with the release in ski_reader_tell_due_sc(): the consumer has read the cells that this
      * producer is about to overwrite. */
     credit->head = atomic_load_explicit(&inbox->head, memory_order_acquire);
@@ -51,6 +50,36 @@ void ski_inbox_wake_mp(struct ski_inbox *inbox)
     ski_futex_wake(inbox_sleep_word(inbox), 1);
 }
 
+/* Fills the line from @p slot on with a cell without a message.  Returns the first slot of the next
+ * line. */
+static uint64_t inbox_end_line(struct ski_inbox *inbox, uint32_t cells, uint64_t slot)
+{
+    struct ski_cell *cell = ski_inbox_slot(inbox, cells, slot);
+    uint64_t         next = (slot | (SKI_CELL_SLOTS - 1)) + 1;
+
+    cell->flags   = SKI_CELL_EMPTY;
+    cell->handler = 0;
+    atomic_store_explicit(&inbox->tail, next << 1, memory_order_relaxed);
+    ski_inbox_publish_mp(cell, slot << 1);
+    return next;
+}
+
+/* A consumer that is asleep is not woken for the cell that fills the line: if there is room, the
+ * caller publishes another one next, and then looks; if there is none, the consumer is awake. */
+bool ski_inbox_make_room_sp(struct ski_inbox *inbox, uint32_t cells, struct ski_credit *credit,
+                            uint32_t slots)
+{
+    uint64_t now = atomic_load_explicit(&inbox->tail, memory_order_relaxed) >> 1;
+    uint32_t max = ski_inbox_max_sp(cells, slots);
+
+    if (now - credit->head >= max && !ski_inbox_refresh(inbox, max, credit))
+        return false;
+    if (now % SKI_CELL_SLOTS + slots <= SKI_CELL_SLOTS)
+        return true;
+    now = inbox_end_line(inbox, cells, now);
+    return now - credit->head < max || ski_inbox_refresh(inbox, max, credit);
+}
+
 /* ---- visits ------------------------------------------------------------------------ */
 
 static void reader_set_due(struct ski_reader *reader)
@@ -63,7 +92,8 @@ static void reader_set_due(struct ski_reader *reader)
 /* Begins a visit of a ring of several. */
 static void reader_begin_visit(struct ski_reader *reader)
 {
-    reader->until = reader->stamp + reader->quota;
+    reader->left  = reader->quota;
+    reader->until = reader->sole ? UINT64_MAX : reader->stamp + reader->quota;
     reader_set_due(reader);
 }
 
@@ -127,11 +157,21 @@ void ski_rings_share(struct ski_reader *reader, uint32_t producers, uint32_t sel
                          rings_producers(i, count, producers, self) * (each ? each : 1));
 }
 
-void ski_rings_set_sole(struct ski_reader *reader)
+void ski_rings_set_sole(struct ski_reader *reader,
+                        int32_t (*source)(uint32_t ring, const void *arg), const void *arg)
 {
+    struct ski_inbox *first = reader->rings->first;
+
     reader->rings->sole = true;
-    for (uint32_t i = 0; i <= reader->rings->others; i++)
-        reader_set_quota(rings_reader(reader, i), QUOTA_SOLE);
+    for (uint32_t i = 0; i <= reader->rings->others; i++) {
+        struct ski_reader *of   = rings_reader(reader, i);
+        size_t             from = (size_t)((char *)of->inbox - (char *)first);
+
+        of->sole = of->inbox != first;
+        if (of->sole)
+            of->source = source((uint32_t)(from / ski_inbox_bytes(of->cells)), arg);
+        reader_set_quota(of, QUOTA_SOLE);
+    }
 }
 
 /* Returns the first of the readers from @p of to @p end whose next cell is filled, or @p end.  The
@@ -179,7 +219,7 @@ void ski_reader_tell_due_sc(struct ski_reader *reader)
         /* Pairs with the acquires in ski_inbox_refresh() and ski_inbox_await_mp(). */
         atomic_store_explicit(&reader->inbox->head, reader->stamp - 1, memory_order_release);
     }
-    if (reader->stamp < reader->until)
+    if (reader->sole ? reader->left > 0 : reader->stamp < reader->until)
         reader_set_due(reader);
     else if (!ski_rings_turn_sc(reader))
         reader_begin_visit(reader);

@@ -44,7 +44,17 @@
  *
  * Sole producers.  Where an inbox has a ring for each producer but a few (ski_rings_set_sole), the
  * only producer of a ring takes its tickets by a load and a store of the tail, without an atomic
- * operation, and may use all cells.  The first ring has the other producers, and tickets as above.
+ * operation, and may use all lines but one.  The first ring has the other producers, and tickets as
+ * above.
+ *
+ *   Packed cells.  What takes time between two cores is the line, so a line of such a ring has
+ *   four slots, and tickets count slots.  A whole cell takes all four; a packed one, with little
+ *   data, takes one or two.  Its source is known by the ring, and it has no priority.  Each cell is
+ *   published at once by a stamp of its own.  The consumer finds the next cell by the size of the
+ *   one before it, and does not look at a stamp before it has seen the cell before: so a producer
+ *   of a packed cell overwrites the stamp that follows it in the line, where data of an earlier lap
+ *   may be, before it publishes the cell.  A cell does not extend to the next line.  If there is
+ *   too little room in a line, a cell without a message fills it.
  *
  *   Sleep with sole producers.  The tail of such a ring has no sleep bit: the store would overwrite
  *   it.  The consumer sets the sleep bit of the first ring, then `asleep` of all others, executes a
@@ -54,7 +64,9 @@
  *
  * Prefetch.  Where the atomic add waits for earlier stores (x86-64), it would wait until the line
  * of the previous cell has arrived from the consumer's core, for every message.  A producer that
- * sends several in a row fetches the lines of cells ahead of their use (SKI_INBOX_AHEAD).
+ * sends several in a row fetches the lines of cells ahead of their use (SKI_INBOX_AHEAD).  A sole
+ * producer, whose stores wait for their lines in turn, fetches the line of the fourth cell from
+ * now, taking all to be as large as this one.
  *
  * Urgent cells.  A consumer that has queued messages does not poll its inbox for a while.  A
  * producer of a cell that must not wait sets `urgent` of its ring, which the consumer reads from
@@ -82,14 +94,14 @@
 
 #define SKI_CELL_DATA 48
 
-/* One slot of the ring. */
+/* A whole cell of a ring. */
 struct ski_cell {
-    _Alignas(SKI_CACHE_LINE) _Atomic uint32_t stamp; /* low half of ticket + 1, once filled */
-    uint16_t handler;
-    uint8_t  flags; /* defined by core/message   */
-    uint8_t  bytes; /* valid bytes of data       */
-    int32_t  source;
-    int32_t  priority;
+    _Atomic uint32_t stamp; /* low half of ticket + 1, once filled */
+    uint16_t         handler;
+    uint8_t          flags; /* SKI_CELL_*; others are defined by core/message */
+    uint8_t          bytes; /* valid bytes of data                            */
+    int32_t          source;
+    int32_t          priority;
     union {
         unsigned char data[SKI_CELL_DATA];
         void         *message;
@@ -97,6 +109,30 @@ struct ski_cell {
 };
 
 _Static_assert(sizeof(struct ski_cell) == SKI_CACHE_LINE, "a cell is one cache line");
+
+/* Packed cells begin as whole ones do; their data are where those have `source` and the rest. */
+#define SKI_CELL_SLOTS   4    /* slots of a line                                     */
+#define SKI_CELL_SLOT    16   /* bytes of a slot                                     */
+#define SKI_CELL_EMPTY   0x10 /* in `flags`, with the handler 0: there is no message */
+#define SKI_CELL_PACKED  0x80 /* in `flags`: the cell is packed                      */
+#define SKI_PACKED_SHORT 8    /* bytes of data in one slot                           */
+#define SKI_PACKED_DATA  24   /* bytes of data in two slots                          */
+
+/** Returns the data of a packed cell. */
+static inline unsigned char *ski_cell_packed_data(const struct ski_cell *cell)
+{
+    return (unsigned char *)(uintptr_t)cell + offsetof(struct ski_cell, source);
+}
+
+_Static_assert(offsetof(struct ski_cell, source) + SKI_PACKED_SHORT == SKI_CELL_SLOT &&
+                   offsetof(struct ski_cell, source) + SKI_PACKED_DATA == (size_t)2 * SKI_CELL_SLOT,
+               "packed cells end where the next slot begins");
+
+/** Returns the number of slots of a packed cell with @p bytes of data. */
+static inline uint32_t ski_packed_slots(size_t bytes)
+{
+    return bytes > SKI_PACKED_SHORT ? 2 : 1;
+}
 
 /* Tickets never wrap; a stamp is the low 32 bits of ticket + 1. */
 struct ski_inbox {
@@ -126,7 +162,7 @@ struct ski_credit {
 };
 
 /** Slow path of ski_inbox_reserve_mp() and ski_inbox_reserve_sp(): rereads the head.  Returns
- *  whether fewer than @p max cells appear used. */
+ *  whether fewer than @p max cells, or slots, appear used. */
 SKI_COLD bool ski_inbox_refresh(struct ski_inbox *inbox, uint32_t max, struct ski_credit *credit);
 
 /** Slow path of ski_inbox_reserve_mp(): rereads the head until it shows that the cell of @p ticket
@@ -164,36 +200,66 @@ static inline bool ski_inbox_reserve_mp(struct ski_inbox *inbox, uint32_t cells,
     return true;
 }
 
-/** Takes a ticket of a ring whose sole producer is the caller.  Returns false if the ring is full
- *  as far as @p credit knows.  *@p tail is passed to ski_inbox_cell() and ski_inbox_publish_sp().
- */
-static inline bool ski_inbox_try_reserve_sp(struct ski_inbox *inbox, uint32_t cells,
-                                            const struct ski_credit *credit, uint64_t *tail)
-{
-    uint64_t now = atomic_load_explicit(&inbox->tail, memory_order_relaxed);
-
-    if (SKI_UNLIKELY((now >> 1) - credit->head >= cells))
-        return false;
-    atomic_store_explicit(&inbox->tail, now + 2, memory_order_relaxed);
-    *tail = now;
-    return true;
-}
-
-/** Takes a ticket of a ring whose sole producer is the caller.  Returns false if the ring is full.
- *  *@p tail is passed to ski_inbox_cell() and ski_inbox_publish_sp(). */
-static inline bool ski_inbox_reserve_sp(struct ski_inbox *inbox, uint32_t cells,
-                                        struct ski_credit *credit, uint64_t *tail)
-{
-    return ski_inbox_try_reserve_sp(inbox, cells, credit, tail) ||
-           (ski_inbox_refresh(inbox, cells, credit) &&
-            ski_inbox_try_reserve_sp(inbox, cells, credit, tail));
-}
-
 /** Returns the cell of a ticket, for the caller to fill. */
 static inline struct ski_cell *ski_inbox_cell(struct ski_inbox *inbox, uint32_t cells,
                                               uint64_t tail)
 {
     return &inbox->cell[(tail >> 1) & (cells - 1)];
+}
+
+/** Returns the cell at slot @p slot of a ring with a sole producer. */
+static inline struct ski_cell *ski_inbox_slot(struct ski_inbox *inbox, uint32_t cells,
+                                              uint64_t slot)
+{
+    size_t mask = (size_t)cells * SKI_CELL_SLOTS - 1;
+
+    return (struct ski_cell *)(void *)((char *)inbox->cell + (slot & mask) * SKI_CELL_SLOT);
+}
+
+/** Returns the number of slots of a ring with a sole producer that may be used before a cell of @p
+ *  slots slots: the ring takes about as many cells as it has lines, whatever their size, so that
+ *  the consumer need not read many more of them before it finds the last.  In any case there is
+ *  room for the rest of a line and a whole cell, or for a packed cell and the stamp after it. */
+static inline uint32_t ski_inbox_max_sp(uint32_t cells, uint32_t slots)
+{
+    return slots == SKI_CELL_SLOTS ? (cells - 2) * SKI_CELL_SLOTS + 1 : cells * slots;
+}
+
+/** Takes @p slots slots of a line, of a ring whose sole producer is the caller.  Returns their
+ *  cell, for the caller to fill, or NULL if there is no room as far as @p credit knows, or too
+ *  little in the line.  *@p tail is passed to ski_inbox_publish_sp() or
+ *  ski_inbox_publish_packed_sp(). */
+static inline struct ski_cell *ski_inbox_try_reserve_sp(struct ski_inbox *inbox, uint32_t cells,
+                                                        const struct ski_credit *credit,
+                                                        uint32_t slots, uint64_t *tail)
+{
+    uint64_t now = atomic_load_explicit(&inbox->tail, memory_order_relaxed) >> 1;
+
+    if (SKI_UNLIKELY(now - credit->head >= ski_inbox_max_sp(cells, slots) ||
+                     now % SKI_CELL_SLOTS + slots > SKI_CELL_SLOTS))
+        return NULL;
+    if (SKI_INBOX_AHEAD && now % SKI_CELL_SLOTS == 0)
+        ski_prefetch_write(ski_inbox_slot(inbox, cells, now + (uint64_t)slots * SKI_CELL_SLOTS));
+    atomic_store_explicit(&inbox->tail, (now + slots) << 1, memory_order_relaxed);
+    *tail = now << 1;
+    return ski_inbox_slot(inbox, cells, now);
+}
+
+/** Slow path of ski_inbox_reserve_sp(): rereads the head if there is no room, and fills the line if
+ *  there is too little left of it.  Returns whether there is room for @p slots slots then. */
+SKI_COLD bool ski_inbox_make_room_sp(struct ski_inbox *inbox, uint32_t cells,
+                                     struct ski_credit *credit, uint32_t slots);
+
+/** Takes @p slots slots as ski_inbox_try_reserve_sp() does.  Returns NULL if the ring is full. */
+static inline struct ski_cell *ski_inbox_reserve_sp(struct ski_inbox *inbox, uint32_t cells,
+                                                    struct ski_credit *credit, uint32_t slots,
+                                                    uint64_t *tail)
+{
+    struct ski_cell *cell = ski_inbox_try_reserve_sp(inbox, cells, credit, slots, tail);
+
+    if (SKI_UNLIKELY(!cell) && ski_inbox_make_room_sp(inbox, cells, credit, slots))
+        cell = ski_inbox_try_reserve_sp(inbox, cells, credit, slots, tail);
+    return cell;
 }
 
 /** Makes a filled cell visible.  Returns whether the consumer was asleep when the ticket was taken;
@@ -205,8 +271,8 @@ static inline bool ski_inbox_publish_mp(struct ski_cell *cell, uint64_t tail)
     return SKI_UNLIKELY(tail & SKI_INBOX_ASLEEP);
 }
 
-/** Makes a filled cell visible, in a ring whose sole producer is the caller.  Returns whether the
- *  consumer sleeps, or is about to; the caller must then do as after ski_inbox_publish_mp(). */
+/** Makes a filled whole cell visible, in a ring whose sole producer is the caller.  Returns whether
+ *  the consumer sleeps, or is about to; the caller must then do as after ski_inbox_publish_mp(). */
 static inline bool ski_inbox_publish_sp(struct ski_inbox *inbox, struct ski_cell *cell,
                                         uint64_t tail)
 {
@@ -214,6 +280,22 @@ static inline bool ski_inbox_publish_sp(struct ski_inbox *inbox, struct ski_cell
     /* The tail was stored before: pairs with the heavy fence in ski_reader_prepare_sleep_sc(). */
     ski_membarrier_light();
     return SKI_UNLIKELY(atomic_load_explicit(&inbox->asleep, memory_order_relaxed));
+}
+
+/** Makes a filled packed cell of @p slots slots visible.  Returns what ski_inbox_publish_sp()
+ *  does. */
+static inline bool ski_inbox_publish_packed_sp(struct ski_inbox *inbox, struct ski_cell *cell,
+                                               uint32_t slots, uint64_t tail)
+{
+    struct ski_cell *after = (struct ski_cell *)(void *)((char *)cell + slots * SKI_CELL_SLOT);
+    uint64_t         next  = (tail >> 1) + slots;
+
+    /* Data of an earlier lap may look like the stamp next + 1.  The slot is free, as
+     * ski_inbox_reserve_sp() has checked.  The release that follows orders this store before the
+     * stamp of the cell. */
+    if (next % SKI_CELL_SLOTS)
+        atomic_store_explicit(&after->stamp, (uint32_t)next, memory_order_relaxed);
+    return ski_inbox_publish_sp(inbox, cell, tail);
 }
 
 /** Marks the ring for the consumer: a cell that was published must not wait. */
@@ -244,7 +326,10 @@ struct ski_reader {
     uint64_t          told;  /* the stamp when the head was last published               */
     uint64_t          until; /* the stamp at which the visit ends                        */
     uint32_t          cells;
-    uint32_t          quota; /* cells of a visit                                         */
+    uint32_t          quota;  /* cells of a visit                                         */
+    uint32_t          left;   /* cells that are left of it, of a sole producer            */
+    int32_t           source; /* of packed cells                                          */
+    bool              sole;   /* the ring has a sole producer: stamps count slots         */
     struct ski_inbox *inbox;
     struct ski_rings *rings; /* all rings of the inbox; NULL: it has one                 */
 };
@@ -279,8 +364,10 @@ void ski_rings_init(struct ski_rings *rings, struct ski_reader *reader, struct s
  *  itself. */
 void ski_rings_share(struct ski_reader *reader, uint32_t producers, uint32_t self);
 
-/** Declares that each ring but the first has a sole producer, and sets the quotas. */
-void ski_rings_set_sole(struct ski_reader *reader);
+/** Declares that each ring but the first has a sole producer, and sets the quotas.  @p source, with
+ *  @p arg, returns the PE that sends to ring @p ring. */
+void ski_rings_set_sole(struct ski_reader *reader,
+                        int32_t (*source)(uint32_t ring, const void *arg), const void *arg);
 
 /** Returns whether the next cell is filled. */
 static inline bool ski_reader_ready_sc(const struct ski_reader *reader)
@@ -306,32 +393,74 @@ static inline struct ski_cell *ski_reader_peek_sc(const struct ski_reader *reade
     return ski_reader_ready_sc(reader) ? reader->next : NULL;
 }
 
+/** Returns the stamp of the cell after the next one, in a ring of a sole producer.  A whole cell,
+ *  and a cell without a message, extend to the end of the line. */
+static inline uint64_t ski_reader_after_sp(const struct ski_reader *reader)
+{
+    const struct ski_cell *cell  = reader->next;
+    uint64_t               stamp = reader->stamp;
+
+    /* Branches, no arithmetic: so the CPU loads the cell after this one before it knows the size of
+     * this one. */
+    if (SKI_UNLIKELY(!(cell->flags & SKI_CELL_PACKED))) {
+        stamp = ((stamp - 1) | (SKI_CELL_SLOTS - 1)) + 1;
+        __asm__("" : "+r"(stamp));
+    } else if (cell->bytes > SKI_PACKED_SHORT) {
+        stamp++;
+        __asm__("" : "+r"(stamp));
+    }
+    return stamp + 1;
+}
+
 /** Returns whether the cell after the next one is filled, too: a hint without ordering. */
 static inline bool ski_reader_more_sc(const struct ski_reader *reader)
 {
-    const struct ski_cell *cell = &reader->inbox->cell[reader->stamp & (reader->cells - 1)];
+    uint64_t               stamp = reader->sole ? ski_reader_after_sp(reader) : reader->stamp + 1;
+    const struct ski_cell *cell  = reader->sole
+                                       ? ski_inbox_slot(reader->inbox, reader->cells, stamp - 1)
+                                       : &reader->inbox->cell[reader->stamp & (reader->cells - 1)];
 
-    return atomic_load_explicit(&cell->stamp, memory_order_relaxed) == (uint32_t)reader->stamp + 1;
+    return atomic_load_explicit(&cell->stamp, memory_order_relaxed) == (uint32_t)stamp;
 }
 
-/** Returns the cell @p n after the next one if it is filled, else NULL. */
+/** Returns the first cell of the line @p n lines after that of the next cell if it is filled, else
+ *  NULL. */
 static inline const struct ski_cell *ski_reader_ahead_sc(const struct ski_reader *reader,
                                                          uint32_t                 n)
 {
-    const struct ski_cell *cell =
-        &reader->inbox->cell[(reader->stamp + n - 1) & (reader->cells - 1)];
+    uint64_t ticket = reader->stamp - 1, line = reader->sole ? ticket / SKI_CELL_SLOTS : ticket;
+    uint64_t stamp              = (reader->sole ? (line + n) * SKI_CELL_SLOTS : ticket + n) + 1;
+    const struct ski_cell *cell = &reader->inbox->cell[(line + n) & (reader->cells - 1)];
 
     /* Pairs with the release in ski_inbox_publish_mp(). */
-    if (atomic_load_explicit(&cell->stamp, memory_order_acquire) != (uint32_t)reader->stamp + n)
+    if (atomic_load_explicit(&cell->stamp, memory_order_acquire) != (uint32_t)stamp)
         return NULL;
     return cell;
+}
+
+/** Consumes the next cell, in a ring of a sole producer. */
+static inline void ski_reader_advance_sp(struct ski_reader *reader)
+{
+    reader->stamp = ski_reader_after_sp(reader);
+    reader->next  = ski_inbox_slot(reader->inbox, reader->cells, reader->stamp - 1);
+    if (--reader->left == 0)
+        reader->due = 0;
+}
+
+/** Consumes the next cell, in a ring that producers share. */
+static inline void ski_reader_advance_mp(struct ski_reader *reader)
+{
+    reader->next = &reader->inbox->cell[reader->stamp & (reader->cells - 1)];
+    reader->stamp++;
 }
 
 /** Consumes the next cell, which ski_reader_peek_sc() returned. */
 static inline void ski_reader_advance_sc(struct ski_reader *reader)
 {
-    reader->next = &reader->inbox->cell[reader->stamp & (reader->cells - 1)];
-    reader->stamp++;
+    if (SKI_UNLIKELY(reader->sole))
+        ski_reader_advance_sp(reader);
+    else
+        ski_reader_advance_mp(reader);
 }
 
 /** Slow path of ski_reader_tell_sc(). */

@@ -69,8 +69,12 @@ enum {
     SKI_MSG_SHARED = 16, /* a message in memory, not in a cell: it has holders (msg_share.h) */
     SKI_MSG_TAIL   = 32, /* SKI_MSG_TAIL_BYTES after data and priority words   */
     SKI_MSG_OBJECT = 64, /* to an object: `target` and `index` are set          */
-    SKI_MSG_HERE   = 128, /* to an object of this PE: `target` is its address    */
+    SKI_MSG_HERE   = 128, /* to an object of this PE: `target` is its address; never in a cell,
+                             where this is SKI_CELL_PACKED                        */
 };
+
+_Static_assert(SKI_MSG_WAKEUP == SKI_CELL_EMPTY,
+               "the rest of a line is a wake-up, which does nothing");
 
 #define SKI_MSG_TAIL_BYTES 24 /* what a broadcast needs (broadcast.c), or a long index */
 

@@ -28,14 +28,20 @@
 #include "core/sched/future.h"
 #include "core/sched/scheduler.h"
 
+/* Returns the PE that alone sends to ring @p ring of the inboxes of this host. */
+static int32_t pe_of_ring(uint32_t ring, const void *job)
+{
+    return ski_job_pe_at(job, (int)ring - 1);
+}
+
 /* Prepares for rings with sole senders: to receive from them, and to be one if @p has_ring. */
-static void pe_set_sole(struct ski_pe *self, bool has_ring)
+static void pe_set_sole(struct ski_pe *self, const struct ski_job *job, bool has_ring)
 {
     if (!ski_membarrier_register())
         ski_fatal("membarrier(2) fails (%s) in this process of the job, but not where the job was "
                   "created; set SKUA_SENDER_RINGS=0",
                   strerror(errno));
-    ski_rings_set_sole(&self->reader);
+    ski_rings_set_sole(&self->reader, pe_of_ring, job);
     self->sole = has_ring;
 }
 
@@ -53,7 +59,7 @@ static void pe_init_reader(struct ski_pe *self, const struct ski_job *job, int i
                    ski_host_inbox(host, index), host->rings, host->cells,
                    host->sole ? ski_host_ring_of(host, index) : 0);
     if (host->sole)
-        pe_set_sole(self, ski_host_has_ring(host, index));
+        pe_set_sole(self, job, ski_host_has_ring(host, index));
     else
         ski_rings_share(&self->reader, (uint32_t)job->local_pes, (uint32_t)index);
     self->loop.slow = SKI_LOOP_RINGS;

@@ -8,21 +8,24 @@
 #include "core/pe/handler.h"
 #include "core/pe/pe.h"
 
-/* Takes what goes into the header of a message to an object out of @p msg, which was
- * filled as @p cell is: target, index in whole words, data. */
-static void inbox_unpack_object(struct skua_msg *msg, const struct ski_cell *cell)
+/* Takes a message to an object out of the data of a cell, @p bytes of @p room: target, index in
+ * whole words, data. */
+static inline void inbox_unpack_object(struct skua_msg *msg, const unsigned char *data,
+                                       size_t bytes, size_t room)
 {
+    size_t   index = room - sizeof msg->target;
     uint64_t target;
     size_t   head;
 
-    memcpy(&target, cell->data, sizeof target);
+    memcpy(&target, data, sizeof target);
     head        = (ski_target_bytes(target) + 7) & ~(size_t)7;
     msg->target = target;
-    memcpy(msg->index, cell->data + sizeof target, SKI_MSG_INDEX_BYTES);
+    memcpy(msg->index, data + sizeof target,
+           index < SKI_MSG_INDEX_BYTES ? index : SKI_MSG_INDEX_BYTES);
     head += sizeof target;
-    ski_assert(head <= cell->bytes && cell->bytes <= SKI_CELL_DATA);
-    msg->bytes = cell->bytes - head;
-    memcpy(msg + 1, cell->data + head, SKI_CELL_DATA - head);
+    ski_assert(head <= bytes && bytes <= room);
+    msg->bytes = bytes - head;
+    memcpy(msg + 1, data + head, room - head);
 }
 
 /* Returns a new message with the data of an inline cell. */
@@ -33,7 +36,7 @@ static inline struct skua_msg *inbox_unpack(struct ski_pe *self, const struct sk
     memcpy(&msg->handler, &cell->handler, SKI_MSG_IN_CELL);
     msg->priority = cell->priority;
     if (cell->flags & SKI_MSG_OBJECT) {
-        inbox_unpack_object(msg, cell);
+        inbox_unpack_object(msg, cell->data, cell->bytes, SKI_CELL_DATA);
         return msg;
     }
     ski_assert(cell->bytes <= SKI_CELL_DATA && cell->source != self->pe);
@@ -42,7 +45,33 @@ static inline struct skua_msg *inbox_unpack(struct ski_pe *self, const struct sk
     return msg;
 }
 
-/* Returns the message of a cell. */
+/* Returns a new message with the data of a packed cell of @p source. */
+static inline struct skua_msg *inbox_unpack_packed(struct ski_pe *self, const struct ski_cell *cell,
+                                                   int32_t source)
+{
+    const unsigned char *data    = ski_cell_packed_data(cell);
+    size_t               bytes   = cell->bytes;
+    uint16_t             handler = cell->handler;
+    unsigned             flags   = cell->flags;
+    struct skua_msg     *msg     = ski_msg_new(self, SKI_CELL_DATA);
+
+    ski_assert(bytes <= SKI_PACKED_DATA && source != self->pe);
+    msg->handler = handler;
+    msg->source  = source;
+    msg->bytes   = bytes;
+    if (SKI_LIKELY(bytes <= SKI_PACKED_SHORT)) {
+        ski_assert(!(flags & SKI_MSG_OBJECT));
+        memcpy(msg + 1, data, SKI_PACKED_SHORT);
+    } else if (flags & SKI_MSG_OBJECT) {
+        msg->flags = SKI_MSG_OBJECT;
+        inbox_unpack_object(msg, data, bytes, SKI_PACKED_DATA);
+    } else {
+        memcpy(msg + 1, data, SKI_PACKED_DATA);
+    }
+    return msg;
+}
+
+/* Returns the message of a cell that is not packed. */
 static inline struct skua_msg *inbox_take(struct ski_pe *self, const struct ski_cell *cell)
 {
     ski_assert(!(cell->flags & SKI_MSG_WAKEUP) && cell->handler != 0);
@@ -93,12 +122,13 @@ bool ski_inbox_doorbell_next(struct ski_pe *self)
     return false;
 }
 
-/* Returns whether a quarter of a ring is filled, half of what senders that share it use, or an
- * urgent cell is in it. */
+/* Returns whether a quarter of a ring is filled, half of what senders that share it use, or a
+ * quarter of the packed cells that a sole sender may have in it, or an urgent cell is in it. */
 static inline bool inbox_ring_presses(const struct ski_reader *reader)
 {
-    return ski_reader_is_urgent_sc(reader) ||
-           ski_reader_ahead_sc(reader, reader->cells / 4) != NULL;
+    uint32_t lines = reader->sole ? reader->cells / 16 + 1 : reader->cells / 4;
+
+    return ski_reader_is_urgent_sc(reader) || ski_reader_ahead_sc(reader, lines) != NULL;
 }
 
 bool ski_inbox_is_pressing(const struct ski_pe *self)
@@ -117,6 +147,14 @@ static SKI_COLD void inbox_queue_special(struct ski_pe *self, struct skua_msg *m
     ski_queue_push(&self->queue, msg, flags);
 }
 
+static inline void inbox_advance(struct ski_reader *reader, bool sole)
+{
+    if (sole)
+        ski_reader_advance_sp(reader);
+    else
+        ski_reader_advance_mp(reader);
+}
+
 static inline void inbox_note_peak(struct ski_pe *self)
 {
     uint64_t waiting = self->queue.pushed - self->queue.popped;
@@ -125,7 +163,9 @@ static inline void inbox_note_peak(struct ski_pe *self)
         self->stats.queue_peak = waiting;
 }
 
-bool ski_inbox_drain(struct ski_pe *self, unsigned limit)
+/* Does what ski_inbox_drain() does, for a ring with a sole sender or not. */
+static inline __attribute__((always_inline)) bool inbox_drain(struct ski_pe *self, unsigned limit,
+                                                              bool sole)
 {
     /* What changes with each cell is in variables, not in self: a store into a message could change
      * self, as far as the compiler knows.  Nothing below reads it there or queues plain messages.
@@ -135,7 +175,9 @@ bool ski_inbox_drain(struct ski_pe *self, unsigned limit)
     uint64_t          count    = 0;
     bool              doorbell = false;
 
-    if (reader.until - reader.stamp < limit)
+    if (sole && reader.left < limit)
+        limit = reader.left;
+    if (!sole && reader.until - reader.stamp < limit)
         limit = (unsigned)(reader.until - reader.stamp); /* the rest of the visit */
     while (limit-- > 0 && ski_reader_ready_sc(&reader)) {
         const struct ski_cell *cell  = reader.next;
@@ -146,11 +188,13 @@ bool ski_inbox_drain(struct ski_pe *self, unsigned limit)
             doorbell = cell->handler != 0;
             if (doorbell)
                 break;
-            ski_reader_advance_sc(&reader);
+            inbox_advance(&reader, sole);
             continue;
         }
-        msg = inbox_take(self, cell);
-        ski_reader_advance_sc(&reader);
+        inbox_advance(&reader, sole); /* the cell stays as it is until the head is published */
+        msg = sole && SKI_LIKELY(flags & SKI_CELL_PACKED)
+                  ? inbox_unpack_packed(self, cell, reader.source)
+                  : inbox_take(self, cell);
         if (SKI_UNLIKELY(flags & SKI_MSG_SPECIAL)) {
             inbox_queue_special(self, msg, flags);
             continue;
@@ -163,15 +207,27 @@ bool ski_inbox_drain(struct ski_pe *self, unsigned limit)
     self->stats.received += count;
     self->reader.next  = reader.next;
     self->reader.stamp = reader.stamp;
+    if (sole) {
+        self->reader.left = reader.left;
+        self->reader.due  = reader.due;
+    }
     ski_reader_tell_sc(&self->reader);
     inbox_note_peak(self);
     ski_pe_check_exit(self);
     return doorbell;
 }
 
+bool ski_inbox_drain(struct ski_pe *self, unsigned limit)
+{
+    return self->reader.sole ? inbox_drain(self, limit, true) : inbox_drain(self, limit, false);
+}
+
 struct skua_msg *ski_inbox_take(struct ski_pe *self)
 {
-    struct skua_msg *msg = inbox_take(self, self->reader.next);
+    const struct ski_cell *cell = self->reader.next;
+    struct skua_msg       *msg  = self->reader.sole && cell->flags & SKI_CELL_PACKED
+                                      ? inbox_unpack_packed(self, cell, self->reader.source)
+                                      : inbox_take(self, cell);
 
     ski_reader_advance_sc(&self->reader);
     ski_reader_tell_sc(&self->reader);

@@ -50,13 +50,17 @@ static inline struct ski_inbox *ski_inbox_of(const struct ski_pe *self, int pe)
     return ski_inbox_at(self, index);
 }
 
-/** Takes a ticket of @p inbox, the ring of an inbox that @p self sends to.  Returns false if the
+/** Reserves a cell of @p inbox, the ring of an inbox that @p self sends to.  Returns NULL if the
  *  ring is full. */
-static inline bool ski_inbox_take_ticket(const struct ski_pe *self, struct ski_inbox *inbox,
-                                         uint32_t cells, struct ski_credit *credit, uint64_t *tail)
+static inline struct ski_cell *ski_inbox_reserve_in(const struct ski_pe *self,
+                                                    struct ski_inbox *inbox, uint32_t cells,
+                                                    struct ski_credit *credit, uint64_t *tail)
 {
-    return self->sole ? ski_inbox_reserve_sp(inbox, cells, credit, tail)
-                      : ski_inbox_reserve_mp(inbox, cells, credit, tail);
+    if (self->sole)
+        return ski_inbox_reserve_sp(inbox, cells, credit, SKI_CELL_SLOTS, tail);
+    if (SKI_UNLIKELY(!ski_inbox_reserve_mp(inbox, cells, credit, tail)))
+        return NULL;
+    return ski_inbox_cell(inbox, cells, *tail);
 }
 
 /** Makes a filled cell of @p inbox, the ring of an inbox that @p self sends to, visible.  Returns
@@ -71,12 +75,8 @@ static inline bool ski_inbox_show(const struct ski_pe *self, struct ski_inbox *i
  *  NULL: the inbox is full. */
 static inline struct ski_cell *ski_inbox_reserve(struct ski_pe *self, int pe, uint64_t *tail)
 {
-    struct ski_inbox *inbox = ski_inbox_of(self, pe);
-
-    if (SKI_UNLIKELY(!ski_inbox_take_ticket(self, inbox, self->reader.cells,
-                                            ski_inbox_credit(self, pe), tail)))
-        return NULL;
-    return ski_inbox_cell(inbox, self->reader.cells, *tail);
+    return ski_inbox_reserve_in(self, ski_inbox_of(self, pe), self->reader.cells,
+                                ski_inbox_credit(self, pe), tail);
 }
 
 /** Publishes a cell that was reserved and has been filled. */
@@ -106,7 +106,8 @@ static inline bool ski_inbox_push(struct ski_pe *self, int pe, uint32_t handler,
         return false;
     /* The header may still be in the cache of another core.  Load it before the first store to the
      * cell: the receiver polls the cell, and would take away its line while it is half filled. */
-    flags         = msg->flags;
+    flags = msg->flags;
+    ski_assert(!(flags & (SKI_MSG_HERE | SKI_MSG_WAKEUP)));
     cell->handler = (uint16_t)handler;
     cell->flags   = flags | SKI_MSG_POINTER;
     cell->message = msg;
@@ -117,6 +118,39 @@ static inline bool ski_inbox_push(struct ski_pe *self, int pe, uint32_t handler,
     return true;
 }
 
+/** Returns whether a message with @p flags and @p bytes of data in a cell fits into a packed one,
+ *  which has no priority.  One slot is too little for the target and the index of an object. */
+static inline bool ski_inbox_packs(unsigned flags, size_t bytes)
+{
+    return bytes <= SKI_PACKED_DATA && !(flags & SKI_MSG_SPECIAL) &&
+           (!(flags & SKI_MSG_OBJECT) || bytes > SKI_PACKED_SHORT);
+}
+
+/** Puts @p bytes of data into the inbox of @p pe, in which @p self has a ring of its own, as a
+ *  message with @p flags that fits into a packed cell.  Returns false if the inbox is full. */
+static inline bool ski_inbox_push_packed(struct ski_pe *self, int pe, uint32_t handler,
+                                         unsigned flags, const void *data, size_t bytes)
+{
+    struct ski_inbox *inbox = ski_inbox_of(self, pe);
+    uint32_t          slots = ski_packed_slots(bytes);
+    uint64_t          tail;
+    struct ski_cell  *cell =
+        ski_inbox_reserve_sp(inbox, self->reader.cells, ski_inbox_credit(self, pe), slots, &tail);
+
+    ski_assert(ski_inbox_packs(flags, bytes) && handler <= UINT16_MAX);
+    ski_assert(!(flags & ~(unsigned)SKI_MSG_OBJECT));
+    if (!cell)
+        return false;
+    cell->handler = (uint16_t)handler;
+    cell->flags   = (uint8_t)(flags | SKI_CELL_PACKED);
+    cell->bytes   = (uint8_t)bytes;
+    ski_copy_small(ski_cell_packed_data(cell), data, bytes);
+    self->stats.sent_inline++;
+    if (ski_inbox_publish_packed_sp(inbox, cell, slots, tail))
+        ski_inbox_wake(self, pe);
+    return true;
+}
+
 /** Puts @p bytes of data, at most SKI_CELL_DATA, into the inbox of @p pe as a message with
  *  @p flags. Returns false if the inbox is full. */
 static inline bool ski_inbox_push_inline(struct ski_pe *self, int pe, uint32_t handler,
@@ -124,8 +158,11 @@ static inline bool ski_inbox_push_inline(struct ski_pe *self, int pe, uint32_t h
                                          int32_t priority)
 {
     uint64_t         tail;
-    struct ski_cell *cell = ski_inbox_reserve(self, pe, &tail);
+    struct ski_cell *cell;
 
+    if (self->sole && ski_inbox_packs(flags, bytes))
+        return ski_inbox_push_packed(self, pe, handler, flags, data, bytes);
+    cell = ski_inbox_reserve(self, pe, &tail);
     ski_assert(bytes <= SKI_CELL_DATA && handler <= UINT16_MAX);
     ski_assert(!(flags & ~(unsigned)(SKI_MSG_SPECIAL | SKI_MSG_OBJECT)));
     if (!cell)

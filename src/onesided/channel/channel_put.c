@@ -50,10 +50,7 @@
 static inline struct ski_cell *doorbell_reserve(const struct ski_pe *self, skua_sender *sender,
                                                 uint64_t *tail)
 {
-    if (SKI_UNLIKELY(
-            !ski_inbox_take_ticket(self, sender->inbox, sender->cells, &sender->credit, tail)))
-        return NULL;
-    return ski_inbox_cell(sender->inbox, sender->cells, *tail);
+    return ski_inbox_reserve_in(self, sender->inbox, sender->cells, &sender->credit, tail);
 }
 
 static SKI_COLD void doorbell_wake(struct ski_pe *self, const skua_sender *sender)
@@ -182,19 +179,17 @@ static void channel_put_inline_sole(skua_sender *sender, const char *from)
     struct ski_inbox *inbox = sender->inbox;
     uint64_t          key   = sender->key, tail;
     size_t            bytes = sender->bytes;
-    struct ski_cell  *cell;
-    bool              asleep;
+    struct ski_cell  *cell =
+        ski_inbox_try_reserve_sp(inbox, sender->cells, &sender->credit, SKI_CELL_SLOTS, &tail);
 
-    if (SKI_UNLIKELY(!ski_inbox_try_reserve_sp(inbox, sender->cells, &sender->credit, &tail))) {
+    if (SKI_UNLIKELY(!cell)) {
         channel_put_inline(sender, from);
         return;
     }
-    cell = ski_inbox_cell(inbox, sender->cells, tail);
     ski_copy_small(cell->data, from, bytes);
     doorbell_fill(cell, key, bytes);
     self->stats.sent_inline++;
-    asleep = ski_inbox_publish_sp(inbox, cell, tail);
-    if (asleep)
+    if (ski_inbox_publish_sp(inbox, cell, tail))
         doorbell_wake(self, sender);
 }
 
