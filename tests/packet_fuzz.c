@@ -12,8 +12,8 @@
  * The child may drop a packet, end with an error message, or wait.  The test fails if a child is
  * killed by a signal, if a sanitizer reports an error, or if a child uses RUNS seconds of CPU time.
  *
- * The memory of the child is private, including the arena and the isomalloc range, and its sockets
- * are replaced by a silent one, so it does not affect the job.
+ * The memory of the child is private, including the arena and the isomalloc range, its sockets are
+ * replaced by a silent one, and it makes no connections, so it does not affect the job.
  *
  * A process that has a completion or a buffer may use it again when the program no longer expects
  * that. This is not tested: the child has another key (core/message/addr_tag.h), so no tag that it
@@ -27,14 +27,18 @@
  * Linked with -Wl,--wrap=ski_packet_error,--wrap=ski_net_begin,--wrap=ski_shutdown
  */
 #include <errno.h>
+#include <linux/filter.h>
+#include <linux/seccomp.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <sys/time.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -327,6 +331,23 @@ static void own_sockets(void)
     }
 }
 
+/* Refuses new connections, such as a further rail: its peer would take them for connections of the
+ * parent, and for broken ones when the child ends. */
+static void own_connections(void)
+{
+    struct sock_filter step[] = {
+        BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
+        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_connect, 0, 1),
+        BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | ECONNREFUSED),
+        BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
+    };
+    struct sock_fprog filter = {sizeof step / sizeof *step, step};
+
+    if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0 ||
+        prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &filter) != 0)
+        _exit(1);
+}
+
 /* A child may wait for an event that never happens, and then sleeps or yields, which counts as a
  * pass.  A child that keeps using the CPU fails. */
 static void on_tick(int number)
@@ -363,6 +384,7 @@ static void begin_child(struct ski_pe *self, uint64_t its_seed)
     own_memory(self->job->arena);
     own_isomalloc(self);
     own_sockets();
+    own_connections();
     self->job->tag_key[0] ^= its_seed;
     ski_completion_tags_destroy(self); /* they were made with another key */
     ski_completion_tags_init(self);
