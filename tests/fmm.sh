@@ -86,6 +86,8 @@ case $SANITIZED in
     export SKUA_SHARED_MEMORY=0 SKUA_DRIVER=tcp
     job 4 2 $arguments
     ok "two processes without shared memory" same_energy "$sample"
+    job 3 2 $arguments
+    ok "and with 2 PEs and 1, which has no helper" same_energy "$sample"
     unset SKUA_SHARED_MEMORY SKUA_DRIVER ;;
 esac
 for mpi in "$@"; do

@@ -196,6 +196,16 @@ static void solve_passes(struct solver *s, double *from, double *waited)
     free(shared.at);
 }
 
+/* Decides whether to measure the speeds of PEs.  Helpers hide them, and all PEs have to decide the
+ * same, even if some are alone on their hosts. */
+static void solve_choose_speeds(struct solver *s)
+{
+    double helped = s->comm->shares;
+
+    s->comm->max(s->comm, &helped, 1);
+    s->measures_speeds = s->comm->pes > 1 && helped == 0;
+}
+
 void solver_create(struct solver *s, struct comm *comm, const struct solve_rule *rule)
 {
     *s           = (struct solver){.comm = comm, .pe = comm->pe, .rule = *rule, .lists.comm = comm};
@@ -209,6 +219,7 @@ void solver_create(struct solver *s, struct comm *comm, const struct solve_rule 
     for (int t = 0; t < TRANSFERS; t++)
         s->work->parcel[t] = solve_alloc(s, (size_t)comm->pes, sizeof *s->work->parcel[t]);
     solve_require(s, translator_create(&s->translator, &s->expansion, rule->separation));
+    solve_choose_speeds(s);
 }
 
 static void solve_reset(struct solver *s)
@@ -234,7 +245,7 @@ void solver_run(struct solver *s, struct traveller *body, int64_t n)
     help_reset(s);
     solve_prepare(s, body, n);
     solve_passes(s, &from, &waited);
-    if (s->comm->pes > 1 && !s->comm->shares)
+    if (s->measures_speeds)
         solve_measure_speeds(s);
     s->comm->done(s->comm);
 }

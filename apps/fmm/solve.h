@@ -61,15 +61,16 @@ struct solver {
     struct field     *field; /* and their solution */
     double            seconds[PHASES];
 
-    double *speed;  /* of each PE relative to the mean, in the solves so far       */
-    int64_t solves; /* that it was measured in                                     */
-    double  cost;   /* of the leaves of this PE, in the units of partition.c       */
+    bool    measures_speeds; /* equal on all PEs */
+    double *speed;           /* of each PE relative to the mean, in the solves so far       */
+    int64_t solves;          /* that it was measured in                                     */
+    double  cost;            /* of the leaves of this PE, in the units of partition.c       */
 
     struct solve_work *work;
     struct help_board *board; /* the tasks of this PE (help.h) */
 };
 
-/** Prepares a solver. */
+/** Prepares a solver.  Collective. */
 void solver_create(struct solver *s, struct comm *comm, const struct solve_rule *rule);
 
 /** Solves for all bodies; the @p n bodies of this PE become the solver's. Collective. Afterwards

@@ -193,21 +193,23 @@ static skua_status pmix_launcher_get(int process, const char *key, void *data, s
     pmix_value_t *value;
     pmix_status_t status;
     size_t        room = *bytes;
+    bool          valid;
 
     whose.rank = (pmix_rank_t)process;
     status     = pmix_launcher_ask(&whose, key, &value);
     if (status != PMIX_SUCCESS)
         return ski_fail(SKUA_ERR_UNREACH, "PMIx: process %d has no %s: %s", process, key,
                         pmix.error(status));
-    if (value->type != PMIX_BYTE_OBJECT || value->data.bo.size > room) {
-        free(value);
-        return ski_fail(SKUA_ERR_INVAL, "PMIx: the %s of process %d is invalid", key, process);
+    valid = value->type == PMIX_BYTE_OBJECT && value->data.bo.size <= room;
+    if (valid) {
+        *bytes = value->data.bo.size;
+        memcpy(data, value->data.bo.bytes, *bytes);
     }
-    *bytes = value->data.bo.size;
-    memcpy(data, value->data.bo.bytes, *bytes);
-    free(value->data.bo.bytes);
+    if (value->type == PMIX_BYTE_OBJECT)
+        free(value->data.bo.bytes);
     free(value);
-    return SKUA_OK;
+    return valid ? SKUA_OK
+                 : ski_fail(SKUA_ERR_INVAL, "PMIx: the %s of process %d is invalid", key, process);
 }
 
 /* ---- beginning and end ------------------------------------------------------------ */

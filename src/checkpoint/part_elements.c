@@ -178,7 +178,8 @@ static const char *elements_restore_members(struct ski_collection          *all,
     return elements_send_members(all, index, have, want, record, head->bytes);
 }
 
-/* Reads the record of an element and sends it to the PE that restores the element. */
+/* Reads the record of an element and sends it to the PE that restores the element; the record of a
+ * member of a group, to all PEs that get a copy of it. */
 static const char *elements_restore_one(struct ski_pe *self, struct ski_image_reader *from,
                                         const struct ski_restart *restart)
 {

@@ -214,7 +214,7 @@ static struct ski_learned_incoming **learned_net_incoming(const struct ski_pe *s
 }
 
 /* Lets the driver receive the data of a packet where the receiver expects them.  Returns their
- * number, or 0 if they are not expected. */
+ * number, or 0 if they are not expected, or in several blocks. */
 static size_t learned_net_place(struct ski_pe *self, const skua_msg *head, const char *data,
                                 void **to)
 {

@@ -196,7 +196,8 @@ static struct ski_nocopy_incoming **nocopy_net_incoming(const struct ski_pe *sel
 }
 
 /* Lets the driver receive the argument of a packet in the message that is made for it.  Returns the
- * bytes of the argument, or 0 if the packet is not valid. */
+ * bytes of the argument, or 0 if the packet is not valid or this thread is not its PE, or the PE
+ * exits. */
 static size_t nocopy_net_place(struct ski_pe *self, const skua_msg *head, const char *data,
                                void **to)
 {

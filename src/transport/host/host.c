@@ -73,8 +73,8 @@ static skua_status host_make_domains(struct ski_host *host, const struct ski_job
     return SKUA_OK;
 }
 
-/* Returns the number of cells of a ring that @p pes PEs share: it has at most half as many
- * producers as half its cells, and four lines at least (inbox.h). */
+/* Returns the number of cells of a ring that @p pes PEs share: four for each PE at least, and four
+ * where there is none (inbox.h). */
 static uint32_t host_inbox_cells(size_t pes, uint32_t cells)
 {
     while (cells < 4 || cells < 4 * pes)

@@ -65,7 +65,8 @@ static void host_test_send_noise(void)
     host_test_send(words, bytes + 1);
 }
 
-/* In a child, as another user where it may become one; true if it came to its end. */
+/* Calls @p act in a child process: as another user, if this one is root.  Returns whether @p act
+ * has returned. */
 static bool host_test_as_other_user(void (*act)(void))
 {
     int   status = 1;

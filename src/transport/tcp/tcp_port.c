@@ -41,8 +41,7 @@ static int tcp_listener_open(struct sockaddr_storage *addr)
     return fd;
 }
 
-/* Opens a listener at each address of the job's networks.  Returns whether there is one at least.
- * */
+/* Opens a listener at each address of the job's networks.  Returns whether at least one is open. */
 static bool tcp_listeners_open(struct ski_port *port)
 {
     struct sockaddr_storage all[SKI_SOCKADDRS_MAX];
