@@ -323,6 +323,7 @@ static void run_rounded(void)
     CHECK(mine);
     for (size_t i = 0; i < count; i++)
         mine[i] = i == count - 1 ? DBL_MAX : skua_pe() == 0 ? 1 : 1e-30;
+    skua_sync(); /* this PE has combined what it sends on for calls before */
     CHECK(fesetround(FE_UPWARD) == 0);
     for (int call = 0; call < ROUNDED_CALLS; call++) {
         feclearexcept(FE_ALL_EXCEPT);
