@@ -7,11 +7,14 @@
  * PE computes every result to the last bit: PEs are combined in the order of skua/collective.h.
  * Some PEs are late; calls are made in start(), in a user thread and in handlers.  Before that,
  * calls of fixed sizes go to several roots, and a PE that makes one call after the other in start()
- * forwards the contribution of another PE.
+ * forwards the contribution of another PE.  Where an I/O thread combines half of the elements, it
+ * does so in the rounding mode of the PE, which also sees the exceptions.
  *
  * usage: test_reductions [CALLS [SPLIT]]     SPLIT: bytes, the setting reduce_split
  */
 #include <complex.h>
+#include <fenv.h>
+#include <float.h>
 #include <math.h>
 #include <skua/skua.h>
 #include <string.h>
@@ -22,6 +25,8 @@
 #include "waits.h"
 
 #define MOST_IN_FLIGHT 8
+#define ROUNDED_FROM   ((size_t)1 << 20) /* bytes of a call that an I/O thread shares */
+#define ROUNDED_CALLS  6
 #define FORWARD_CALLS  8000 /* that the PE that forwards makes, at most ... */
 #define FORWARD_PAUSE  1000 /* ... microseconds apart                       */
 
@@ -307,6 +312,35 @@ static void run_rooted(void)
         check_result(&in_flight[i]);
 }
 
+/* Adds a small number to 1 in all elements, upwards, but for the last one, which overflows. */
+static void run_rounded(void)
+{
+    size_t        count = split / sizeof(double), wrong = 0, bytes;
+    double       *mine = malloc(count * sizeof *mine);
+    const double *result;
+    skua_future   future = SKUA_FUTURE_INIT;
+
+    CHECK(mine);
+    for (size_t i = 0; i < count; i++)
+        mine[i] = i == count - 1 ? DBL_MAX : skua_pe() == 0 ? 1 : 1e-30;
+    skua_sync(); /* this PE has combined what it sends on for calls before */
+    CHECK(fesetround(FE_UPWARD) == 0);
+    for (int call = 0; call < ROUNDED_CALLS; call++) {
+        feclearexcept(FE_ALL_EXCEPT);
+        skua_reduce(0, SKUA_SUM, SKUA_DOUBLE, mine, count, skua_done_future(&future));
+        if (skua_pe() != 0)
+            continue;
+        result = skua_future_wait(&future, &bytes);
+        CHECK(bytes == count * sizeof *mine && fetestexcept(FE_OVERFLOW));
+        for (size_t i = 0; i < count; i++)
+            wrong += result[i] <= 1;
+        skua_future_clear(&future);
+    }
+    fesetround(FE_TONEAREST);
+    CHECK(wrong == 0);
+    free(mine);
+}
+
 /* ---- forwarding ------------------------------------------------------------------ */
 
 enum { FORWARD_FROM, FORWARD_BY, FORWARD_ROOT, FORWARD_PES };
@@ -448,6 +482,8 @@ static void start(int argc, char **argv)
     skua_allreduce(SKUA_SUM, SKUA_UINT64, &seed, 1, skua_done_future(&future));
     future_take(&future, &seed, sizeof seed);
     run_rooted();
+    if (split >= ROUNDED_FROM)
+        run_rounded();
     run_forward();
     run_calls(seed, 0, calls);
     thread = skua_thread_create(in_thread, &seed, 256 << 10);

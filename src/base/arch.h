@@ -21,8 +21,10 @@
  *   ski_prefetch_write()  brings a cache line into the cache of this core, which will write it
  *   ski_claim_line()   brings a cache line into the cache of this core for writing, also if other
  *                      cores have it, too; the byte at its argument may be overwritten
- *   ski_fp_control()   how this thread rounds, and what it does with denormal numbers
- *   ski_fp_set_control() sets that
+ *   ski_fp_state()     how this thread computes with floating-point numbers (rounding, denormal
+ *                      numbers, traps), and SKI_FP_FLAGS, the exceptions that were raised
+ *   ski_fp_set_state() sets that
+ *   ski_fp_traps()     whether an exception is a signal to a thread with such a state
  *   ski_context_pc()   the program counter in the context of a signal handler
  */
 #ifndef SKI_ARCH_H

@@ -3,6 +3,7 @@
 #ifndef SKI_ARCH_AARCH64_H
 #define SKI_ARCH_AARCH64_H
 
+#include <stdbool.h>
 #include <stdint.h>
 #include <ucontext.h>
 
@@ -66,17 +67,25 @@ static inline void ski_claim_line(void *at)
     __atomic_store_n((char *)at, 0, __ATOMIC_RELAXED);
 }
 
-static inline uint64_t ski_fp_control(void)
-{
-    uint64_t control;
+#define SKI_FP_FLAGS ((uint64_t)0x9f << 32) /* in fpsr, which is the upper half of a state */
+#define SKI_FP_TRAPS ((uint64_t)0x9f00)     /* in fpcr, which is the lower half             */
 
-    __asm__ volatile("mrs %0, fpcr" : "=r"(control));
-    return control;
+static inline uint64_t ski_fp_state(void)
+{
+    uint64_t control, status;
+
+    __asm__ volatile("mrs %0, fpcr\n\tmrs %1, fpsr" : "=&r"(control), "=r"(status));
+    return status << 32 | (uint32_t)control;
 }
 
-static inline void ski_fp_set_control(uint64_t control)
+static inline void ski_fp_set_state(uint64_t state)
 {
-    __asm__ volatile("msr fpcr, %0" : : "r"(control));
+    __asm__ volatile("msr fpcr, %0\n\tmsr fpsr, %1" : : "r"(state & UINT32_MAX), "r"(state >> 32));
+}
+
+static inline bool ski_fp_traps(uint64_t state)
+{
+    return (state & SKI_FP_TRAPS) != 0;
 }
 
 static inline const void *ski_context_pc(const void *ucontext)

@@ -3,6 +3,7 @@
 #ifndef SKI_ARCH_X86_64_H
 #define SKI_ARCH_X86_64_H
 
+#include <stdbool.h>
 #include <stdint.h>
 #include <ucontext.h>
 
@@ -63,16 +64,22 @@ static inline void ski_claim_line(void *at)
     ski_prefetch_write(at);
 }
 
-#define SKI_FP_FLAGS 0x3fu /* of the exceptions that were raised */
+#define SKI_FP_FLAGS ((uint64_t)0x3f)   /* in mxcsr                                     */
+#define SKI_FP_MASKS ((uint64_t)0x1f80) /* a bit for each exception that is not a signal */
 
-static inline uint64_t ski_fp_control(void)
+static inline uint64_t ski_fp_state(void)
 {
-    return __builtin_ia32_stmxcsr() & ~SKI_FP_FLAGS;
+    return __builtin_ia32_stmxcsr();
 }
 
-static inline void ski_fp_set_control(uint64_t control)
+static inline void ski_fp_set_state(uint64_t state)
 {
-    __builtin_ia32_ldmxcsr((unsigned)control | (__builtin_ia32_stmxcsr() & SKI_FP_FLAGS));
+    __builtin_ia32_ldmxcsr((unsigned)state);
+}
+
+static inline bool ski_fp_traps(uint64_t state)
+{
+    return (state & SKI_FP_MASKS) != SKI_FP_MASKS;
 }
 
 static inline const void *ski_context_pc(const void *ucontext)
