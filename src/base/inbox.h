@@ -262,6 +262,17 @@ static inline struct ski_cell *ski_inbox_reserve_sp(struct ski_inbox *inbox, uin
     return cell;
 }
 
+/** Returns the last cell that the caller, the sole producer of the ring, has published, if it is a
+ *  whole one, else NULL. */
+static inline const struct ski_cell *ski_inbox_last_whole_sp(struct ski_inbox *inbox,
+                                                             uint32_t          cells)
+{
+    uint64_t               now  = atomic_load_explicit(&inbox->tail, memory_order_relaxed) >> 1;
+    const struct ski_cell *cell = ski_inbox_slot(inbox, cells, now - SKI_CELL_SLOTS);
+
+    return now > 0 && now % SKI_CELL_SLOTS == 0 && !(cell->flags & SKI_CELL_PACKED) ? cell : NULL;
+}
+
 /** Makes a filled cell visible.  Returns whether the consumer was asleep when the ticket was taken;
  *  the caller must then call ski_inbox_clear_sleep() and, if that is true, ski_inbox_wake_mp(). */
 static inline bool ski_inbox_publish_mp(struct ski_cell *cell, uint64_t tail)

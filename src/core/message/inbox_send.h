@@ -152,17 +152,14 @@ static inline bool ski_inbox_push_packed(struct ski_pe *self, int pe, uint32_t h
 }
 
 /** Puts @p bytes of data, at most SKI_CELL_DATA, into the inbox of @p pe as a message with
- *  @p flags. Returns false if the inbox is full. */
-static inline bool ski_inbox_push_inline(struct ski_pe *self, int pe, uint32_t handler,
-                                         unsigned flags, const void *data, size_t bytes,
-                                         int32_t priority)
+ *  @p flags, in a whole cell. Returns false if the inbox is full. */
+static inline bool ski_inbox_push_whole(struct ski_pe *self, int pe, uint32_t handler,
+                                        unsigned flags, const void *data, size_t bytes,
+                                        int32_t priority)
 {
     uint64_t         tail;
-    struct ski_cell *cell;
+    struct ski_cell *cell = ski_inbox_reserve(self, pe, &tail);
 
-    if (self->sole && ski_inbox_packs(flags, bytes))
-        return ski_inbox_push_packed(self, pe, handler, flags, data, bytes);
-    cell = ski_inbox_reserve(self, pe, &tail);
     ski_assert(bytes <= SKI_CELL_DATA && handler <= UINT16_MAX);
     ski_assert(!(flags & ~(unsigned)(SKI_MSG_SPECIAL | SKI_MSG_OBJECT)));
     if (!cell)
@@ -178,6 +175,17 @@ static inline bool ski_inbox_push_inline(struct ski_pe *self, int pe, uint32_t h
     if (SKI_UNLIKELY(flags & SKI_MSG_SPECIAL))
         ski_inbox_set_urgent(self, pe);
     return true;
+}
+
+/** Puts @p bytes of data, at most SKI_CELL_DATA, into the inbox of @p pe as a message with
+ *  @p flags. Returns false if the inbox is full. */
+static inline bool ski_inbox_push_inline(struct ski_pe *self, int pe, uint32_t handler,
+                                         unsigned flags, const void *data, size_t bytes,
+                                         int32_t priority)
+{
+    if (self->sole && ski_inbox_packs(flags, bytes))
+        return ski_inbox_push_packed(self, pe, handler, flags, data, bytes);
+    return ski_inbox_push_whole(self, pe, handler, flags, data, bytes, priority);
 }
 
 /** Makes @p pe of this host poll its inbox, and restarts its idle time.  Does nothing if its inbox

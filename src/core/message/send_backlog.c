@@ -63,6 +63,17 @@ static size_t backlog_pack_object(unsigned char to[SKI_CELL_DATA], const struct 
     return head + msg->bytes;
 }
 
+/* Returns whether a small message that had no room as a packed cell is tried as a whole one: a ring
+ * takes packed cells in fewer lines, and doorbells, which do not wait for the backlog, could keep
+ * it too full for them.  One message follows each doorbell, so that others stay packed. */
+static bool backlog_follows_doorbell(const struct ski_pe *self, int pe)
+{
+    const struct ski_cell *last =
+        self->sole ? ski_inbox_last_whole_sp(ski_inbox_of(self, pe), self->reader.cells) : NULL;
+
+    return last && last->flags & SKI_MSG_WAKEUP;
+}
+
 /* Sends @p msg, whose receiver had no room.  A small message is copied into a cell and its block
  * stays here: the receiver would fetch the lines of the block from this core, one after the other,
  * while all senders wait for it. */
@@ -80,7 +91,9 @@ static bool backlog_push(struct ski_pe *self, int pe, struct skua_msg *msg)
         if (bytes == 0)
             return ski_inbox_push(self, pe, msg->handler, msg);
     }
-    if (!ski_inbox_push_inline(self, pe, msg->handler, msg->flags, data, bytes, msg->priority))
+    if (!ski_inbox_push_inline(self, pe, msg->handler, msg->flags, data, bytes, msg->priority) &&
+        !(backlog_follows_doorbell(self, pe) &&
+          ski_inbox_push_whole(self, pe, msg->handler, msg->flags, data, bytes, msg->priority)))
         return false;
     skua_msg_free(msg);
     return true;

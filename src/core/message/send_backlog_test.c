@@ -3,7 +3,9 @@
 #include "core/message/send_backlog.h"
 
 #include <skua/message.h>
+#include <stdlib.h>
 
+#include "core/message/inbox_send.h"
 #include "tests/core_pe.h"
 
 #define MESSAGES 3000
@@ -184,14 +186,52 @@ static void backlog_test_to_objects(struct ski_pe *self)
        "in cells, or by address");
 }
 
-int main(void)
+/* A small message that waits is sent behind a doorbell: it does not wait until whole cells are few,
+ * which doorbells may put into the ring again and again. */
+static void backlog_test_behind_doorbell(struct ski_pe *self)
 {
-    core_handler[CORE_HANDLER] = backlog_test_on_number;
+    uint64_t base = backlog_test_next[1];
+
+    backlog_test_run(1, 100);
+    for (int i = 0; i < 3; i++)
+        ski_inbox_wakeup(self, 1);
+    for (uint64_t i = 0; i < 2; i++) {
+        skua_msg *msg = skua_msg_alloc(sizeof i);
+
+        msg->handler                    = CORE_HANDLER;
+        msg->source                     = self->pe;
+        *(uint64_t *)skua_msg_data(msg) = base + i;
+        ski_send_backlog_add(self, 1, msg);
+    }
+    OK(backlog_test_waiting(self) == 1, "one small message is sent behind a doorbell");
+    ski_inbox_wakeup(self, 1);
+    ski_send_backlog_flush(self);
+    OK(backlog_test_waiting(self) == 0, "and the next one behind the next doorbell");
+    backlog_test_run(1, 100);
+    OK(backlog_test_in_order && backlog_test_next[1] == base + 2, "they arrive in order");
+}
+
+/* Tests inboxes whose rings have sole senders if @p sole. */
+static void backlog_test_rings(bool sole)
+{
+    setenv("SKUA_SENDER_RINGS", sole ? "1" : "0", 1);
+    memset(backlog_test_next, 0, sizeof backlog_test_next);
+    backlog_test_gots = backlog_test_objects = 0;
     core_pes_begin(8);
     OK(backlog_test_random(core_pe[0]), "messages to full inboxes arrive once and in order");
     backlog_test_small(core_pe_as(0));
     backlog_test_to_objects(core_pe_as(0));
+    if (core_pe_as(0)->sole)
+        backlog_test_behind_doorbell(core_pe[0]);
     backlog_test_separate(core_pe_as(0));
     core_pes_end();
+}
+
+int main(void)
+{
+    core_handler[CORE_HANDLER] = backlog_test_on_number;
+    backlog_test_rings(false);
+    backlog_test_rings(true);
+    unsetenv("SKUA_SENDER_RINGS");
     return tap_end();
 }
