@@ -84,10 +84,10 @@ case $SANITIZED in
   *thread*) ;;
   *)
     export SKUA_SHARED_MEMORY=0 SKUA_DRIVER=tcp
-    job 4 2 $arguments
+    job 6 3 $arguments
     ok "two processes without shared memory" same_energy "$sample"
-    job 3 2 $arguments
-    ok "and with 2 PEs and 1, which has no helper" same_energy "$sample"
+    job 4 3 $arguments
+    ok "and with 3 PEs and 1, which has no helper" same_energy "$sample"
     unset SKUA_SHARED_MEMORY SKUA_DRIVER ;;
 esac
 for mpi in "$@"; do

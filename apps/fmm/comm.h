@@ -30,7 +30,7 @@ struct help_board;
 /** One PE's view of a job. */
 struct comm {
     int  pe, pes;
-    bool shares; /* some other PEs can access the memory of alloc(), at the same addresses */
+    bool shares; /* other PEs access the memory of alloc(), at the same addresses */
 
     /** Replaces @p n numbers by their sums over all PEs.  Collective. */
     void (*sum_counts)(struct comm *comm, int64_t *at, size_t n);

@@ -151,16 +151,20 @@ static void fmm_fail(struct comm *comm, const char *why)
     skua_abort("fmm: PE %d: %s", comm->pe, why);
 }
 
-/* Finds the boards of the PEs that share memory with this one. */
+/* Finds the boards of the PEs that share memory with this one.  Two PEs do not help each other:
+ * they would gain little, and pages of the arena cost them 1 %. */
 static void fmm_find_boards(struct fmm_comm *c)
 {
+    int others = -1;
+
     c->board = calloc((size_t)c->comm.pes, sizeof(struct help_board *));
     if (!c->board)
         skua_abort("fmm: PE %d has no memory", skua_pe());
     for (int pe = 0; pe < c->comm.pes; pe++) {
         c->board[pe] = skua_gaddr_local(skua_at(c->boards, pe, 0));
-        c->comm.shares |= c->board[pe] && pe != c->comm.pe;
+        others += c->board[pe] != NULL;
     }
+    c->comm.shares        = others > 1;
     *c->board[c->comm.pe] = (struct help_board){0};
 }
 
