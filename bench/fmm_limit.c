@@ -13,7 +13,6 @@
 
 #include "bench.h"
 #include "bench_pieces.h"
-#include "common/huge_pages.h"
 #include "fmm/run.h"
 #include "fmm/solve.h"
 
@@ -30,18 +29,6 @@ static void limit_reduce(struct comm *comm, double *at, size_t n)
 static void limit_ignore(struct comm *comm)
 {
     (void)comm;
-}
-
-static void *limit_alloc(struct comm *comm, size_t bytes)
-{
-    (void)comm;
-    return huge_malloc(bytes);
-}
-
-static void limit_free(struct comm *comm, void *memory)
-{
-    (void)comm;
-    free(memory);
 }
 
 static void limit_wait(struct comm *comm, enum transfer transfer)
@@ -63,8 +50,6 @@ static struct comm limit_comm = {.pes        = 1,
                                  .poll       = limit_ignore,
                                  .wait       = limit_wait,
                                  .done       = limit_ignore,
-                                 .alloc      = limit_alloc,
-                                 .free       = limit_free,
                                  .time       = bench_now,
                                  .fail       = limit_fail};
 

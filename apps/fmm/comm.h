@@ -14,7 +14,10 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdlib.h>
 #include <string.h>
+
+#include "common/huge_pages.h"
 
 /** The transfers, in the order in which they begin. */
 enum transfer {
@@ -30,7 +33,7 @@ struct help_board;
 /** One PE's view of a job. */
 struct comm {
     int  pe, pes;
-    bool shares; /* other PEs access the memory of alloc(), at the same addresses */
+    bool shares; /* other PEs access the memory of comm_alloc(), at the same addresses */
 
     /** Replaces @p n numbers by their sums over all PEs.  Collective. */
     void (*sum_counts)(struct comm *comm, int64_t *at, size_t n);
@@ -53,10 +56,10 @@ struct comm {
     void (*wait)(struct comm *comm, enum transfer transfer);
     /** Waits until all PEs have received all puts.  Collective. */
     void (*done)(struct comm *comm);
-    /** Allocates memory, or returns NULL. */
-    void *(*alloc)(struct comm *comm, size_t bytes);
-    /** Frees memory of alloc(); NULL is allowed. */
-    void (*free)(struct comm *comm, void *memory);
+    /** Allocates memory that other PEs access, or returns NULL; never called unless @p shares. */
+    void *(*shared_alloc)(size_t bytes);
+    /** Frees memory of shared_alloc(). */
+    void (*shared_free)(void *memory);
     /** Returns the memory in which PE @p pe describes its tasks (help.h), or NULL if this PE cannot
      *  access it.  It is zero at first. */
     struct help_board *(*board)(struct comm *comm, int pe);
@@ -68,16 +71,31 @@ struct comm {
     void (*fail)(struct comm *comm, const char *why);
 };
 
+/** Allocates memory, or returns NULL. */
+static inline void *comm_alloc(struct comm *comm, size_t bytes)
+{
+    return comm->shares ? comm->shared_alloc(bytes) : huge_malloc(bytes);
+}
+
+/** Frees memory of comm_alloc(); NULL is allowed. */
+static inline void comm_free(struct comm *comm, void *memory)
+{
+    if (!comm->shares)
+        free(memory);
+    else if (memory)
+        comm->shared_free(memory);
+}
+
 /** Moves @p bytes into a larger piece of memory.  Returns NULL, and leaves them where they are, if
  *  there is none. */
 static inline void *comm_grow(struct comm *comm, void *memory, size_t bytes, size_t larger)
 {
-    void *grown = comm->alloc(comm, larger);
+    void *grown = comm_alloc(comm, larger);
 
     if (grown && bytes > 0)
         memcpy(grown, memory, bytes);
     if (grown)
-        comm->free(comm, memory);
+        comm_free(comm, memory);
     return grown;
 }
 

@@ -10,7 +10,6 @@
 #include <sched.h>
 #include <stdlib.h>
 
-#include "common/huge_pages.h"
 #include "help.h"
 #include "run.h"
 
@@ -119,21 +118,6 @@ static void fmm_done(struct comm *comm)
     skua_sync();
 }
 
-/* Where PEs share memory, it is in the arena, which all processes of a host have at the same
- * address. */
-static void *fmm_alloc(struct comm *comm, size_t bytes)
-{
-    return comm->shares ? skua_buffer_alloc(bytes) : huge_malloc(bytes);
-}
-
-static void fmm_release(struct comm *comm, void *memory)
-{
-    if (!comm->shares)
-        free(memory);
-    else if (memory)
-        skua_buffer_free(memory);
-}
-
 static struct help_board *fmm_board(struct comm *comm, int pe)
 {
     return ((struct fmm_comm *)comm)->board[pe];
@@ -173,23 +157,23 @@ static void fmm_create(struct fmm_comm *c)
     skua_notify *arrived;
 
     *c      = (struct fmm_comm){0};
-    c->comm = (struct comm){.pe         = skua_pe(),
-                            .pes        = skua_pes(),
-                            .sum_counts = fmm_sum_counts,
-                            .sum        = fmm_sum,
-                            .max        = fmm_max,
-                            .window     = fmm_window,
-                            .expect     = fmm_expect,
-                            .put        = fmm_put,
-                            .poll       = fmm_poll,
-                            .wait       = fmm_wait,
-                            .done       = fmm_done,
-                            .alloc      = fmm_alloc,
-                            .free       = fmm_release,
-                            .board      = fmm_board,
-                            .yield      = fmm_yield,
-                            .time       = skua_time,
-                            .fail       = fmm_fail};
+    c->comm = (struct comm){.pe           = skua_pe(),
+                            .pes          = skua_pes(),
+                            .sum_counts   = fmm_sum_counts,
+                            .sum          = fmm_sum,
+                            .max          = fmm_max,
+                            .window       = fmm_window,
+                            .expect       = fmm_expect,
+                            .put          = fmm_put,
+                            .poll         = fmm_poll,
+                            .wait         = fmm_wait,
+                            .done         = fmm_done,
+                            .shared_alloc = skua_buffer_alloc,
+                            .shared_free  = skua_buffer_free,
+                            .board        = fmm_board,
+                            .yield        = fmm_yield,
+                            .time         = skua_time,
+                            .fail         = fmm_fail};
     if (skua_region_create(TRANSFERS * sizeof *arrived, &c->arrived) ||
         skua_region_create(sizeof(struct help_board), &c->boards))
         skua_abort("fmm: PE %d has no memory for notifications", skua_pe());

@@ -267,14 +267,14 @@ bool lists_build(struct lists *lists, const struct tree *tree, const struct list
             for (int x = -images; x <= images; x++)
                 list_push(&w, (struct list_entry){0, list_image(x, y, z), 0});
     list_walk_box(&w, 0, (struct list_range){0, w.top}, (struct list_range){w.top, w.top});
-    lists->comm->free(lists->comm, w.stack);
+    comm_free(lists->comm, w.stack);
     return !lists->failed;
 }
 
 void lists_free(struct lists *lists)
 {
     for (int list = 0; list < LISTS; list++)
-        lists->comm->free(lists->comm, lists->entry[list]);
-    lists->comm->free(lists->comm, lists->target);
+        comm_free(lists->comm, lists->entry[list]);
+    comm_free(lists->comm, lists->target);
     *lists = (struct lists){.comm = lists->comm};
 }

@@ -77,9 +77,9 @@ static void solve_share(struct solver *s)
 
     solve_place_arrays(s);
     if (m->used > m->room) {
-        s->comm->free(s->comm, m->at);
+        comm_free(s->comm, m->at);
         m->room = m->used + m->used / 8;
-        m->at   = s->comm->alloc(s->comm, m->room);
+        m->at   = comm_alloc(s->comm, m->room);
         solve_require(s, m->at != NULL);
         solve_place_arrays(s);
     }
@@ -254,7 +254,7 @@ void solver_free(struct solver *s)
 {
     solve_free(s);
     lists_free(&s->lists);
-    s->comm->free(s->comm, s->work->memory.at);
+    comm_free(s->comm, s->work->memory.at);
     for (int t = 0; t < TRANSFERS; t++) {
         for (int pe = 0; pe < s->comm->pes; pe++)
             free(s->work->parcel[t][pe].block);

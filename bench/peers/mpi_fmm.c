@@ -15,7 +15,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "common/huge_pages.h"
 #include "fmm/run.h"
 
 #define WORDS 32    /* largest number of options */
@@ -243,18 +242,6 @@ static void peer_done(struct comm *comm)
     MPI_Barrier(MPI_COMM_WORLD);
 }
 
-static void *peer_alloc(struct comm *comm, size_t bytes)
-{
-    (void)comm;
-    return huge_malloc(bytes);
-}
-
-static void peer_release(struct comm *comm, void *memory)
-{
-    (void)comm;
-    free(memory);
-}
-
 static double peer_time(void)
 {
     return MPI_Wtime();
@@ -302,8 +289,6 @@ int main(int argc, char **argv)
                                      .poll       = peer_poll,
                                      .wait       = peer_wait,
                                      .done       = peer_done,
-                                     .alloc      = peer_alloc,
-                                     .free       = peer_release,
                                      .time       = peer_time,
                                      .fail       = peer_fail}};
     struct fmm_options options;
