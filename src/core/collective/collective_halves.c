@@ -2,8 +2,6 @@
 /* collective_halves.c - see collective_halves.h. */
 #include "core/collective/collective_halves.h"
 
-#include <string.h>
-
 #include "base/assert.h"
 #include "core/collective/collective.h"
 #include "core/net/net.h"
@@ -54,7 +52,7 @@ static uint64_t halves_run(struct ski_pe *self, const struct half *whole, void (
     return first.raised | second.raised;
 }
 
-void ski_halves_copy(struct ski_pe *self, void *to, const void *from, size_t bytes)
+void ski_halves_copy_large(struct ski_pe *self, void *to, const void *from, size_t bytes)
 {
     struct half whole = {.to = to, .from = from, .bytes = bytes};
 

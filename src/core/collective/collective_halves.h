@@ -13,6 +13,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <string.h>
 
 #include "base/arch.h"
 #include "core/pe/pe.h"
@@ -25,8 +26,17 @@ static inline bool ski_halves_used(const struct ski_pe *self, size_t bytes)
     return SKI_UNLIKELY(bytes >= SKI_HALVES_MIN) && self->net;
 }
 
-/** Copies @p bytes, as memcpy() does, if ski_halves_used(). */
-void ski_halves_copy(struct ski_pe *self, void *to, const void *from, size_t bytes);
+/** Slow path of ski_halves_copy(): copies in two halves. */
+void ski_halves_copy_large(struct ski_pe *self, void *to, const void *from, size_t bytes);
+
+/** Copies @p bytes, in two halves if ski_halves_used(). */
+static inline void ski_halves_copy(struct ski_pe *self, void *to, const void *from, size_t bytes)
+{
+    if (ski_halves_used(self, bytes))
+        ski_halves_copy_large(self, to, from, bytes);
+    else if (bytes)
+        memcpy(to, from, bytes);
+}
 
 /** Applies @p op, for which ski_op_splits(), to two arrays of @p bytes, if ski_halves_used().  The
  *  result is in @p into. */

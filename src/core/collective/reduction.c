@@ -412,10 +412,7 @@ static void reduction_distribute(struct ski_pe *self, struct ski_reduction *r)
     char *place = ski_split_place(self, r->split, &r->head);
 
     if (r->msg) {
-        if (ski_halves_used(self, r->bytes))
-            ski_halves_copy(self, place, r->partial, r->bytes);
-        else
-            memcpy(place, r->partial, r->bytes);
+        ski_halves_copy(self, place, r->partial, r->bytes);
         skua_msg_free(r->msg);
     }
     r->msg     = NULL;

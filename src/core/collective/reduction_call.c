@@ -20,10 +20,7 @@ void ski_reduction_fill(struct ski_pe *self, const struct ski_reduction_call *ca
 {
     skua_type type = (skua_type)call->head.type;
 
-    if (ski_halves_used(self, bytes))
-        ski_halves_copy(self, elements, (const char *)call->data + offset, bytes);
-    else if (bytes)
-        memcpy(elements, (const char *)call->data + offset, bytes);
+    ski_halves_copy(self, elements, (const char *)call->data + offset, bytes);
     ski_op_prepare((skua_op)call->head.op, elements, bytes >> ski_type_shift(type), type);
 }
 
