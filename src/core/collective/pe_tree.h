@@ -23,7 +23,8 @@ struct ski_pe_tree {
     const struct ski_job *job; /* NULL: the tree has one level, `local`, of PEs                 */
     int                   root;
     int                   children; /* number of its children; those on other hosts come first  */
-    struct ski_tree       hosts;    /* over hosts; without children unless the PE is an entry   */
+    struct ski_tree       hosts;    /* over hosts, without children unless the PE is an entry; where
+                                    the tree has one level, only its rank and children, 0, are set */
     struct ski_tree       local;    /* over the local indices of the PEs of this host           */
 };
 
@@ -60,6 +61,7 @@ static inline struct ski_pe_tree ski_pe_tree_at(const struct ski_job *job, int p
         return ski_pe_tree_mixed(job, pe, root, arity);
     tree.job            = NULL;
     tree.root           = root;
+    tree.hosts.rank     = 0;
     tree.hosts.children = 0;
     tree.local          = ski_tree_at(pe, job->pes, root, arity);
     tree.children       = tree.local.children;
@@ -89,7 +91,7 @@ static inline int ski_pe_tree_parent(const struct ski_pe_tree *tree)
 /** Returns whether the PE of @p tree is its root. */
 static inline bool ski_pe_tree_is_root(const struct ski_pe_tree *tree)
 {
-    return tree->local.rank == 0 && (!tree->job || tree->hosts.rank == 0);
+    return tree->local.rank == 0 && tree->hosts.rank == 0;
 }
 
 #endif
