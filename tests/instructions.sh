@@ -24,15 +24,20 @@ counts()
     'NR > last { exit } NR % 2 { some = $1 } NR % 2 == 0 { print int(($1 - some) / n + 0.5) }'
 }
 
-# An entry call had 147 instructions before loads were measured; measuring may add 5 % while it is off.  scatter:
-# 64 elements in one call, each at most the 85 of an atomic operation.
+# x86-64 saves registers one by one, and has fewer that need not be saved: a twelfth more instructions.
+more=0
+[ "$(uname -m)" != x86_64 ] || more=8
+
+# An entry call had 147 instructions before loads were measured (162 on x86-64); measuring may add 5 % while it is
+# off.  scatter: 64 elements in one call, each at most the 85 of an atomic operation.
 set -- self 80 pass 25 fresh 180 copy 230 yield 170 channel 250 put 70 notify 180 get 70 add 85 acc 250 row 300 \
   scatter 5440 element 154 doubles 220 group 154 message 240 chare 220 cube 225 local 70 branch 28 flow 265 item 40
 # shellcheck disable=SC2046 # names are words
 counts 6400 $(printf '%s\n' "$@" | grep '[a-z]') >"$work/counts"
 while [ $# -gt 0 ]; do
   read -r each || each=0
-  ok "$1: $each instructions, at most $2" test "$each" -gt 0 -a "$each" -le "$2"
+  limit=$(($2 + $2 * more / 100))
+  ok "$1: $each instructions, at most $limit" test "$each" -gt 0 -a "$each" -le "$limit"
   shift 2
 done <"$work/counts"
 

@@ -466,10 +466,12 @@ static bool recv_on_inline(void *owner, const void *packet, size_t bytes)
     struct ski_net_port *net = owner;
     struct skua_msg      half;
 
-    if (SKI_UNLIKELY(!net->self || bytes < SKI_PACKET_HALF))
+    if (SKI_UNLIKELY(!net->self))
         return false;
     if (SKI_LIKELY(recv_take_short(net, packet, bytes)))
         return true;
+    if (bytes < SKI_PACKET_HALF)
+        return false;
     memcpy(&half, packet, SKI_PACKET_HALF);
     return recv_take_small(net, &half, packet, bytes) || recv_take_any(net, packet, bytes);
 }

@@ -140,7 +140,9 @@ static SKI_COLD bool net_prepare(struct ski_net_port *net, struct ski_net_peer *
 }
 
 /* Sends a packet. Returns false if there is no room. */
-static bool net_try_send(struct ski_net_port *net, struct ski_net_peer *peer, struct skua_msg *msg)
+static inline __attribute__((always_inline)) bool net_try_send(struct ski_net_port *net,
+                                                               struct ski_net_peer *peer,
+                                                               struct skua_msg     *msg)
 {
     bool        coalesced = msg->handler == SKI_HANDLER_COALESCED; /* its packets have numbers */
     skua_status status;
@@ -283,20 +285,20 @@ static void net_flush_all(struct ski_net_port *net)
 }
 
 /* Returns whether the PE only sent and ran messages since its last packet to @p peer. */
-static bool net_follows_closely(const struct ski_net_port *net, const struct ski_net_peer *peer)
+static bool net_follows_closely(const struct ski_pe *self, const struct ski_net_peer *peer)
 {
-    return peer->idle_epoch == net->self->progress.empty;
+    return peer->idle_epoch == self->progress.empty;
 }
 
 /* Returns whether a packet waits for others: it follows another closely, and the PE is expected to
  * send, or to flush, soon. */
-static inline __attribute__((always_inline)) bool net_may_wait(const struct ski_net_port *net,
+static inline __attribute__((always_inline)) bool net_may_wait(const struct ski_pe       *self,
                                                                const struct ski_net_peer *peer,
                                                                const struct skua_msg     *msg,
                                                                uint64_t                   now)
 {
-    return net_follows_closely(net, peer) &&
-           (ski_ack_policy_expects(&net->sends) || peer->patient) &&
+    return net_follows_closely(self, peer) &&
+           (ski_ack_policy_expects(&self->net->sends) || peer->patient) &&
            now - peer->sent_at < ski_net_here.burst && ski_coalesce_allowed(msg);
 }
 
@@ -309,12 +311,13 @@ static bool net_waited_enough(const struct ski_net_port *net, const struct ski_n
 }
 
 /* Not called on the small stack of a user thread, which libraries below might overrun. */
-static inline __attribute__((always_inline)) void net_send_or_keep(struct ski_net_port *net,
+static inline __attribute__((always_inline)) void net_send_or_keep(struct ski_pe       *self,
                                                                    struct ski_net_peer *peer,
                                                                    struct skua_msg     *msg,
                                                                    uint64_t             now)
 {
-    bool wait = net_may_wait(net, peer, msg, now);
+    struct ski_net_port *net  = self->net;
+    bool                 wait = net_may_wait(self, peer, msg, now);
 
     if (peer->backlog.first && !peer->full && (!wait || net_waited_enough(net, peer, msg, now)))
         net_flush(net, peer);
@@ -383,7 +386,7 @@ bool ski_net_joins_burst(struct ski_pe *self, int pe)
 
     if (!peer)
         return false;
-    if (net_follows_closely(net, peer) && ski_ticks() - peer->sent_at < ski_net_here.burst)
+    if (net_follows_closely(self, peer) && ski_ticks() - peer->sent_at < ski_net_here.burst)
         peer->burst++;
     else
         peer->burst = 0;
@@ -449,7 +452,7 @@ static inline __attribute__((always_inline)) bool net_send_to(struct ski_pe     
         net_keep(net, peer, msg);
         net->from_thread = true;
     } else if (!acks || !(took = net_send_with_acks(net, peer, msg)))
-        net_send_or_keep(net, peer, msg, now);
+        net_send_or_keep(self, peer, msg, now);
     if (room > 0) {
         peer->patient = false;
         if (net_waits_last(peer, msg))
@@ -529,7 +532,7 @@ static inline __attribute__((always_inline)) bool net_send_as(struct ski_pe *sel
     struct ski_net_peer *peer = net_peer(net, pe);
     uint64_t             now  = 0; /* reading the clock takes as long as all the rest here */
 
-    if (net->sends.since || net_follows_closely(net, peer) || peer->backlog.first)
+    if (net->sends.since || net_follows_closely(self, peer) || peer->backlog.first)
         now = ski_ticks();
     if (SKI_UNLIKELY(peer->unusual))
         return net_send_unusual(self, peer, msg, room, now);

@@ -124,20 +124,15 @@ static inline struct ski_object *delivery_find_target(const skua_msg         *ms
     return object && object->state == SKI_ALIVE ? object : NULL;
 }
 
-/* A message that names collection and index has arrived. */
-static __attribute__((noinline)) void delivery_arrived(skua_msg *msg)
+/* A message has arrived that names collection and index, and whose target delivery_find_target() has
+ * not found. */
+static __attribute__((noinline)) void delivery_search(skua_msg *msg, const struct ski_entry *entry)
 {
-    const struct ski_entry *entry = &ski_self->objects->run[msg->handler];
-    struct ski_collection  *all;
-    struct ski_object      *object;
-    skua_index              index;
+    struct ski_collection *all;
+    skua_index             index;
 
     if (!(msg->flags & SKI_MSG_OBJECT))
         ski_fatal("a message from PE %d to %s names no object", msg->source, entry->name);
-    if (SKI_LIKELY((object = delivery_find_target(msg, entry)))) {
-        ski_entry_run(object, entry, msg);
-        return;
-    }
     if (ski_target_bytes(msg->target) >= SKI_TARGET_SECTION) {
         delivery_many(msg);
         return;
@@ -148,6 +143,18 @@ static __attribute__((noinline)) void delivery_arrived(skua_msg *msg)
     ski_check_index("skua_invoke", all, &index);
     ski_check_entry("skua_invoke", all, entry, &index);
     delivery_dispatch(all, &index, entry, msg);
+}
+
+/* A message that names collection and index has arrived. */
+static __attribute__((noinline)) void delivery_arrived(skua_msg *msg)
+{
+    const struct ski_entry *entry = &ski_self->objects->run[msg->handler];
+    struct ski_object      *object;
+
+    if (SKI_LIKELY(msg->flags & SKI_MSG_OBJECT && (object = delivery_find_target(msg, entry))))
+        ski_entry_run(object, entry, msg);
+    else
+        delivery_search(msg, entry);
 }
 
 /* Handles a message that names its object by address and needs more than a call of a method. */

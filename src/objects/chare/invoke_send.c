@@ -57,6 +57,7 @@ void ski_invoke_send_remote(const skua_ref *ref, skua_entry entry, const void *d
     struct ski_magazine *magazine = &self->pool.magazine[SKI_INVOKE_SMALL_CLASS(bytes)];
     skua_msg            *msg;
 
+    __asm__("" : "+r"(magazine)); /* keep one address: the compiler would compute it twice */
     if (SKI_UNLIKELY(bytes > SKI_INVOKE_COPY_SMALL || magazine->count == 0 ||
                      ski_job_index(self->job, pe) >= 0)) {
         invoke_send_any(ref, entry, data, bytes, key, pe);

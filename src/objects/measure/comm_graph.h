@@ -100,14 +100,11 @@ static inline bool ski_comm_graph_try(const struct ski_comm_graph *graph, uint64
                                       uint64_t to, size_t bytes)
 {
     struct ski_comm_edge *edge = ski_comm_graph_first(graph, from, to);
-    uint64_t              messages;
 
     __asm__("" : "+r"(edge)); /* keep one address: the compiler would compute it twice */
     if (SKI_UNLIKELY(((edge->from ^ from) | (edge->to ^ to)) != 0))
         return false; /* as of a free slot, whose keys are 0: no object has that key */
-    messages = edge->messages + 1;
-    __asm__("" : "+r"(messages)); /* two additions take fewer instructions than one of a vector */
-    edge->messages = messages;
+    edge->messages++;
     edge->bytes += bytes;
     return true;
 }

@@ -150,14 +150,22 @@ static bool framing_lead(struct ski_framing *s, uint64_t head, uint64_t bytes)
     return true;
 }
 
-/* Parses a head that is not that of a packet of a stream with one owner: the end, a part of a
- * packet, or a packet with a target, whose owner it finds.  Returns whether it is valid; sets
- * *@p packet to 0 if no packet follows. */
-static __attribute__((noinline)) bool framing_read_rare(struct ski_framing *s, uint64_t head,
-                                                        uint64_t *packet)
+/* Returns the bytes of the packet that follows a head, if that is plain: nearly all are; else 0. */
+static inline uint64_t framing_plain_bytes(const struct ski_framing *s, uint64_t head)
+{
+    uint64_t bytes = head & FRAMING_BYTES_MASK;
+
+    return head >> SKI_FRAME_TARGET_SHIFT == FRAMING_PLAIN && bytes >= SKI_PACKET_MIN && !s->owners
+               ? bytes
+               : 0;
+}
+
+/* Parses a head that is not plain: the end, a part of a packet, or a packet with a target, whose
+ * owner it finds.  Returns whether it is valid; sets *@p packet to 0 if no packet follows. */
+static bool framing_read_rare(struct ski_framing *s, uint64_t head, uint64_t *packet)
 {
     size_t   target = head >> SKI_FRAME_TARGET_SHIFT & 0xffff;
-    uint64_t bytes  = *packet;
+    uint64_t bytes  = head & FRAMING_BYTES_MASK;
 
     *packet  = 0;
     s->moved = head == ski_frame_head(SKI_FRAME_MOVED, 0);
@@ -171,31 +179,40 @@ static __attribute__((noinline)) bool framing_read_rare(struct ski_framing *s, u
     return head >> 56 == SKI_FRAME_PACKET && bytes >= SKI_PACKET_MIN;
 }
 
-/* Parses a complete head.  Returns whether it is valid. */
-static bool framing_read_head(struct ski_framing *s, uint64_t *bytes)
+/* Consumes bytes of a head, up to @p end, and parses it when it is complete.  Returns whether it is
+ * valid; sets *@p packet to 0 if no packet follows. */
+static __attribute__((noinline)) bool framing_take_head(struct ski_framing *s, const char **data,
+                                                        const char *end, uint64_t *packet)
 {
+    size_t   n = framing_min((size_t)(end - *data), SKI_FRAME_HEAD - s->head_got);
     uint64_t head;
 
-    assert(s->head_got == SKI_FRAME_HEAD && !s->ended);
+    memcpy(s->head + s->head_got, *data, n);
+    s->head_got += n;
+    *data += n;
+    *packet = 0;
+    if (s->head_got < SKI_FRAME_HEAD)
+        return true;
     memcpy(&head, s->head, sizeof head);
     s->head_got = 0;
-    *bytes      = head & FRAMING_BYTES_MASK;
-    if (head >> SKI_FRAME_TARGET_SHIFT == FRAMING_PLAIN && !s->owners)
-        return *bytes >= SKI_PACKET_MIN;
-    return framing_read_rare(s, head, bytes);
+    *packet     = framing_plain_bytes(s, head);
+    return *packet > 0 || framing_read_rare(s, head, packet);
 }
 
-/* Consumes bytes of a head.  Returns how many of them belong to it. */
-static inline size_t framing_take_head(struct ski_framing *s, const char *data, size_t bytes)
+/* Consumes the head at @p data, if it is complete and plain.  Returns the bytes of the packet that
+ * follows it; else 0. */
+static inline uint64_t framing_take_plain(const struct ski_framing *s, const char **data,
+                                          const char *end)
 {
-    size_t n = framing_min(bytes, SKI_FRAME_HEAD - s->head_got);
+    uint64_t head, bytes;
 
-    if (n == SKI_FRAME_HEAD) /* nearly always: a copy of a fixed size is no call */
-        memcpy(s->head, data, SKI_FRAME_HEAD);
-    else
-        memcpy(s->head + s->head_got, data, n);
-    s->head_got += n;
-    return n;
+    if ((size_t)(end - *data) < SKI_FRAME_HEAD || s->head_got > 0)
+        return 0;
+    memcpy(&head, *data, sizeof head);
+    bytes = framing_plain_bytes(s, head);
+    if (bytes > 0)
+        *data += SKI_FRAME_HEAD;
+    return bytes;
 }
 
 bool ski_framing_feed(struct ski_framing *s, const char *data, size_t bytes)
@@ -211,10 +228,8 @@ bool ski_framing_feed(struct ski_framing *s, const char *data, size_t bytes)
                 return false;
             continue;
         }
-        data += framing_take_head(s, data, (size_t)(end - data));
-        if (s->head_got < SKI_FRAME_HEAD)
-            break;
-        if (!framing_read_head(s, &packet))
+        packet = framing_take_plain(s, &data, end);
+        if (packet == 0 && !framing_take_head(s, &data, end, &packet))
             return false;
         if (packet == 0)
             continue;
