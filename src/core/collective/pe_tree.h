@@ -23,9 +23,9 @@ struct ski_pe_tree {
     const struct ski_job *job; /* NULL: the tree has one level, `local`, of PEs                 */
     int                   root;
     int                   children; /* number of its children; those on other hosts come first  */
-    struct ski_tree       hosts;    /* over hosts, without children unless the PE is an entry; where
-                                    the tree has one level, only its rank and children, 0, are set */
-    struct ski_tree       local;    /* over the local indices of the PEs of this host           */
+    struct ski_tree       hosts;    /* over hosts, without children unless the PE is an entry; all 0
+                                     * in a tree of one level */
+    struct ski_tree local;          /* over the local indices of the PEs of this host           */
 };
 
 /** Returns the PE through which messages from @p root enter @p host. */
@@ -59,12 +59,8 @@ static inline struct ski_pe_tree ski_pe_tree_at(const struct ski_job *job, int p
 
     if (__builtin_expect(ski_job_is_mixed(job), false))
         return ski_pe_tree_mixed(job, pe, root, arity);
-    tree.job            = NULL;
-    tree.root           = root;
-    tree.hosts.rank     = 0;
-    tree.hosts.children = 0;
-    tree.local          = ski_tree_at(pe, job->pes, root, arity);
-    tree.children       = tree.local.children;
+    tree = (struct ski_pe_tree){.root = root, .local = ski_tree_at(pe, job->pes, root, arity)};
+    tree.children = tree.local.children;
     return tree;
 }
 

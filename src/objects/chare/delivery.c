@@ -124,8 +124,8 @@ static inline struct ski_object *delivery_find_target(const skua_msg         *ms
     return object && object->state == SKI_ALIVE ? object : NULL;
 }
 
-/* A message has arrived that names collection and index, and whose target delivery_find_target() has
- * not found. */
+/* A message has arrived that names collection and index, and whose target delivery_find_target()
+ * has not found. */
 static __attribute__((noinline)) void delivery_search(skua_msg *msg, const struct ski_entry *entry)
 {
     struct ski_collection *all;

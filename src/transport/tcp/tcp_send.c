@@ -88,8 +88,9 @@ size_t ski_tcp_write(struct ski_tcp_conn *conn, struct iovec *part, size_t parts
 }
 
 /* Writes a small packet as one part, which is less work for the kernel. */
-static inline __attribute__((always_inline)) size_t tcp_write_copy(struct ski_tcp_conn *conn, uint64_t head, const void *packet,
-                                    size_t bytes)
+static inline __attribute__((always_inline)) size_t tcp_write_copy(struct ski_tcp_conn *conn,
+                                                                   uint64_t             head,
+                                                                   const void *packet, size_t bytes)
 {
     char copy[SKI_FRAME_HEAD + TCP_COPY_MAX];
 
