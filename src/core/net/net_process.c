@@ -174,7 +174,7 @@ static skua_status net_open(const struct ski_boot *boot)
 
 skua_status ski_net_open(const struct ski_boot *boot)
 {
-    static const char *const prefix[] = {"UCX_", "FI_", NULL};
+    static const char *const prefix[] = {"UCX_", "FI_", "IPATH_", NULL};
     skua_status              status;
 
     if (!ski_job_is_distributed(boot->job))
