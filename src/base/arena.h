@@ -53,7 +53,8 @@ enum ski_unit_kind {
 struct ski_unit {
     _Alignas(SKI_CACHE_LINE) uint8_t kind;
     uint8_t  size_class; /* every unit of a slab: size class of its blocks (heap.h)      */
-    uint16_t heap;       /* every unit of a slab: id of the heap that owns it            */
+    uint16_t heap;       /* every unit of a slab: id of the heap that owns it; large block:
+                          * of the PE that allocated it (pool.h)                         */
     uint32_t first;      /* index of the first unit of the span                          */
     uint32_t units;      /* length of the span; valid in its first unit                  */
     uint32_t dirty;      /* free span: units that may hold pages                         */

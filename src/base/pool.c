@@ -6,11 +6,17 @@
 
 #include "base/assert.h"
 
+#define POOL_KEPT_MAX   ((size_t)4 << 20) /* bytes of a large block that is kept, at most ... */
+#define POOL_KEPT_SHARE 4096              /* ... and which part of the arena                  */
+
 void ski_pool_init(struct ski_pool *pool, struct ski_heap *heap)
 {
+    size_t share = heap->arena->bytes / POOL_KEPT_SHARE;
+
     memset(pool, 0, sizeof *pool);
-    pool->arena = heap->arena;
-    pool->heap  = heap;
+    pool->arena    = heap->arena;
+    pool->heap     = heap;
+    pool->kept_max = (uint32_t)((share < POOL_KEPT_MAX ? share : POOL_KEPT_MAX) >> SKI_UNIT_SHIFT);
     for (unsigned c = 0; c < SKI_CLASSES; c++) {
         size_t fit              = SKI_UNIT_BYTES / ski_class_bytes(c);
         pool->magazine[c].limit = fit > SKI_MAGAZINE ? SKI_MAGAZINE : fit < 4 ? 4 : (uint32_t)fit;
@@ -30,10 +36,49 @@ static void pool_unload(struct ski_pool *pool, struct ski_magazine *magazine, ui
     memmove(magazine->block, magazine->block + count, magazine->count * sizeof(void *));
 }
 
+/* ---- large blocks ------------------------------------------------------------------- */
+
+/* Allocates a large block: the one that is kept, if it has the right length. */
+static void *pool_take_large(struct ski_pool *pool, size_t bytes)
+{
+    uint32_t units = (uint32_t)((bytes + SKI_UNIT_BYTES - 1) >> SKI_UNIT_SHIFT);
+    void    *block = pool->kept;
+
+    if (block && ski_unit_of(pool->arena, block)->units == units) {
+        pool->kept = NULL;
+        ski_unpoison(block, (size_t)units << SKI_UNIT_SHIFT);
+        return block;
+    }
+    block = ski_span_try(pool->arena, bytes, SKI_UNIT_LARGE);
+    if (block)
+        ski_unit_of(pool->arena, block)->heap = (uint16_t)pool->heap->id;
+    return block;
+}
+
+/* Frees a large block, or keeps it and frees the one that was kept. */
+static void pool_give_large(struct ski_pool *pool, void *block)
+{
+    const struct ski_unit *unit = ski_unit_of(pool->arena, block);
+
+    if (unit->heap == pool->heap->id && unit->units <= pool->kept_max && !pool->quarantine) {
+        void *kept = pool->kept;
+
+        ski_assert(block != kept);
+        ski_poison(block, (size_t)unit->units << SKI_UNIT_SHIFT);
+        pool->kept = block;
+        block      = kept;
+    }
+    if (block)
+        ski_span_free(pool->arena, block);
+}
+
 void ski_pool_flush(struct ski_pool *pool)
 {
     if (pool->quarantine)
         ski_pool_check_flush(pool);
+    if (pool->kept)
+        ski_span_free(pool->arena, pool->kept);
+    pool->kept = NULL;
     for (unsigned c = 0; c < SKI_CLASSES; c++)
         pool_unload(pool, &pool->magazine[c], pool->magazine[c].count);
 }
@@ -55,7 +100,7 @@ static void *pool_refill(struct ski_pool *pool, size_t bytes)
 static void *pool_try_alloc(struct ski_pool *pool, size_t bytes)
 {
     if (bytes > SKI_SMALL_BYTES)
-        return ski_span_try(pool->arena, bytes, SKI_UNIT_LARGE);
+        return pool_take_large(pool, bytes);
     return pool_refill(pool, bytes);
 }
 
@@ -105,7 +150,7 @@ void ski_pool_give(struct ski_pool *pool, void *block)
 
     ski_assert(ski_arena_contains(pool->arena, block) && ski_block_begins(pool->arena, block));
     if (unit->kind == SKI_UNIT_LARGE) {
-        ski_span_free(pool->arena, block);
+        pool_give_large(pool, block);
         return;
     }
     if (magazine->limit == 0 ||

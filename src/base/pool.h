@@ -10,7 +10,9 @@
  * is in the cache.  A block above 1 KiB goes straight to its owner's heap, since some of its cache
  * lines were written by the owner alone and would have to be fetched to be written here.
  *
- * A block above SKI_SMALL_BYTES is a span of its own (docs/decisions/0026-large-blocks.md).
+ * A block above SKI_SMALL_BYTES is a span of its own (docs/decisions/0026-large-blocks.md).  The
+ * pool keeps the last one that the PE has both allocated and freed, since its lines are in the
+ * cache of this core; the next PE that allocates a span would have to fetch them.
  *
  * A *checked* pool has magazines of size 0, so every call takes a slow path and the fast paths cost
  * nothing for the checks.  Its blocks end in a record (struct ski_block_record).  A freed block is
@@ -56,7 +58,9 @@ struct ski_pool {
     struct ski_arena      *arena;
     struct ski_heap       *heap;
     struct ski_magazine    magazine[SKI_CLASSES];
-    struct ski_quarantine *quarantine; /* of a checked pool, else NULL */
+    void                  *kept;       /* a free large block of this PE, or NULL   */
+    uint32_t               kept_max;   /* units of such a block, at most           */
+    struct ski_quarantine *quarantine; /* of a checked pool, else NULL             */
 };
 
 /** Makes an empty pool over the PE's own heap. */

@@ -193,6 +193,44 @@ static void test_pool_small_arena(void)
     close(fd);
 }
 
+/* A PE gets the large block back that it freed last, unless another one has allocated that. */
+static void test_pool_kept(void)
+{
+    const size_t      bytes = 3 * SKI_UNIT_BYTES;
+    struct ski_arena *arena;
+    struct ski_pool   pool[2];
+    size_t            before;
+    char             *block, *other;
+    int               fd;
+
+    OK(ski_arena_create((size_t)1 << 30, 0, 0, &arena, &fd) == SKUA_OK, "a large arena");
+    ski_heap_create(arena, 2, &heaps);
+    for (int i = 0; i < 2; i++)
+        ski_pool_init(&pool[i], &heaps[i]);
+    before = ski_arena_free_bytes(arena);
+    block  = ski_pool_alloc(&pool[0], bytes);
+    ski_pool_free(&pool[0], block);
+    other = ski_pool_alloc(&pool[1], bytes);
+    OK(other != block, "no other PE gets a large block that was kept");
+    OK(ski_pool_alloc(&pool[0], bytes - 100) == block, "its PE does");
+    ski_pool_free(&pool[0], other);
+    OK(ski_arena_free_bytes(arena) == before - bytes, "a block of another PE is not kept");
+    ski_pool_free(&pool[0], block);
+    other = ski_pool_alloc(&pool[0], bytes + 1);
+    OK(other != block, "a longer block is another one");
+    ski_pool_free(&pool[0], other);
+    OK(ski_arena_free_bytes(arena) == before - bytes - SKI_UNIT_BYTES, "one block is kept");
+    block = ski_pool_alloc(&pool[0], (size_t)1 << 20);
+    ski_pool_free(&pool[0], block);
+    OK(ski_arena_free_bytes(arena) == before - bytes - SKI_UNIT_BYTES, "none that is too long");
+    block = ski_pool_alloc(&pool[0], before);
+    OK(block != NULL, "it is freed when memory is short");
+    ski_pool_free(&pool[0], block);
+    OK(ski_arena_free_bytes(arena) == before, "nothing is left");
+    ski_arena_detach(arena);
+    close(fd);
+}
+
 /* ---- checked pools ----------------------------------------------------------- */
 
 static int         misused;
@@ -266,5 +304,6 @@ int main(void)
     ski_arena_detach(arena);
     close(fd);
     test_pool_small_arena();
+    test_pool_kept();
     return tap_end();
 }
