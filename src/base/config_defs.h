@@ -86,5 +86,5 @@ CONFIG(thread_migration,     flag,      "1",          "Let objects migrate while
 CONFIG(threads,              count,     "1",          "PEs, as threads of one process, of a program that is started without a launcher.")
 CONFIG(topology,             text,      "auto",       "Network between the hosts, for hops (skua/topology.h): a file in the format of Slurm's topology.conf, or with a torus; auto uses the description of Slurm; none, all hosts are one hop apart.")
 CONFIG(tree_arity,           count,     "4",          "Children of a PE in the spanning trees of broadcasts and of reductions over objects.")
-CONFIG(zcopy_threshold_host, bytes,     "0",          "Size from which nocopy arguments to PEs of the same host are sent by reference; 0: measured.")
+CONFIG(zcopy_threshold_host, bytes,     "0",          "Size from which nocopy arguments to PEs of the same host are sent by reference and, on x86-64, puts on channels are copied by the system into memory that only the receiver reaches; 0: measured.")
 CONFIG(zcopy_threshold_net,  bytes,     "0",          "Size from which nocopy arguments to PEs of other hosts are sent by reference; 0: measured.")

@@ -21,6 +21,8 @@
  *   direct     the sender copies them to the receiver's buffer, then rings
  *   staged     the sender copies them to staging memory in the arena and rings; the receiver copies
  *              them from there
+ *   attached   the system copies them to the receiver's buffer, which is in memory of its process
+ *              alone, where that takes less time than two copies (x86-64)
  *   coop       as direct or staged, for large data that the receiver helps to copy
  *   reduce     the sender combines them with the receiver's buffer
  *   packet     in a packet to another host, which the receiver answers as a doorbell

@@ -22,7 +22,9 @@
 #include "core/message/send_backlog.h"
 #include "core/net/net.h"
 #include "core/pe/handler.h"
+#include "onesided/buffer/buffer.h"
 #include "onesided/channel/channel_pe.h"
+#include "onesided/rma/cma.h"
 #include "onesided/rma/rma_pe.h"
 #include "core/net/zcopy_send.h"
 
@@ -30,6 +32,9 @@
  * staged. */
 #define COOP_DIRECT_MIN ((size_t)384 << 10)
 #define COOP_STAGED_MIN ((size_t)80 << 10)
+
+/* Bytes below which the system copies faster than both PEs together, where it does at all. */
+#define ATTACH_MAX ((size_t)2 << 20)
 
 /* Bytes from which on a receiver is woken before the end of a copy, and how many bytes before. */
 #define WAKE_MIN   ((size_t)2 << 20)
@@ -295,6 +300,19 @@ static uint32_t sender_staging_slots(size_t bytes)
     return (uint32_t)(slots < SLOTS_MAX ? slots : SLOTS_MAX);
 }
 
+/* The system copies into memory that only the receiver reaches.  If it cannot, since the receiver
+ * has unmapped that memory or has ended, the data go in a message. */
+static void channel_put_attached(skua_sender *sender, const char *from)
+{
+    struct ski_pe *self = SKI_SELF();
+    int            pid  = ski_job_pid(self->job, sender->pe);
+
+    if (ski_cma_write("skua_channel_put", pid, sender->to, from, sender->bytes) == SKUA_OK)
+        ski_channel_ring(self, sender, SKI_CHANNEL_PLACED, NULL);
+    else
+        channel_put_message(sender, from);
+}
+
 /* Allocates staging memory and returns the path through it: by message if there is no memory, or if
  * the sender is used once, since its end could not be detected. */
 static ski_channel_put_fn sender_alloc_staging(struct ski_pe *self, skua_sender *sender)
@@ -394,10 +412,30 @@ static void sender_select_direct(struct ski_pe *self, skua_sender *sender,
         sender->put = channel_put_first_block;
 }
 
+/* Returns whether one copy by the system takes less time than one into staging memory and one out
+ * of it, and the system allows it. */
+static bool sender_attaches(const struct ski_pe *self, const skua_sender *sender,
+                            const struct ski_channel *channel)
+{
+    int  pid = ski_job_pid(self->job, channel->pe);
+    char probe;
+
+    return !SKI_CMA_SLOW && ski_config.direct && ski_config.cma && !channel->pattern &&
+           sender->bytes < ATTACH_MAX &&
+           ski_zcopy_pays(self, channel->pe, channel->to, sender->bytes) &&
+           ski_cma_read("skua_channel_open", pid, &probe, channel->to, 1) == SKUA_OK;
+}
+
 /* Selects a path into memory that only the receiver reaches. */
 static void sender_select_staged(struct ski_pe *self, skua_sender *sender,
                                  const struct ski_channel *channel)
 {
+    ski_copy_plan_make(&sender->plan, NULL, &sender->layout);
+    if (sender->plan.kind == SKI_COPY_BLOCK && sender_attaches(self, sender, channel)) {
+        sender->to  = channel->to;
+        sender->put = channel_put_attached;
+        return;
+    }
     sender->put = sender_alloc_staging(self, sender);
     if (sender->put == channel_put_staged && !channel->pattern &&
         sender->plan.kind == SKI_COPY_BLOCK && sender->bytes >= COOP_STAGED_MIN)
