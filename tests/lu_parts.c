@@ -244,6 +244,44 @@ static void test_update(const struct lu_kernels *kernels, int n, int k)
     expect(is_near(c, plain, KERNEL_ROWS * KERNEL_COLUMNS), "a product of few columns");
 }
 
+/* Multiplies the solution by L again. */
+static void test_solve(const struct lu_kernels *kernels, int n, int width)
+{
+    double l[KERNEL_COLUMNS * KERNEL_COLUMNS], b[KERNEL_COLUMNS * KERNEL_COLUMNS];
+    double plain[KERNEL_COLUMNS * KERNEL_COLUMNS];
+
+    fill_random(l, KERNEL_COLUMNS * KERNEL_COLUMNS);
+    fill_random(b, KERNEL_COLUMNS * KERNEL_COLUMNS);
+    for (int i = 0; i < KERNEL_COLUMNS * KERNEL_COLUMNS; i++)
+        l[i] /= KERNEL_COLUMNS;
+    memcpy(plain, b, sizeof plain);
+    kernels->solve(n, width, l, KERNEL_COLUMNS, b, KERNEL_COLUMNS);
+    for (int r = n - 1; r >= 0; r--)
+        for (int i = 0; i < r; i++)
+            for (int x = 0; x < width; x++)
+                b[r * KERNEL_COLUMNS + x] += l[r * KERNEL_COLUMNS + i] * b[i * KERNEL_COLUMNS + x];
+    expect(is_near(b, plain, KERNEL_COLUMNS * KERNEL_COLUMNS), "a triangular solve");
+}
+
+/* Solves for more rows than a kernel does at once. */
+static void test_solve_large(void)
+{
+    enum { N = KERNEL_ROWS_MAX + 37, COLUMNS = 19 };
+    static double l[N * N], b[N * COLUMNS], plain[N * COLUMNS];
+
+    fill_random(l, N * N);
+    fill_random(b, N * COLUMNS);
+    for (int i = 0; i < N * N; i++)
+        l[i] /= N;
+    memcpy(plain, b, sizeof plain);
+    panel_solve_lower(N, COLUMNS, l, N, b, COLUMNS);
+    for (int r = N - 1; r >= 0; r--)
+        for (int i = 0; i < r; i++)
+            for (int x = 0; x < COLUMNS; x++)
+                b[r * COLUMNS + x] += l[r * N + i] * b[i * COLUMNS + x];
+    expect(is_near(b, plain, N * COLUMNS), "a triangular solve of many rows");
+}
+
 /* Tests every set of kernels that this CPU can execute. */
 static void test_kernels(void)
 {
@@ -252,7 +290,10 @@ static void test_kernels(void)
             test_subtract(*set, at);
         for (int n = 1; n <= KERNEL_COLUMNS && (*set)->update; n++)
             test_update(*set, n, n % 11 + 1);
+        for (int n = 1; n <= KERNEL_COLUMNS && (*set)->solve; n++)
+            test_solve(*set, n, KERNEL_COLUMNS + 1 - n);
     }
+    test_solve_large();
 }
 
 static void test_grid(void)

@@ -143,5 +143,74 @@ static void kernel_update(int64_t m, int64_t n, int64_t k, const double *a, int6
 #define kernel_update NULL
 #endif
 
+/* ---- triangular solves -------------------------------------------------------------------- */
+
+#if LU_VECTOR > 16 /* not measured with others */
+
+#define SOLVE_COLUMNS (TILE_STRIPS * KERNEL_STRIP) /* of a strip: a row is in registers */
+#define SOLVE_VECTORS (TILE_STRIPS * STRIPS)
+
+/* Solves for the rows of a tile, after those before them. */
+static inline void kernel_solve_tile(int64_t before, const double *l, int64_t ll, double *strip)
+{
+    kernel_vector x[TILE_ROWS][SOLVE_VECTORS], upper[SOLVE_VECTORS];
+    double       *tile = strip + before * SOLVE_COLUMNS;
+
+    for (int r = 0; r < TILE_ROWS; r++)
+        for (int v = 0; v < SOLVE_VECTORS; v++)
+            x[r][v] = kernel_load(tile + r * SOLVE_COLUMNS + v * LANES);
+    for (int64_t i = 0; i < before; i++) {
+        for (int v = 0; v < SOLVE_VECTORS; v++)
+            upper[v] = kernel_load(strip + i * SOLVE_COLUMNS + v * LANES);
+        for (int r = 0; r < TILE_ROWS; r++)
+            for (int v = 0; v < SOLVE_VECTORS; v++)
+                x[r][v] -= l[r * ll + i] * upper[v];
+    }
+    for (int r = 1; r < TILE_ROWS; r++)
+        for (int i = 0; i < r; i++)
+            for (int v = 0; v < SOLVE_VECTORS; v++)
+                x[r][v] -= l[r * ll + before + i] * x[i][v];
+    for (int r = 0; r < TILE_ROWS; r++)
+        for (int v = 0; v < SOLVE_VECTORS; v++)
+            kernel_store(tile + r * SOLVE_COLUMNS + v * LANES, x[r][v]);
+}
+
+/* Solves for the rows of a strip. */
+static void kernel_solve_strip(int64_t n, const double *l, int64_t ll, double *strip)
+{
+    int64_t r = 0;
+
+    for (; r + TILE_ROWS <= n; r += TILE_ROWS)
+        kernel_solve_tile(r, l + r * ll, ll, strip);
+    for (; r < n; r++)
+        for (int64_t i = 0; i < r; i++)
+            for (int x = 0; x < SOLVE_COLUMNS; x++)
+                strip[r * SOLVE_COLUMNS + x] -= l[r * ll + i] * strip[i * SOLVE_COLUMNS + x];
+}
+
+/* A strip of a few columns of b is copied, so that its rows are adjacent. */
+static void kernel_solve(int64_t n, int64_t width, const double *l, int64_t ll, double *b,
+                         int64_t lb)
+{
+    _Alignas(64) double strip[KERNEL_ROWS_MAX * SOLVE_COLUMNS];
+
+    for (int64_t from = 0; from < width; from += SOLVE_COLUMNS) {
+        int64_t left  = width - from < SOLVE_COLUMNS ? width - from : SOLVE_COLUMNS;
+        size_t  bytes = (size_t)left * sizeof *b;
+
+        if (left < SOLVE_COLUMNS)
+            memset(strip, 0, (size_t)n * SOLVE_COLUMNS * sizeof *strip);
+        for (int64_t r = 0; r < n; r++)
+            memcpy(strip + r * SOLVE_COLUMNS, b + r * lb + from, bytes);
+        kernel_solve_strip(n, l, ll, strip);
+        for (int64_t r = 0; r < n; r++)
+            memcpy(b + r * lb + from, strip + r * SOLVE_COLUMNS, bytes);
+    }
+}
+
+#else
+#define kernel_solve NULL
+#endif
+
 extern const struct lu_kernels LU_KERNELS;
-const struct lu_kernels        LU_KERNELS = {LU_NAME, kernel_subtract, kernel_update};
+const struct lu_kernels        LU_KERNELS = {LU_NAME, LU_VECTOR, kernel_subtract, kernel_update, kernel_solve};

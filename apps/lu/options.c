@@ -6,15 +6,18 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "kernels.h"
 #include "map.h"
 
 #define ROWS_MAX   (1 << 20)
 #define BLOCKS_MAX 1024
 
-/* Small blocks balance the work of small matrices, large ones are multiplied faster. */
+/* Small blocks balance the work of small matrices, large ones are multiplied faster, the more so the
+ * wider the vectors are. */
 static int64_t options_block(int64_t size)
 {
-    int64_t best = size < 1536 ? 64 : size < 12288 ? 128 : 256;
+    int64_t large = kernels_usable()[0]->vector < 64 ? 12288 : 6144;
+    int64_t best  = size < 1536 ? 64 : size < large ? 128 : 256;
 
     return best < size ? best : size;
 }

@@ -54,6 +54,22 @@ static double *panel_own(const struct panel *p, int64_t row, int column)
     return p->row + row * p->pitch + column;
 }
 
+void panel_solve_lower(int64_t n, int64_t width, const double *l, int64_t ll, double *b, int64_t lb)
+{
+    const struct lu_kernels *kernels = kernels_usable()[0];
+
+    for (int64_t at = 0, rows; at < n; at += rows) {
+        const double *triangle = l + at * ll + at;
+
+        rows = n - at < KERNEL_ROWS_MAX ? n - at : KERNEL_ROWS_MAX;
+        (kernels->solve ? kernels->solve : dense_solve_lower)(rows, width, triangle, ll,
+                                                              b + at * lb, lb);
+        if (at + rows < n)
+            dense_update(n - at - rows, width, rows, triangle + rows * ll, ll, b + at * lb, lb,
+                         b + (at + rows) * lb, lb);
+    }
+}
+
 /* ---- delayed updates ---------------------------------------------------------------------- */
 
 /* Updates the next columns by the last ones; the number of complete columns determines how many. */
@@ -63,7 +79,7 @@ static void panel_update(struct panel *p)
     int64_t rows  = p->count - p->active;
     double *upper = p->top + panel_at(p, end - from, end);
 
-    dense_solve_lower(from, to, p->top + panel_at(p, end - from, end - from), p->width, upper,
+    panel_solve_lower(from, to, p->top + panel_at(p, end - from, end - from), p->width, upper,
                       p->width);
     if (rows > 0)
         (from <= KERNEL_COLUMNS_MAX && p->kernels->update ? p->kernels->update : dense_update)(

@@ -81,6 +81,13 @@ void panel_choose(double *into, const double *from, int width);
  *  false, and changes nothing, if the pivot is zero: the matrix is singular. */
 bool panel_eliminate(struct panel *panel, const double *offer);
 
+/** Solves L x = b in place, for b with n x width numbers, where the panel's L is lower triangular
+ * with ones on the diagonal, which are not stored: @p ll and @p lb are the distances between rows.
+ * Groups of rows are solved by a kernel of this CPU, and what they leave to later rows by products.
+ */
+void panel_solve_lower(int64_t n, int64_t width, const double *l, int64_t ll, double *b,
+                       int64_t lb);
+
 /** Ends a panel: writes the pivot rows to the block on the diagonal if this PE has it. */
 void panel_end(struct panel *panel);
 

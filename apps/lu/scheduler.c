@@ -552,7 +552,7 @@ static void scheduler_solve(Scheduler *s, int64_t j, int p, int64_t step)
 
     scheduler_widen(s, &run);
     began = skua_time();
-    dense_solve_lower(options.block, scheduler_run_width(s, &run), lower.at, lower.pitch,
+    panel_solve_lower(options.block, scheduler_run_width(s, &run), lower.at, lower.pitch,
                       s->data + s->offset[block_number(step, j)], s->pitch[block_number(step, j)]);
     s->times.solves += skua_time() - began;
     for (; j <= run.to; j = scheduler_next_column(s, j))
