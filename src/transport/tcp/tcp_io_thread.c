@@ -119,16 +119,22 @@ static void *io_thread(void *arg)
 
 static int io_create(struct ski_io_thread *io, const cpu_set_t *cpus)
 {
-    pthread_attr_t attr;
-    sigset_t       all, before;
-    int            error = pthread_attr_init(&attr);
+    static const int faults[] = {SIGSEGV, SIGBUS, SIGILL, SIGFPE};
+    pthread_attr_t   attr;
+    sigset_t         blocked, before;
+    int              error = pthread_attr_init(&attr);
 
     if (error)
         return error;
     error = pthread_attr_setaffinity_np(&attr, sizeof *cpus, cpus);
     if (!error) {
-        sigfillset(&all); /* signals are for the threads of the program */
-        pthread_sigmask(SIG_SETMASK, &all, &before);
+        /* Signals are for the threads of the program, except for the faults of this one: it
+         * accesses memory of the program, and the system ends a process that blocks a fault without
+         * calling its handler, which may report it or provide the page. */
+        sigfillset(&blocked);
+        for (size_t i = 0; i < sizeof faults / sizeof *faults; i++)
+            sigdelset(&blocked, faults[i]);
+        pthread_sigmask(SIG_SETMASK, &blocked, &before);
         error = pthread_create(&io->thread, &attr, io_thread, io);
         pthread_sigmask(SIG_SETMASK, &before, NULL);
     }

@@ -2,13 +2,16 @@
 /*
  * tcp_io_thread_test.c - an I/O thread: all bytes arrive in their order whoever sends and receives
  * them, calls that it has not begun are withdrawn without a trace, errors are those of the call,
- * and functions run once.
+ * functions run once, and their faults call the handlers of the program.
  */
 #include "transport/tcp/tcp_io_thread.h"
 
 #include <errno.h>
 #include <sched.h>
+#include <signal.h>
+#include <stdatomic.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -142,6 +145,45 @@ static void test_io_run(void)
     ski_io_thread_stop(io);
 }
 
+static char       *lazy; /* a page that the handler of SIGSEGV provides */
+static atomic_uint faults;
+
+static void io_test_provide(int sig)
+{
+    (void)sig;
+    atomic_fetch_add(&faults, 1);
+    mprotect(lazy, (size_t)sysconf(_SC_PAGESIZE), PROT_READ | PROT_WRITE);
+}
+
+static void io_test_touch(void *page)
+{
+    *(volatile char *)page = 1;
+}
+
+static void test_io_fault(void)
+{
+    struct sigaction      provide = {.sa_handler = io_test_provide}, before;
+    struct ski_io_thread *io      = ski_io_thread_start(&cpu, 1);
+    size_t                page    = (size_t)sysconf(_SC_PAGESIZE);
+    unsigned              ended   = 0;
+
+    lazy = mmap(NULL, page, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (!io || lazy == MAP_FAILED) {
+        OK(false, "an I/O thread and a page: %s", strerror(errno));
+        return;
+    }
+    sigaction(SIGSEGV, &provide, &before);
+    for (unsigned i = 0; ended == 0 && i < 1000000; i++) {
+        ski_io_begin_run(io, io_test_touch, lazy);
+        sched_yield();
+        ended += ski_io_end(io) == 0;
+    }
+    sigaction(SIGSEGV, &before, NULL);
+    OK(ended == 1 && atomic_load(&faults) == 1, "a fault of the thread calls the handler");
+    ski_io_thread_stop(io);
+    munmap(lazy, page);
+}
+
 int main(void)
 {
     cpu_set_t set;
@@ -153,5 +195,6 @@ int main(void)
     test_io_stream();
     test_io_errors();
     test_io_run();
+    test_io_fault();
     return tap_end();
 }
