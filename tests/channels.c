@@ -11,6 +11,7 @@
  */
 #include <skua/skua.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "layout_random.h"
 #include "tap.h"
@@ -420,6 +421,51 @@ static void wait_until_heard(int n)
 }
 
 /* ---- quiescence, one buffer for many channels, deletion ------------------------------------- */
+
+/* Returns whether PE @p pe is in another process of this host. */
+static bool is_apart(int pe)
+{
+    skua_region region;
+    pid_t       theirs = getpid();
+
+    CHECK(skua_region_create(sizeof theirs, &region) == SKUA_OK);
+    memcpy(skua_region_local(region), &theirs, sizeof theirs);
+    skua_sync();
+    CHECK(skua_get(&theirs, skua_at(region, pe, 0), sizeof theirs) == SKUA_OK);
+    skua_sync();
+    skua_region_destroy(region);
+    return skua_hosts() == 1 && theirs != getpid();
+}
+
+/* A put to a channel that was destroyed changes no memory that only the receiver reaches. */
+static void test_late_put(size_t bytes)
+{
+    struct state *s = self();
+    int         to = (skua_pe() + 1) % skua_pes(), from = (skua_pe() - 1 + skua_pes()) % skua_pes();
+    bool        apart = is_apart(from), direct = getenv("SKUA_MALLOC_ARENA") != NULL;
+    char       *in = calloc(1, bytes), *data = calloc(1, bytes);
+    skua_layout layout = skua_layout_contiguous(in, bytes);
+    skua_channel mine;
+    skua_sender *out;
+
+    CHECK(skua_channel_create(&layout, on_heard, NULL, "late", &mine) == SKUA_OK);
+    skua_send_copy(from, value_handler, &mine, sizeof mine);
+    wait_for_values(1);
+    layout = skua_layout_contiguous(data, bytes);
+    CHECK(out = skua_channel_open(s->values[0], &layout));
+    skua_sync();
+    skua_channel_destroy(mine);
+    skua_sync();
+    memset(data, 1, bytes);
+    if (is_apart(to))
+        skua_channel_put(out);
+    wait_quiet();
+    for (size_t i = 0; i < bytes && apart && !direct; i++)
+        CHECK(in[i] == 0);
+    CHECK(s->heard == 0);
+    skua_channel_close(out);
+    free(in), free(data);
+}
 
 /* Each PE puts one buffer to all PEs at once; only quiescence is waited for. */
 static void test_quiescence(size_t bytes)
@@ -921,6 +967,8 @@ static void start(int argc, char **argv)
     test_quiescence(8);
     test_quiescence(3000);
     test_quiescence(100000);
+    if (!checked && !getenv("SKUA_CHANNELS")) /* which report late puts */
+        test_late_put(30000);
     test_larges();
     for (int kind = 0; kind < 8; kind++)
         test_lending(kind & 1, kind & 2, kind & 4);

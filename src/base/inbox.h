@@ -10,8 +10,8 @@
  *   consumer   checks the stamp of the next cell.
  *
  * Between two cores only the line of the cell moves, once: `tail` is accessed by producers alone,
- * `head` is written once per quarter of a ring, and each producer caches the last head it read
- * (struct ski_credit).
+ * `head` is written once per quarter of a ring (of a sole producer: once per as many slots), and
+ * each producer caches the last head it read (struct ski_credit).
  *
  * Room.  A ticket cannot be returned, so a producer checks for room before it takes one: at most
  * half of the cells may appear used.  Producers that check at the same time take a ticket each, so

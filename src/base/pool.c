@@ -41,12 +41,12 @@ static void pool_unload(struct ski_pool *pool, struct ski_magazine *magazine, ui
 /* Allocates a large block: the one that is kept, if it has the right length. */
 static void *pool_take_large(struct ski_pool *pool, size_t bytes)
 {
-    uint32_t units = (uint32_t)((bytes + SKI_UNIT_BYTES - 1) >> SKI_UNIT_SHIFT);
-    void    *block = pool->kept;
+    size_t units = (bytes >> SKI_UNIT_SHIFT) + (bytes % SKI_UNIT_BYTES != 0);
+    void  *block = pool->kept;
 
     if (block && ski_unit_of(pool->arena, block)->units == units) {
         pool->kept = NULL;
-        ski_unpoison(block, (size_t)units << SKI_UNIT_SHIFT);
+        ski_unpoison(block, units << SKI_UNIT_SHIFT);
         return block;
     }
     block = ski_span_try(pool->arena, bytes, SKI_UNIT_LARGE);

@@ -212,6 +212,8 @@ static void test_pool_kept(void)
     ski_pool_free(&pool[0], block);
     other = ski_pool_alloc(&pool[1], bytes);
     OK(other != block, "no other PE gets a large block that was kept");
+    OK(!ski_pool_try(&pool[0], ((size_t)1 << 48) + bytes),
+       "a length is not cut to that of the block");
     OK(ski_pool_alloc(&pool[0], bytes - 100) == block, "its PE does");
     ski_pool_free(&pool[0], other);
     OK(ski_arena_free_bytes(arena) == before - bytes, "a block of another PE is not kept");

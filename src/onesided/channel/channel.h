@@ -149,7 +149,7 @@ struct skua_sender {
     /* Used by a put. */
     ski_channel_put_fn     put;
     const char            *from;
-    char                  *to;    /* direct, staged: where the data are copied to */
+    char                  *to;    /* direct, staged, attached: where the data are copied to */
     struct ski_zcopy_desc *zcopy; /* zcopy: what the receiver reads, or NULL */
     struct ski_inbox      *inbox; /* of the receiver; NULL: the receiver is this PE */
     struct ski_credit      credit;

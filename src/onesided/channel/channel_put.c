@@ -18,6 +18,7 @@
 #include "base/config.h"
 #include "base/copy.h"
 #include "base/memory.h"
+#include "core/message/addr_tag.h"
 #include "core/message/inbox_send.h"
 #include "core/message/send_backlog.h"
 #include "core/net/net.h"
@@ -300,14 +301,16 @@ static uint32_t sender_staging_slots(size_t bytes)
     return (uint32_t)(slots < SLOTS_MAX ? slots : SLOTS_MAX);
 }
 
-/* The system copies into memory that only the receiver reaches.  If it cannot, since the receiver
- * has unmapped that memory or has ended, the data go in a message. */
+/* The system copies into memory that only the receiver reaches.  If the receiver has destroyed the
+ * channel, or the system cannot access that memory any more, the data go in a message, which the
+ * receiver judges. */
 static void channel_put_attached(skua_sender *sender, const char *from)
 {
     struct ski_pe *self = SKI_SELF();
     int            pid  = ski_job_pid(self->job, sender->pe);
 
-    if (ski_cma_write("skua_channel_put", pid, sender->to, from, sender->bytes) == SKUA_OK)
+    if (ski_addr_tag_peek(&sender->channel->key) == sender->key &&
+        ski_cma_try_write(pid, sender->to, from, sender->bytes))
         ski_channel_ring(self, sender, SKI_CHANNEL_PLACED, NULL);
     else
         channel_put_message(sender, from);
@@ -417,13 +420,12 @@ static void sender_select_direct(struct ski_pe *self, skua_sender *sender,
 static bool sender_attaches(const struct ski_pe *self, const skua_sender *sender,
                             const struct ski_channel *channel)
 {
-    int  pid = ski_job_pid(self->job, channel->pe);
-    char probe;
+    int pid = ski_job_pid(self->job, channel->pe);
 
     return !SKI_CMA_SLOW && ski_config.direct && ski_config.cma && !channel->pattern &&
            sender->bytes < ATTACH_MAX &&
            ski_zcopy_pays(self, channel->pe, channel->to, sender->bytes) &&
-           ski_cma_read("skua_channel_open", pid, &probe, channel->to, 1) == SKUA_OK;
+           ski_cma_reaches(pid, channel->to);
 }
 
 /* Selects a path into memory that only the receiver reaches. */

@@ -110,6 +110,27 @@ skua_status ski_cma_read(const char *call, int pid, void *to, const char *from, 
     return cma_move(call, process_vm_readv, pid, &local, &remote, 1);
 }
 
+bool ski_cma_reaches(int pid, const char *at)
+{
+    char         byte;
+    struct iovec local = {&byte, 1}, remote = {(char *)(uintptr_t)at, 1};
+
+    return process_vm_readv(pid, &local, 1, &remote, 1, 0) == 1;
+}
+
+bool ski_cma_try_write(int pid, char *to, const void *from, size_t bytes)
+{
+    while (bytes > 0) {
+        struct iovec local = {(void *)(uintptr_t)from, bytes}, remote = {to, bytes};
+        ssize_t      done = process_vm_writev(pid, &local, 1, &remote, 1, 0);
+
+        if (done <= 0)
+            return false;
+        to += done, from = (const char *)from + done, bytes -= (size_t)done;
+    }
+    return true;
+}
+
 skua_status ski_cma_write(const char *call, int pid, char *to, const void *from, size_t bytes)
 {
     struct iovec local = {(void *)(uintptr_t)from, bytes}, remote = {to, bytes};

@@ -31,6 +31,13 @@ skua_status ski_cma_accumulate(const char *call, const struct ski_resolved *targ
 /** Reads memory of process @p pid.  Returns as ski_cma_put() does. */
 skua_status ski_cma_read(const char *call, int pid, void *to, const char *from, size_t bytes);
 
+/** Returns whether the system lets this process access the memory at @p at of process @p pid.  Logs
+ *  nothing. */
+bool ski_cma_reaches(int pid, const char *at);
+
+/** Writes memory of process @p pid, if that is possible; else logs nothing and returns false. */
+bool ski_cma_try_write(int pid, char *to, const void *from, size_t bytes);
+
 /** Writes memory of process @p pid.  Returns as ski_cma_put() does. */
 skua_status ski_cma_write(const char *call, int pid, char *to, const void *from, size_t bytes);
 
