@@ -114,6 +114,10 @@ for mpi in "$@"; do
   ok "$mpi: and packets among them" test "$code $(lines ' over (Open MPI|MPICH)')" = "0 3"
   unset SKUA_DRIVER SKUA_BOOT
 
+  # ---- a crash: libraries below the MPI do not replace the handler
+  under "$mpi" 2 "$tests/test_misbehave" segv
+  ok "$mpi: a crash is reported" has "$out$err" 'skua: PE 1 .process 1. died of signal 11 .Segmentation fault. at address'
+
   # ---- mismatched MPIs
   run timeout 60 "$program" "$driver" refuse
   ok "$mpi: one process needs no launcher" has "$out" '^0: '

@@ -7,6 +7,7 @@
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -101,6 +102,16 @@ static void module_note_loaded(uintptr_t base)
     atomic_store_explicit(&module_loaded_count, count + 1, memory_order_release);
 }
 
+/* When they are loaded, UCX, also below MPICH, would otherwise replace the signal handlers, and
+ * that of SIGHUP, and so would PSM below libfabric, on x86-64: its handler exits before that of
+ * Skua reports why. */
+static void module_keep_signals(void)
+{
+    setenv("UCX_HANDLE_ERRORS", "none", 0);
+    setenv("UCX_DEBUG_SIGNO", "0", 0);
+    setenv("IPATH_NO_BACKTRACE", "1", 0);
+}
+
 /* Loads a module, and records what was loaded with it. */
 static void *module_load(const char *path)
 {
@@ -108,6 +119,7 @@ static void *module_load(const char *path)
     void                 *library;
 
     pthread_mutex_lock(&module_lock);
+    module_keep_signals();
     dl_iterate_phdr(module_objects_add, &before);
     /* RTLD_LOCAL: another library of the program may define the same symbols. */
     library = dlopen(path, RTLD_NOW | RTLD_LOCAL);

@@ -9,6 +9,7 @@
 
 #include "base/config.h"
 #include "base/memory.h"
+#include "base/environment.h"
 #include "base/module.h"
 
 #define MPI_LAUNCHER_KEY_MAX SKI_EXTERNAL_KEY
@@ -36,11 +37,17 @@ static const char *mpi_launcher_candidate(int i)
     return names[(i + (has_other || (pmi && !has_openmpi))) % 2];
 }
 
+/* The libraries read the variables that ski_module_open() sets when they are loaded. */
 static const struct ski_mpi_boot *mpi_launcher_load(const char *name, char *reason, size_t size)
 {
-    void                      *library = ski_module_open(name, reason, size);
+    static const char *const   prefix[] = {"UCX_", "IPATH_", NULL};
+    struct ski_environment     environment;
+    void                      *library;
     const struct ski_mpi_boot *found;
 
+    ski_environment_save(&environment, prefix);
+    library = ski_module_open(name, reason, size);
+    ski_environment_restore(&environment);
     if (!library)
         return NULL;
     found = dlsym(library, SKI_MPI_BOOT_SYMBOL);

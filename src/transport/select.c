@@ -37,11 +37,6 @@ const struct ski_driver *ski_driver_load(const char *name, char *reason, size_t 
     void                    *library;
     const struct ski_driver *driver;
 
-    /* When it is loaded, UCX would otherwise replace the signal handlers, and that of SIGHUP, and so
-     * would PSM below libfabric, on x86-64: its handler exits before that of Skua reports why. */
-    setenv("UCX_HANDLE_ERRORS", "none", 0);
-    setenv("UCX_DEBUG_SIGNO", "0", 0);
-    setenv("IPATH_NO_BACKTRACE", "1", 0);
     setenv("UCX_LOG_LEVEL", "fatal", 0); /* Skua reports what fails, once */
     library = ski_module_open(name, reason, size);
     if (!library)

@@ -197,8 +197,11 @@ static FILE *bench_create_file(const struct bench_options *options, const char *
 static void bench_write_files(const struct bench_options *options, const struct bench_host *host,
                               const struct results *results)
 {
-    FILE *csv = bench_create_file(options, "csv"), *svg = bench_create_file(options, "svg");
+    FILE *csv, *svg;
 
+    fflush(stdout); /* the tables come before the names of files */
+    csv = bench_create_file(options, "csv");
+    svg = bench_create_file(options, "svg");
     if (csv) {
         results_print_csv(results, csv);
         fclose(csv);

@@ -44,8 +44,8 @@ struct idle_report {
     /* On PE 0. */
     enum idle_stage       stage;
     struct ski_msg_counts counts; /* when PE 0 last looked                     */
-    uint64_t              since;  /* ticks: when the counts last changed, or a wave came back */
-    uint64_t              period; /* ticks of idleness before the first wave  */
+    uint64_t since;  /* ticks: when the counts last changed, or a wave came back; 0: never */
+    uint64_t period; /* ticks of idleness before the report: a quarter is between the waves */
     struct ski_termination_detection detection;
     struct ski_termination_counts    found;  /* the sums of the last try                 */
     struct idle_answer              *answer; /* of each PE                               */
@@ -243,17 +243,16 @@ static const struct ski_termination_kind idle_waves = {true, idle_visit, idle_re
 static uint64_t idle_look(struct ski_pe *self, struct idle_report *report)
 {
     struct ski_msg_counts counts = idle_program_counts(self);
-    uint64_t              now = ski_ticks(), wait = report->period;
+    uint64_t              now = ski_ticks(), pause = report->period / 4, wait;
 
     if (report->stage != IDLE_LOOKING && report->stage != IDLE_BETWEEN)
         return SKI_FOREVER;
-    if (idle_moved(counts, report->counts)) {
+    if (report->since == 0 || idle_moved(counts, report->counts)) {
         report->counts = counts;
         report->since  = now;
         report->stage  = IDLE_LOOKING;
     }
-    if (report->stage == IDLE_BETWEEN)
-        wait /= 4;
+    wait = report->stage == IDLE_BETWEEN ? pause : report->period - pause;
     if (now - report->since < wait)
         return ski_ticks_to_ns(report->since + wait - now) + 1;
     idle_send_wave(self, report, report->stage == IDLE_LOOKING ? IDLE_FIRST : IDLE_SECOND);

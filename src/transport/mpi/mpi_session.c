@@ -53,7 +53,8 @@ static bool mpi_check_launcher(bool launched, char *reason)
                  ski_mpi_library.name);
     else if (launched)
         snprintf(reason, SKI_MPI_REASON_MAX,
-                 "the program was not started by the launcher of %s: use mpirun instead of skuarun",
+                 "the program was not started by the launcher of %s: start it by mpirun or mpiexec "
+                 "of that MPI instead of skuarun",
                  ski_mpi_library.name);
     else
         return true;
