@@ -30,20 +30,19 @@ struct collective_call {
     struct ski_small_call small; /* kind, buffers and completion; if slots make it, all */
 };
 
-/* Returns a call of the public function of @p collective. */
-static struct collective_call collective_prepare(const char *name, enum ski_collective collective,
-                                                 skua_team team, skua_completion done)
+/* Prepares a call of the public function @p name. */
+static void collective_prepare(struct collective_call *c, const char *name,
+                               enum ski_collective collective, skua_team team,
+                               const skua_completion *done)
 {
-    struct collective_call c = {.name = name, .small.done = done};
-
-    c.self                  = ski_pe_of_caller(name);
-    c.team                  = ski_team_of(c.self, name, team);
-    c.small.kind.collective = (uint8_t)collective;
-    c.plan.rank             = c.team->rank;
-    c.plan.size             = c.team->size;
-    c.plan.near             = c.team->near;
-    c.plan.hosts            = c.team->hosts;
-    return c;
+    c->self  = ski_pe_of_caller(name);
+    c->team  = ski_team_of(c->self, name, team);
+    c->name  = name;
+    c->plan  = (struct ski_plan){.rank  = c->team->rank,
+                                 .size  = c->team->size,
+                                 .near  = c->team->near,
+                                 .hosts = c->team->hosts};
+    c->small = (struct ski_small_call){.kind.collective = (uint8_t)collective, .done = *done};
 }
 
 /* Sets the root of a call; ends the job if it does not exist. */
@@ -135,9 +134,10 @@ static bool collective_by_slots(struct collective_call *c)
 
 void skua_team_barrier(skua_team team, skua_completion done)
 {
-    struct collective_call c = collective_prepare(__func__, SKI_COLLECTIVE_BARRIER, team, done);
+    struct collective_call c;
     struct ski_team_call  *call;
 
+    collective_prepare(&c, __func__, SKI_COLLECTIVE_BARRIER, team, &done);
     if (team == SKUA_TEAM_ALL) {
         skua_barrier(done);
         return;
@@ -149,9 +149,10 @@ void skua_team_barrier(skua_team team, skua_completion done)
 
 void skua_team_broadcast(skua_team team, int root, void *data, size_t bytes, skua_completion done)
 {
-    struct collective_call c = collective_prepare(__func__, SKI_COLLECTIVE_BROADCAST, team, done);
+    struct collective_call c;
     struct ski_team_call  *call;
 
+    collective_prepare(&c, __func__, SKI_COLLECTIVE_BROADCAST, team, &done);
     collective_set_root(&c, root);
     collective_set_bytes(&c, bytes);
     collective_set_buffers(&c, NULL, 0, data, bytes);
@@ -189,9 +190,10 @@ static void collective_set_reduction(struct collective_call *c, const skua_reduc
 void skua_team_reduce(skua_team team, int root, const skua_reduction *reduction, const void *from,
                       void *to, skua_completion done)
 {
-    struct collective_call c = collective_prepare(__func__, SKI_COLLECTIVE_REDUCE, team, done);
+    struct collective_call c;
     struct ski_team_call  *call;
 
+    collective_prepare(&c, __func__, SKI_COLLECTIVE_REDUCE, team, &done);
     collective_set_root(&c, root);
     collective_set_reduction(&c, reduction, from, to, root == c.plan.rank);
     call = collective_begin(&c);
@@ -219,9 +221,10 @@ static void collective_store_result(void *arg, const void *data, size_t bytes)
 void skua_team_allreduce(skua_team team, const skua_reduction *reduction, const void *from,
                          void *to, skua_completion done)
 {
-    struct collective_call c = collective_prepare(__func__, SKI_COLLECTIVE_ALLREDUCE, team, done);
+    struct collective_call c;
     struct ski_team_call  *call;
 
+    collective_prepare(&c, __func__, SKI_COLLECTIVE_ALLREDUCE, team, &done);
     collective_set_reduction(&c, reduction, from, to, true);
     if (team == SKUA_TEAM_ALL) {
         skua_msg *msg = skua_msg_alloc(sizeof(struct collective_result));
@@ -253,16 +256,18 @@ static void collective_scan(struct collective_call *c, const skua_reduction *red
 void skua_team_scan(skua_team team, const skua_reduction *reduction, const void *from, void *to,
                     skua_completion done)
 {
-    struct collective_call c = collective_prepare(__func__, SKI_COLLECTIVE_SCAN, team, done);
+    struct collective_call c;
 
+    collective_prepare(&c, __func__, SKI_COLLECTIVE_SCAN, team, &done);
     collective_scan(&c, reduction, from, to);
 }
 
 void skua_team_exscan(skua_team team, const skua_reduction *reduction, const void *from, void *to,
                       skua_completion done)
 {
-    struct collective_call c = collective_prepare(__func__, SKI_COLLECTIVE_EXSCAN, team, done);
+    struct collective_call c;
 
+    collective_prepare(&c, __func__, SKI_COLLECTIVE_EXSCAN, team, &done);
     collective_scan(&c, reduction, from, to);
 }
 
@@ -326,11 +331,13 @@ static void collective_set_block(struct collective_call *c, const struct collect
 void skua_team_gather(skua_team team, int root, const void *from, size_t bytes, void *to,
                       skua_completion done)
 {
-    struct collective_call c = collective_prepare(__func__, SKI_COLLECTIVE_GATHER, team, done);
+    struct collective_call c;
     struct ski_team_call  *call;
-    size_t                 all = collective_times_size(&c, bytes);
+    size_t                 all;
     bool                   at_root;
 
+    collective_prepare(&c, __func__, SKI_COLLECTIVE_GATHER, team, &done);
+    all = collective_times_size(&c, bytes);
     collective_set_root(&c, root);
     at_root         = root == c.plan.rank;
     c.plan.in_place = at_root && from == (char *)to + bytes * (size_t)root;
@@ -338,7 +345,7 @@ void skua_team_gather(skua_team team, int root, const void *from, size_t bytes, 
     collective_set_buffers(&c, from, bytes, to, at_root ? all : 0);
     if (collective_by_slots(&c))
         return;
-    c.plan.offers = c.plan.near && ski_team_offers(c.team, &c.small.kind, bytes);
+    c.plan.offers = c.plan.near && ski_team_offers(c.team, bytes);
     call          = collective_begin(&c);
     ski_schedule_gather(&call->schedule, &c.plan);
     ski_team_call_make(c.self, call);
@@ -347,10 +354,11 @@ void skua_team_gather(skua_team team, int root, const void *from, size_t bytes, 
 void skua_team_gatherv(skua_team team, int root, const void *from, size_t bytes,
                        const skua_team_blocks *to, skua_completion done)
 {
-    struct collective_call   c = collective_prepare(__func__, SKI_COLLECTIVE_GATHERV, team, done);
+    struct collective_call   c;
     struct collective_vector v = {.computed = NULL};
     struct ski_team_call    *call;
 
+    collective_prepare(&c, __func__, SKI_COLLECTIVE_GATHERV, team, &done);
     collective_set_root(&c, root);
     if (root == c.plan.rank) {
         v = collective_vector(&c, to);
@@ -367,11 +375,13 @@ void skua_team_gatherv(skua_team team, int root, const void *from, size_t bytes,
 void skua_team_scatter(skua_team team, int root, const void *from, void *to, size_t bytes,
                        skua_completion done)
 {
-    struct collective_call c = collective_prepare(__func__, SKI_COLLECTIVE_SCATTER, team, done);
+    struct collective_call c;
     struct ski_team_call  *call;
-    size_t                 all = collective_times_size(&c, bytes);
+    size_t                 all;
     bool                   at_root;
 
+    collective_prepare(&c, __func__, SKI_COLLECTIVE_SCATTER, team, &done);
+    all = collective_times_size(&c, bytes);
     collective_set_root(&c, root);
     at_root         = root == c.plan.rank;
     c.plan.in_place = at_root && to == (const char *)from + bytes * (size_t)root;
@@ -387,10 +397,11 @@ void skua_team_scatter(skua_team team, int root, const void *from, void *to, siz
 void skua_team_scatterv(skua_team team, int root, const skua_team_blocks *from, void *to,
                         size_t bytes, skua_completion done)
 {
-    struct collective_call   c = collective_prepare(__func__, SKI_COLLECTIVE_SCATTERV, team, done);
+    struct collective_call   c;
     struct collective_vector v = {.computed = NULL};
     struct ski_team_call    *call;
 
+    collective_prepare(&c, __func__, SKI_COLLECTIVE_SCATTERV, team, &done);
     collective_set_root(&c, root);
     if (root == c.plan.rank) {
         v = collective_vector(&c, from);
@@ -409,11 +420,13 @@ void skua_team_scatterv(skua_team team, int root, const skua_team_blocks *from, 
 void skua_team_allgather(skua_team team, const void *from, size_t bytes, void *to,
                          skua_completion done)
 {
-    struct collective_call c = collective_prepare(__func__, SKI_COLLECTIVE_ALLGATHER, team, done);
+    struct collective_call c;
     struct ski_blocks      blocks = {.bytes = bytes};
-    size_t                 all    = collective_times_size(&c, bytes);
+    size_t                 all;
     struct ski_team_call  *call;
 
+    collective_prepare(&c, __func__, SKI_COLLECTIVE_ALLGATHER, team, &done);
+    all             = collective_times_size(&c, bytes);
     c.plan.in_place = from == (char *)to + bytes * (size_t)c.plan.rank;
     collective_set_gathered(&c, bytes, all);
     collective_set_buffers(&c, from, bytes, to, all);
@@ -427,11 +440,13 @@ void skua_team_allgather(skua_team team, const void *from, size_t bytes, void *t
 void skua_team_allgatherv(skua_team team, const void *from, size_t bytes,
                           const skua_team_blocks *to, skua_completion done)
 {
-    struct collective_call c = collective_prepare(__func__, SKI_COLLECTIVE_ALLGATHERV, team, done);
-    struct collective_vector v = collective_vector(&c, to);
+    struct collective_call   c;
+    struct collective_vector v;
     struct ski_team_call    *call;
     size_t                   all = 0;
 
+    collective_prepare(&c, __func__, SKI_COLLECTIVE_ALLGATHERV, team, &done);
+    v = collective_vector(&c, to);
     for (int rank = 0; rank < c.plan.size; rank++)
         all += to->bytes[rank];
     collective_set_block(&c, &v, to->data, from, bytes);
@@ -446,11 +461,13 @@ void skua_team_allgatherv(skua_team team, const void *from, size_t bytes,
 void skua_team_alltoall(skua_team team, const void *from, void *to, size_t bytes,
                         skua_completion done)
 {
-    struct collective_call c = collective_prepare(__func__, SKI_COLLECTIVE_ALLTOALL, team, done);
+    struct collective_call c;
     struct ski_blocks      blocks = {.bytes = bytes};
-    size_t                 all    = collective_times_size(&c, bytes);
+    size_t                 all;
     struct ski_team_call  *call;
 
+    collective_prepare(&c, __func__, SKI_COLLECTIVE_ALLTOALL, team, &done);
+    all = collective_times_size(&c, bytes);
     collective_set_bytes(&c, bytes);
     c.plan.paired = !c.plan.near && bytes >= COLLECTIVE_PAIRS_FAR;
     collective_set_buffers(&c, from, all, to, all);
@@ -464,10 +481,13 @@ void skua_team_alltoall(skua_team team, const void *from, void *to, size_t bytes
 void skua_team_alltoallv(skua_team team, const skua_team_blocks *from, const skua_team_blocks *to,
                          skua_completion done)
 {
-    struct collective_call   c = collective_prepare(__func__, SKI_COLLECTIVE_ALLTOALLV, team, done);
-    struct collective_vector f = collective_vector(&c, from), t = collective_vector(&c, to);
+    struct collective_call   c;
+    struct collective_vector f, t;
     struct ski_team_call    *call;
 
+    collective_prepare(&c, __func__, SKI_COLLECTIVE_ALLTOALLV, team, &done);
+    f = collective_vector(&c, from);
+    t = collective_vector(&c, to);
     if (SKI_UNLIKELY(from->bytes[c.plan.rank] != to->bytes[c.plan.rank]))
         collective_bad_buffer(&c, "the block that the caller sends itself has two sizes");
     c.plan.large = true;

@@ -20,9 +20,7 @@
 #include "core/net/zcopy_send.h"
 
 #define TEAM_LEND_SHARED  4096   /* bytes from which memory of the arena or process is lent */
-#define TEAM_LEND_CMA     16384  /* bytes from which other memory is lent ...               */
-#define TEAM_LEND_GATHER  65536  /* ... in a gather ...                                     */
-#define TEAM_LEND_SCATTER 131072 /* ... and in a scatter                                  */
+#define TEAM_LEND_CMA     16384  /* bytes from which other memory is lent                 */
 #define TEAM_SCAN_COPIED  524288 /* bytes of a scan from which on segments are copied     */
 #define TEAM_COPIES_MAX                                                                            \
     ((size_t)4 << 20) /* bytes of copies for all members, where copies take less time */
@@ -179,25 +177,10 @@ static size_t team_lend_bounded(const struct ski_team *team)
     return most / (size_t)(team_local_members(team) - 1) + 1;
 }
 
-/* Returns the bytes from which memory that the system copies is lent where its copy takes less
- * time: where each block goes to one member, a copy in the caller's cache costs less than the
- * system call of the receiver. */
-static size_t team_lend_cma(const struct ski_team_kind *kind)
-{
-    switch ((enum ski_collective)kind->collective) {
-    case SKI_COLLECTIVE_GATHER:
-    case SKI_COLLECTIVE_GATHERV: return TEAM_LEND_GATHER;
-    case SKI_COLLECTIVE_SCATTER:
-    case SKI_COLLECTIVE_SCATTERV: return TEAM_LEND_SCATTER;
-    default: return TEAM_LEND_CMA;
-    }
-}
-
 /* Returns whether the system copies @p bytes for the receiver. */
-static bool team_lends_cma(const struct ski_team *team, const struct ski_team_kind *kind,
-                           size_t bytes)
+static bool team_lends_cma(const struct ski_team *team, size_t bytes)
 {
-    return ski_config.cma && bytes >= team_lend_cma(kind) &&
+    return ski_config.cma && bytes >= TEAM_LEND_CMA &&
            (!SKI_CMA_SLOW || bytes >= team_lend_bounded(team));
 }
 
@@ -219,7 +202,7 @@ static bool team_lends(const struct ski_pe *self, const struct ski_team_call *ca
         return false;
     return ski_arena_contains(self->job->arena, data) ||
            ski_job_process_of(self->job, pe) == self->process ||
-           (!team_scan_copies(call) && team_lends_cma(call->team, &call->kind, step->bytes));
+           (!team_scan_copies(call) && team_lends_cma(call->team, step->bytes));
 }
 
 /* ---- accesses to memory of other PEs -----------------------------------------------
@@ -374,9 +357,9 @@ void ski_team_send(struct ski_pe *self, struct ski_team_call *call, const struct
 
 /* ---- offers ----------------------------------------------------------------------- */
 
-bool ski_team_offers(const struct ski_team *team, const struct ski_team_kind *kind, size_t bytes)
+bool ski_team_offers(const struct ski_team *team, size_t bytes)
 {
-    return team->size > 1 && team_lends_cma(team, kind, bytes);
+    return team->size > 1 && team_lends_cma(team, bytes);
 }
 
 void ski_team_offer(struct ski_pe *self, const struct ski_team_call *call)

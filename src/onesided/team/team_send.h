@@ -54,7 +54,7 @@ bool ski_team_send_waits(struct ski_pe *self, const struct ski_team_call *call,
 void ski_team_send(struct ski_pe *self, struct ski_team_call *call, const struct ski_step *step);
 
 /** Returns whether the root of a gather of blocks of @p bytes offers its memory to the others. */
-bool ski_team_offers(const struct ski_team *team, const struct ski_team_kind *kind, size_t bytes);
+bool ski_team_offers(const struct ski_team *team, size_t bytes);
 
 /** Sends OFFER for each RECV of @p call that offers its memory. */
 void ski_team_offer(struct ski_pe *self, const struct ski_team_call *call);
