@@ -60,15 +60,14 @@ _Static_assert(sizeof(struct completion_carried) == SKI_COMPLETE_MIN, "see built
 
 /* ---- making ------------------------------------------------------------------ */
 
-/* Returns a completion that belongs to the PE of the caller, with its tag. */
-static inline skua_completion completion_own(const char *call, skua_completion done)
+/* Sets the PE of a completion to that of the caller, and its tag. */
+static inline void completion_set_owner(const char *call, skua_completion *done)
 {
     struct ski_pe *self = ski_pe_of_caller(call);
 
-    done.pe = self->pe;
+    done->pe = self->pe;
     if (SKI_UNLIKELY(self->net != NULL))
-        done.with.own.tag = ski_completion_tag(self, &done);
-    return done;
+        done->with.own.tag = ski_completion_tag(self, done);
 }
 
 skua_completion skua_done_nothing(void)
@@ -78,17 +77,22 @@ skua_completion skua_done_nothing(void)
 
 skua_completion skua_done_count(skua_counter *counter)
 {
+    skua_completion done = {.kind = COUNT, .what.counter = counter};
+
     if (!counter)
         ski_misuse("%s: there is no counter", __func__);
-    return completion_own(__func__, (skua_completion){.kind = COUNT, .what.counter = counter});
+    completion_set_owner(__func__, &done);
+    return done;
 }
 
 skua_completion skua_done_call(skua_done_fn fn, void *arg)
 {
+    skua_completion done = {.kind = CALL, .what.fn = fn, .with.arg = arg};
+
     if (!fn)
         ski_misuse("%s: there is no function", __func__);
-    return completion_own(__func__,
-                          (skua_completion){.kind = CALL, .what.fn = fn, .with.arg = arg});
+    completion_set_owner(__func__, &done);
+    return done;
 }
 
 skua_completion skua_done_send(int pe, skua_handler handler)
@@ -105,9 +109,12 @@ skua_completion skua_done_send(int pe, skua_handler handler)
 
 skua_completion skua_done_future(skua_future *future)
 {
+    skua_completion done = {.kind = FUTURE, .what.future = future};
+
     if (!future)
         ski_misuse("%s: there is no future", __func__);
-    return completion_own(__func__, (skua_completion){.kind = FUTURE, .what.future = future});
+    completion_set_owner(__func__, &done);
+    return done;
 }
 
 skua_completion skua_done_exit(int code)
