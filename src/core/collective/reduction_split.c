@@ -421,7 +421,16 @@ static void split_check_addresses(const struct ski_pe *self, const struct ski_sp
     }
 }
 
-/* Combines a block of all contributions into the block of PE 0, in the order of
+/* Returns the PE whose block holds the partial result of the @p count PEs from @p low on: the root
+ * if it is one of them and the operator commutes, so that its result needs no copy, else @p low. */
+static int64_t split_holder(const struct ski_reduction_head *head, int64_t low, int64_t count)
+{
+    bool root = !head->all && head->root >= low && head->root < low + count;
+
+    return root && ski_op_commutes((skua_op)head->op) ? head->root : low;
+}
+
+/* Combines a block of all contributions into the block of split_holder(), in the order of
  * reduction_order.h. */
 static void split_combine_block(const struct ski_pe *self, const struct ski_reduction_head *head,
                                 const uint64_t *address, size_t offset, size_t bytes)
@@ -432,22 +441,27 @@ static void split_combine_block(const struct ski_pe *self, const struct ski_redu
 
     ski_assert(fn && bytes <= SPLIT_BLOCK && bytes % ski_type_size(type) == 0);
     for (int64_t step = 1; step < self->pes; step *= 2)
-        for (int64_t low = 0; low + step < self->pes; low += 2 * step)
-            fn((void *)(uintptr_t)(address[low] + offset),
-               (const void *)(uintptr_t)(address[low + step] + offset), count, type);
+        for (int64_t low = 0; low + step < self->pes; low += 2 * step) {
+            int64_t into = split_holder(head, low, 2 * step);
+            int64_t from = split_holder(head, into < low + step ? low + step : low, step);
+
+            fn((void *)(uintptr_t)(address[into] + offset),
+               (const void *)(uintptr_t)(address[from] + offset), count, type);
+        }
 }
 
 /* Copies the result of a block, while it is in the cache, to the PEs that get it. */
 static void split_copy_block(const struct ski_pe *self, const struct ski_reduction_head *head,
                              const uint64_t *address, size_t offset, size_t bytes)
 {
-    int first = head->all ? 1 : head->root;
-    int last  = head->all ? self->pes - 1 : head->root;
+    int64_t holder = split_holder(head, 0, self->pes);
+    int     first  = head->all ? 0 : head->root;
+    int     last   = head->all ? self->pes - 1 : head->root;
 
     for (int pe = first; pe <= last; pe++)
-        if (pe > 0)
+        if (pe != holder)
             memcpy((void *)(uintptr_t)(address[pe] + offset),
-                   (const void *)(uintptr_t)(address[0] + offset), bytes);
+                   (const void *)(uintptr_t)(address[holder] + offset), bytes);
 }
 
 /* Returns the offset at which the slice of @p pe begins, or the end of the elements if @p pe is the
