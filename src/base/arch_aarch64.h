@@ -36,6 +36,8 @@ static inline uint64_t ski_ticks_rate(void)
 /* An atomic add does not wait for earlier stores, and prefetching does not change the rate. */
 #define SKI_INBOX_AHEAD 0
 
+#define SKI_SLOTS_AHEAD 2
+
 /* It costs half of a release fence, which also waits for loads. */
 static inline void ski_order_stores(void)
 {

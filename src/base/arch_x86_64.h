@@ -35,6 +35,10 @@ static inline uint64_t ski_ticks_rate(void)
 /* A locked instruction waits for earlier stores, and so for the cache lines that they write. */
 #define SKI_INBOX_AHEAD 8
 
+/* A call of 64 bytes between two PEs of which each writes a line takes 0.29 us, and 0.34 with 2:
+ * the line comes from the other core while that one is busy with its own part. */
+#define SKI_SLOTS_AHEAD 4
+
 static inline void ski_order_stores(void)
 {
     __asm__ volatile("" ::: "memory"); /* the CPU does not reorder stores */

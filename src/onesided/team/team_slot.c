@@ -23,7 +23,7 @@
 #define TEAM_SLOTS_REPORT  4    /* calls after which a member stores how many it has finished ... */
 #define TEAM_SLOTS_SCANS   8    /* ... if they are scans, where a member reads one slot at most */
 #define TEAM_SLOTS_READERS 16   /* PEs of a job whose members read the slots of all others */
-#define TEAM_SLOTS_AHEAD   2    /* calls after which a slot is used that is prefetched */
+#define TEAM_SCANS_AHEAD   2    /* scans after which a slot is used that is claimed */
 #define TEAM_SLOTS_MAX     4096 /* calls in flight without a wait */
 #define TEAM_SLOT_FIRST    32   /* bytes of data in the cache line of the stamp */
 
@@ -352,13 +352,15 @@ static void team_slot_claim(struct ski_team_slots *slots, uint32_t number, size_
 static void team_slot_publish(struct ski_pe *self, struct ski_team_slots *slots,
                               struct team_slot_call *call, struct team_slot *slot)
 {
+    bool scan = team_slot_is_scan(call->small->kind.collective);
+
     slot->kind      = call->small->kind;
     slot->team_call = call->small->team_call;
     slot->bytes     = (uint32_t)call->small->bytes;
     call->writes    = false;
-    ski_team_stamp_raise(self, &slot->stamp, call->number + 1, slots->light,
-                         team_slot_is_scan(call->small->kind.collective));
-    team_slot_claim(slots, call->number + TEAM_SLOTS_AHEAD, team_slot_written(slots, call->small));
+    ski_team_stamp_raise(self, &slot->stamp, call->number + 1, slots->light, scan);
+    team_slot_claim(slots, call->number + (scan ? TEAM_SCANS_AHEAD : SKI_SLOTS_AHEAD),
+                    team_slot_written(slots, call->small));
 }
 
 /* Publishes the partial result of a scan up to this member, which is not the last, and then stores
