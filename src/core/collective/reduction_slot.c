@@ -13,7 +13,6 @@
 #include "core/pe/pe.h"
 
 #define SLOT_ASLEEP UINT64_C(1) /* bit of a stamp: the receiver sleeps */
-#define SLOT_AHEAD  2           /* calls after which the slot that is prefetched is used */
 
 _Static_assert(sizeof(struct ski_reduction_slot) == 256, "a slot fills whole cache lines");
 _Static_assert((SKI_SLOT_DEPTH & (SKI_SLOT_DEPTH - 1)) == 0, "the depth is a power of two");
@@ -102,11 +101,11 @@ static void board_claim(const struct ski_pe *self, int pe, struct ski_reduction_
 {
     const struct ski_board_peer *peer = &self->collectives->peers[board_index(self, pe)];
     struct ski_reduction_slot   *next =
-        slot - call % SKI_SLOT_DEPTH + (call + SLOT_AHEAD) % SKI_SLOT_DEPTH;
+        slot - call % SKI_SLOT_DEPTH + (call + SKI_SLOTS_AHEAD) % SKI_SLOT_DEPTH;
     char *second = (char *)next + SKI_CACHE_LINE;
 
     ski_claim_line(&next->spare);
-    if (self->pes == 2 && call + SLOT_AHEAD - peer->low < SKI_SLOT_DEPTH)
+    if (self->pes == 2 && call + SKI_SLOTS_AHEAD - peer->low < SKI_SLOT_DEPTH)
         ski_claim_line(second);
     else
         ski_prefetch_write(second);
