@@ -11,8 +11,9 @@
 
 #include "base/config.h"
 #include "base/memory.h"
-#include "core/pe/handler.h"
 #include "core/data/msg.h"
+#include "core/net/net_process.h"
+#include "core/pe/handler.h"
 
 #define PORTS_KEY        "skua.ports"
 #define NAMES_KEY        "skua.names"
@@ -24,6 +25,7 @@ struct exchange_header {
     uint64_t program; /* a hash, which must be the same everywhere */
     uint16_t ports, security;
     char     driver[12], version[16];
+    uint32_t io_threads; /* 1: they share its large packets */
 };
 
 int ski_exchange_port_number(const struct ski_job *job, int pe)
@@ -119,9 +121,10 @@ static void exchange_key(char key[SKI_CONTROL_KEY], int number)
 
 static struct exchange_header exchange_make_header(const struct ski_driver *driver, int count)
 {
-    struct exchange_header header = {.program  = exchange_program_hash(),
-                                     .ports    = (uint16_t)count,
-                                     .security = (uint16_t)ski_config.security};
+    struct exchange_header header = {.program    = exchange_program_hash(),
+                                     .ports      = (uint16_t)count,
+                                     .security   = (uint16_t)ski_config.security,
+                                     .io_threads = ski_net_here.io_threads};
 
     snprintf(header.driver, sizeof header.driver, "%s", driver->name);
     snprintf(header.version, sizeof header.version, "%s", SKUA_VERSION);
@@ -307,4 +310,18 @@ size_t ski_exchange_find(const struct ski_boot *boot, const struct ski_driver *d
     memcpy(to, address, length);
     pthread_mutex_unlock(&exchange_cache.mutex);
     return length;
+}
+
+bool ski_exchange_has_io_threads(const struct ski_boot *boot, const struct ski_driver *driver,
+                                 int pe)
+{
+    const struct exchange_value *value;
+    struct exchange_header       header = {0};
+
+    pthread_mutex_lock(&exchange_cache.mutex);
+    value = exchange_get(boot, driver, pe, ski_exchange_port_number(boot->job, pe));
+    if (value->bytes >= sizeof header)
+        memcpy(&header, value->blob, sizeof header);
+    pthread_mutex_unlock(&exchange_cache.mutex);
+    return header.io_threads > 0;
 }

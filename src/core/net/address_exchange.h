@@ -8,6 +8,9 @@
  *
  *      | struct exchange_header | bytes (4), address | bytes (4), address | ...
  *
+ * The header also says whether the process has I/O threads, on which the choice of an algorithm
+ * depends that all PEs must make alike.
+ *
  * To send to a PE, a process gets the value that has the port of that PE, compares versions,
  * programs and drivers, and takes the address.  A second value has the names of the program's
  * handlers, as far as they fit; it is fetched only if the programs differ, for the error.
@@ -33,6 +36,10 @@ skua_status ski_exchange_publish(const struct ski_boot *boot, const struct ski_d
  * or driver. */
 size_t ski_exchange_find(const struct ski_boot *boot, const struct ski_driver *driver, int pe,
                          void *to);
+
+/** Returns whether I/O threads share the large packets of the process of @p pe. */
+bool ski_exchange_has_io_threads(const struct ski_boot *boot, const struct ski_driver *driver,
+                                 int pe);
 
 /** Drops the cached addresses of other processes, when the ports of this process are closed. */
 void ski_exchange_forget(void);

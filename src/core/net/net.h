@@ -105,6 +105,10 @@ const char *ski_net_reason(skua_status status);
 /** Returns how many bytes of a packet suit the driver, in a distributed job. */
 size_t ski_net_packet_bytes(void);
 
+/** Returns whether I/O threads share the large packets of the process of @p pe, in a distributed
+ *  job.  Asks the other process at the first call. */
+bool ski_net_has_io_threads(int pe);
+
 /* ---- on a PE ---------------------------------------------------------------------- */
 
 /** Gives a PE its port, if the job is distributed: its progress source (core/pe/progress.h). */

@@ -41,6 +41,15 @@ size_t ski_net_packet_bytes(void)
                                                  : (size_t)1 << 20;
 }
 
+bool ski_net_has_io_threads(int pe)
+{
+    const struct ski_boot *boot = ski_net_here.boot;
+
+    return ski_job_process_of(boot->job, pe) == boot->process
+               ? ski_net_here.io_threads
+               : ski_exchange_has_io_threads(boot, ski_net_here.driver, pe);
+}
+
 static struct ski_net_port *net_port_of(int pe)
 {
     int number = ski_exchange_port_number(ski_net_here.boot->job, pe);
@@ -154,12 +163,13 @@ static skua_status net_open(const struct ski_boot *boot)
     ski_net_here.driver = ski_driver_select(&ski_net_here.net);
     if (!ski_net_here.driver)
         return SKUA_ERR_UNREACH;
-    ski_net_here.small    = ski_net_here.driver->eager_max();
-    ski_net_here.coalesce = ski_net_here.small - sizeof(struct skua_msg);
-    ski_net_here.burst    = ski_ns_to_ticks(SKI_NET_BURST_NS);
-    ski_net_here.hold     = ski_ns_to_ticks(SKI_NET_HOLD_NS);
-    ski_net_here.patience = ski_ns_to_ticks(SKI_NET_PATIENCE_NS);
-    ports                 = ski_calloc((size_t)ski_net_here.count, sizeof *ports);
+    ski_net_here.io_threads = ski_net_here.driver->run_two && ski_net_here.net.io_cpus > 0;
+    ski_net_here.small      = ski_net_here.driver->eager_max();
+    ski_net_here.coalesce   = ski_net_here.small - sizeof(struct skua_msg);
+    ski_net_here.burst      = ski_ns_to_ticks(SKI_NET_BURST_NS);
+    ski_net_here.hold       = ski_ns_to_ticks(SKI_NET_HOLD_NS);
+    ski_net_here.patience   = ski_ns_to_ticks(SKI_NET_PATIENCE_NS);
+    ports                   = ski_calloc((size_t)ski_net_here.count, sizeof *ports);
     for (int i = 0; status == SKUA_OK && i < ski_net_here.count; i++)
         status = net_open_port(&ski_net_here.port[i],
                                i < pes ? ski_job_first_pe(job, boot->process) + i
