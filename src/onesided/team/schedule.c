@@ -188,8 +188,15 @@ static void schedule_gather_tree(struct ski_schedule *s, const struct ski_plan *
         schedule_rotate(s, plan, ski_position(SKI_TO, 0), at, false);
 }
 
-/* Adds the copy of the root's own block.  It is the last step where the others wait until the root
- * has copied what they lend, and the first one where they store their blocks meanwhile. */
+/* Returns whether the root of a gather copies its own block before it receives others: where they
+ * arrive or are stored meanwhile, not where their members wait until the root has copied what they
+ * lend. */
+static bool schedule_gather_begins_own(const struct ski_plan *plan)
+{
+    return plan->offers || !plan->near;
+}
+
+/* Adds the copy of the root's own block. */
 static void schedule_gather_own(struct ski_schedule *s, const struct ski_plan *plan,
                                 const struct ski_blocks *to)
 {
@@ -206,7 +213,7 @@ void ski_schedule_gatherv(struct ski_schedule *s, const struct ski_plan *plan,
         ski_step_send(s, plan->root, (uint32_t)plan->rank, ski_position(SKI_FROM, 0), plan->bytes);
         return;
     }
-    if (plan->offers)
+    if (schedule_gather_begins_own(plan))
         schedule_gather_own(s, plan, to);
     for (int i = 1; i < plan->size; i++) {
         int rank = ski_rank_after(plan, i);
@@ -215,7 +222,7 @@ void ski_schedule_gatherv(struct ski_schedule *s, const struct ski_plan *plan,
                       ski_blocks_size(to, rank))
             ->offers = plan->offers;
     }
-    if (!plan->offers)
+    if (!schedule_gather_begins_own(plan))
         schedule_gather_own(s, plan, to);
 }
 
@@ -303,18 +310,30 @@ static struct ski_position schedule_block(const struct ski_blocks *to, int rank)
     return ski_position(SKI_TO, ski_blocks_offset(to, rank));
 }
 
+/* Returns the position of this member's block before an allgather. */
+static struct ski_position schedule_own_block(const struct ski_plan   *plan,
+                                              const struct ski_blocks *to)
+{
+    return plan->in_place ? schedule_block(to, plan->rank) : ski_position(SKI_FROM, 0);
+}
+
+/* Adds the copy of this member's block to its output, while that block is in flight. */
+static void schedule_allgather_own(struct ski_schedule *s, const struct ski_plan *plan,
+                                   const struct ski_blocks *to)
+{
+    if (!plan->in_place)
+        ski_step_copy(s, schedule_block(to, plan->rank), schedule_own_block(plan, to),
+                      ski_blocks_size(to, plan->rank));
+}
+
 /* Adds the transfer of this member's block to each other member. */
 static void schedule_allgather_direct(struct ski_schedule *s, const struct ski_plan *plan,
                                       const struct ski_blocks *to)
 {
-    struct ski_position mine =
-        plan->in_place ? schedule_block(to, plan->rank) : ski_position(SKI_FROM, 0);
-
     for (int i = 1; i < plan->size; i++)
-        ski_step_send(s, ski_rank_after(plan, i), (uint32_t)plan->rank, mine,
-                      ski_blocks_size(to, plan->rank));
-    if (!plan->in_place)
-        ski_step_copy(s, schedule_block(to, plan->rank), mine, ski_blocks_size(to, plan->rank));
+        ski_step_send(s, ski_rank_after(plan, i), (uint32_t)plan->rank,
+                      schedule_own_block(plan, to), ski_blocks_size(to, plan->rank));
+    schedule_allgather_own(s, plan, to);
     for (int i = 1; i < plan->size; i++) {
         int rank = ski_rank_before(plan, i);
 
@@ -328,13 +347,14 @@ static void schedule_allgather_ring(struct ski_schedule *s, const struct ski_pla
 {
     int next = ski_rank_after(plan, 1), previous = ski_rank_before(plan, 1);
 
-    if (!plan->in_place)
-        ski_step_copy(s, schedule_block(to, plan->rank), ski_position(SKI_FROM, 0),
-                      ski_blocks_size(to, plan->rank));
     for (int i = 0; i + 1 < plan->size; i++) {
         int sent = ski_rank_before(plan, i), received = ski_rank_before(plan, i + 1);
 
-        ski_step_send(s, next, (uint32_t)i, schedule_block(to, sent), ski_blocks_size(to, sent));
+        ski_step_send(s, next, (uint32_t)i,
+                      i == 0 ? schedule_own_block(plan, to) : schedule_block(to, sent),
+                      ski_blocks_size(to, sent));
+        if (i == 0)
+            schedule_allgather_own(s, plan, to);
         ski_step_recv(s, previous, (uint32_t)i, schedule_block(to, received),
                       ski_blocks_size(to, received));
     }
@@ -344,13 +364,14 @@ static void schedule_allgather_ring(struct ski_schedule *s, const struct ski_pla
 static void schedule_allgather_doubling(struct ski_schedule *s, const struct ski_plan *plan,
                                         const struct ski_blocks *to)
 {
-    ski_step_copy(s, schedule_block(to, plan->rank), ski_position(SKI_FROM, 0),
-                  plan->in_place ? 0 : to->bytes);
     for (int k = 0; 1 << k < plan->size; k++) {
         int mine = ski_block_of(plan->rank, k), theirs = ski_block_sibling(plan->rank, k);
 
-        ski_step_send(s, plan->rank ^ (1 << k), (uint32_t)k, schedule_block(to, mine),
+        ski_step_send(s, plan->rank ^ (1 << k), (uint32_t)k,
+                      k == 0 ? schedule_own_block(plan, to) : schedule_block(to, mine),
                       to->bytes << k);
+        if (k == 0)
+            schedule_allgather_own(s, plan, to);
         ski_step_recv(s, plan->rank ^ (1 << k), (uint32_t)k, schedule_block(to, theirs),
                       to->bytes << k);
     }
@@ -368,8 +389,7 @@ static void schedule_allgather_bruck(struct ski_schedule *s, const struct ski_pl
     for (int r = 0; r < plan->size; r++)
         total += ski_blocks_size(to, r);
     temp = ski_step_temp(s, total);
-    ski_step_copy(
-        s, temp, plan->in_place ? schedule_block(to, plan->rank) : ski_position(SKI_FROM, 0), have);
+    ski_step_copy(s, temp, schedule_own_block(plan, to), have);
     for (int64_t far = 1; far < plan->size; far *= 2, tag++) {
         int64_t count = plan->size - far < far ? plan->size - far : far;
         size_t  sent = 0, received = 0;
