@@ -12,23 +12,35 @@
 
 /* ---- arithmetic ------------------------------------------------------------ */
 
-/* A function for the elements of a list, of that for elements side by side. */
-#define AT(name, bytes)                                                                            \
+/* Two functions of @p name##_some(): one for elements side by side, and one for those of a list,
+ * into which it is inlined: a call of a SKI_WIDE function takes longer than an element. */
+#define FUNCTIONS(name, bytes)                                                                     \
+    SKI_WIDE static void name(void *to, const void *from, size_t count, const void *scale)         \
+    {                                                                                              \
+        name##_some(to, from, count, scale);                                                       \
+    }                                                                                              \
     static void name##_at(const struct ski_accumulate_list *list, const ptrdiff_t *remote,         \
                           const ptrdiff_t *local, const uint16_t *order, size_t count)             \
     {                                                                                              \
         for (size_t i = 0; !order && i < count; i++)                                               \
-            name(list->to + remote[i], list->from + (local ? local[i] : (ptrdiff_t)(i * (bytes))), \
-                 1, list->scale);                                                                  \
+            name##_some(list->to + remote[i],                                                      \
+                        list->from + (local ? local[i] : (ptrdiff_t)(i * (bytes))), 1,             \
+                        list->scale);                                                              \
         for (const uint16_t *i = order; i && i < order + count; i++)                               \
-            name(list->to + remote[*i],                                                            \
-                 list->from + (local ? local[*i] : (ptrdiff_t)(*i * (bytes))), 1, list->scale);    \
+            name##_some(list->to + remote[*i],                                                     \
+                        list->from + (local ? local[*i] : (ptrdiff_t)(*i * (bytes))), 1,           \
+                        list->scale);                                                              \
     }
+
+/* Begins the definition of @p name##_some(). */
+#define SOME(name)                                                                                 \
+    static inline __attribute__((always_inline)) void name##_some(void *to, const void *from,      \
+                                                                  size_t count, const void *scale)
 
 /* The sum of one type, with a factor and without.  @p ctype computes: unsigned where signed
  * arithmetic could overflow. */
 #define SUM(name, ctype)                                                                           \
-    SKI_WIDE static void name(void *to, const void *from, size_t count, const void *scale)         \
+    SOME(name)                                                                                     \
     {                                                                                              \
         ctype *restrict t       = to;                                                              \
         const ctype *restrict f = from;                                                            \
@@ -41,7 +53,7 @@
                 t[i] += f[i];                                                                      \
         }                                                                                          \
     }                                                                                              \
-    AT(name, sizeof(ctype))
+    FUNCTIONS(name, sizeof(ctype))
 
 SUM(accumulate_sum_32, uint32_t)
 SUM(accumulate_sum_64, uint64_t)
@@ -50,7 +62,7 @@ SUM(accumulate_sum_double, double)
 
 /* Complex products by components: C's own operator tests each for infinities. */
 #define SUM_COMPLEX(name, ctype)                                                                   \
-    SKI_WIDE static void name(void *to, const void *from, size_t count, const void *scale)         \
+    SOME(name)                                                                                     \
     {                                                                                              \
         ctype *restrict t       = to;                                                              \
         const ctype *restrict f = from;                                                            \
@@ -61,16 +73,15 @@ SUM(accumulate_sum_double, double)
             t[2 * i + 1] += re * f[2 * i + 1] + im * f[2 * i];                                     \
         }                                                                                          \
     }                                                                                              \
-    AT(name, 2 * sizeof(ctype))
+    FUNCTIONS(name, 2 * sizeof(ctype))
 
 SUM_COMPLEX(accumulate_sum_complex_float, float)
 SUM_COMPLEX(accumulate_sum_complex_double, double)
 
 /* The others have no factor.  They are those of reductions (core/collective/reduction_op.c), but
- * with one function for each type: lists are accumulated element by element, and should cost one
- * call for each. */
+ * with one function for each type, so that a list costs one call and not one for each element. */
 #define OTHER(name, ctype, expression)                                                             \
-    SKI_WIDE static void name(void *to, const void *from, size_t count, const void *scale)         \
+    SOME(name)                                                                                     \
     {                                                                                              \
         ctype *restrict t       = to;                                                              \
         const ctype *restrict f = from;                                                            \
@@ -80,7 +91,7 @@ SUM_COMPLEX(accumulate_sum_complex_double, double)
             t[i] = expression;                                                                     \
         }                                                                                          \
     }                                                                                              \
-    AT(name, sizeof(ctype))
+    FUNCTIONS(name, sizeof(ctype))
 #define LESS_AND_MORE(suffix, ctype)                                                               \
     OTHER(accumulate_min_##suffix, ctype, b < a ? b : a)                                           \
     OTHER(accumulate_max_##suffix, ctype, a < b ? b : a)

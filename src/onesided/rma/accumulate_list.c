@@ -69,7 +69,7 @@ static bool accumulate_span_chunk(const struct ski_accumulate_list *list, ski_ac
     most = most < SPAN ? most : SPAN;
     for (size_t i = 0, end; i < count; i = end) {
         for (end = i + 64 < count ? i + 64 : count; i < end; i++) {
-            __builtin_prefetch(list->to + remote[i], 1); /* other PEs had it */
+            ski_prefetch_write(list->to + remote[i]); /* other PEs had it */
             lo = remote[i] < lo ? remote[i] : lo;
             hi = remote[i] > hi ? remote[i] : hi;
         }
@@ -106,7 +106,7 @@ static void accumulate_sort_count(struct accumulate_sort           *sort,
         const char *to     = list->to + remote[i];
         uint32_t    number = ski_stripe_number(list->owner, to);
 
-        __builtin_prefetch(to, 1); /* other PEs had it */
+        ski_prefetch_write(to); /* other PEs had it */
         sort->number[i]             = (uint16_t)number;
         sort->stripe[sort->stripes] = (uint16_t)number;
         if (sort->end[number]++ == 0)
