@@ -38,6 +38,8 @@ static inline uint64_t ski_ticks_rate(void)
 
 #define SKI_SLOTS_AHEAD 2
 
+#define SKI_MSG_PREFETCH 0
+
 /* It costs half of a release fence, which also waits for loads. */
 static inline void ski_order_stores(void)
 {

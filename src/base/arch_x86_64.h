@@ -39,6 +39,11 @@ static inline uint64_t ski_ticks_rate(void)
  * the line comes from the other core while that one is busy with its own part. */
 #define SKI_SLOTS_AHEAD 4
 
+/* A read brings a line that another core has written into both caches, and a write has to take it from
+ * there: a round trip of 100, 200 and 400 bytes takes 0.54, 0.60 and 0.67 us without, and 0.45, 0.48
+ * and 0.55 with prefetches for writing; 1000 bytes take as long. */
+#define SKI_MSG_PREFETCH 512
+
 static inline void ski_order_stores(void)
 {
     __asm__ volatile("" ::: "memory"); /* the CPU does not reorder stores */

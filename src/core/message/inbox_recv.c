@@ -79,7 +79,7 @@ static inline struct skua_msg *inbox_take(struct ski_pe *self, const struct ski_
         struct skua_msg *msg = cell->message;
 
         ski_assert(ski_arena_contains(self->pool.arena, msg));
-        __builtin_prefetch(msg, 1);                   /* for writing: it will be sent on or freed */
+        ski_prefetch_write(msg);                      /* it will be sent on or freed */
         if (cell->handler == SKI_HANDLER_BROADCAST) { /* the runtime reads its tail next */
             __builtin_prefetch(msg + 1);
             __builtin_prefetch((const char *)(msg + 1) + SKI_CACHE_LINE);
@@ -222,6 +222,16 @@ bool ski_inbox_drain(struct ski_pe *self, unsigned limit)
     return self->reader.sole ? inbox_drain(self, limit, true) : inbox_drain(self, limit, false);
 }
 
+/* Prefetches the data of a small message that is handled next, for writing: its block will be freed,
+ * and this PE will fill it with those of the next message that it sends. */
+static inline void inbox_prefetch_data(const struct skua_msg *msg)
+{
+    const char *data = (const char *)(msg + 1);
+
+    for (size_t i = 0; msg->bytes <= SKI_MSG_PREFETCH && i < msg->bytes; i += SKI_CACHE_LINE)
+        ski_prefetch_write(data + i);
+}
+
 struct skua_msg *ski_inbox_take(struct ski_pe *self)
 {
     const struct ski_cell *cell = self->reader.next;
@@ -229,6 +239,8 @@ struct skua_msg *ski_inbox_take(struct ski_pe *self)
                                       ? inbox_unpack_packed(self, cell, self->reader.source)
                                       : inbox_take(self, cell);
 
+    if (SKI_MSG_PREFETCH && cell->flags & SKI_MSG_POINTER && cell->handler != SKI_HANDLER_BROADCAST)
+        inbox_prefetch_data(msg);
     ski_reader_advance_sc(&self->reader);
     ski_reader_tell_sc(&self->reader);
     self->stats.received++;

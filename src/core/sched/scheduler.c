@@ -159,7 +159,7 @@ static inline struct skua_msg *sched_pop_plain(struct ski_pe *self)
     struct skua_msg *next = self->queue.plain.first;
 
     if (next) {
-        __builtin_prefetch(next, 1);
+        ski_prefetch_write(next);
         __builtin_prefetch(next + 1);
     }
     return msg;
