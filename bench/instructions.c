@@ -22,6 +22,7 @@
  *   put       skua_put() of 8 bytes;    get      skua_get() of 8 bytes
  *   add       skua_fetch_add64();       acc      skua_acc() of a double
  *   notify    skua_put_nb() of 8 bytes with a notification
+ *   signal    skua_put_nb() of 8 bytes with a signal to this PE, and its handler
  *   row       skua_put_layout() of one row of 8 bytes
  *   element   skua_invoke_copy() of 8 bytes to an array element of this PE, and its entry method
  *   doubles   element, with 16 doubles
@@ -257,8 +258,9 @@ static bool do_channels(const char *what)
 
 /* ---- one-sided --------------------------------------------------------------- */
 
-static skua_region region;
-static uint64_t    number;
+static skua_handler signal_handler;
+static skua_region  region;
+static uint64_t     number;
 
 static void put_once(skua_gaddr at)
 {
@@ -269,6 +271,21 @@ static void notify_once(skua_gaddr at)
 {
     skua_put_nb(at, &number, sizeof number,
                 &(skua_rma_params){.notify = skua_at(region, at.pe, at.offset + 8)});
+}
+
+static void signal_once(void)
+{
+    skua_put_nb(skua_at(region, me, 0), &number, sizeof number,
+                &(skua_rma_params){.signal = signal_handler});
+}
+
+static void on_signal(skua_msg *msg)
+{
+    skua_msg_free(msg);
+    if (left-- > 0)
+        signal_once();
+    else
+        skua_exit(0);
 }
 
 static void get_once(skua_gaddr at)
@@ -324,6 +341,11 @@ static const struct {
 /* Runs @p what if it is a one-sided operation.  Returns true in that case. */
 static bool do_onesided(const char *what)
 {
+    if (strcmp(what, "signal") == 0) {
+        skua_region_create(64, &region);
+        signal_once();
+        return true;
+    }
     for (size_t i = 0; i < sizeof onesided / sizeof *onesided; i++)
         if (strcmp(what, onesided[i].name) == 0) {
             skua_region_create(64, &region);
@@ -637,6 +659,7 @@ int main(int argc, char **argv)
     net_handler    = skua_handler_register("net", on_net);
     copies_handler = skua_handler_register("copies", on_copies);
     many_handler   = skua_handler_register("many", on_many);
+    signal_handler = skua_handler_register("signal", on_signal);
     register_objects();
     register_flow();
     register_stream();

@@ -30,7 +30,7 @@ more=0
 
 # An entry call had 147 instructions before loads were measured (162 on x86-64); measuring may add 5 % while it is
 # off.  scatter: 64 elements in one call, each at most the 85 of an atomic operation.
-set -- self 80 pass 25 fresh 180 copy 230 yield 170 channel 250 put 70 notify 180 get 70 add 85 acc 250 row 300 \
+set -- self 80 pass 25 fresh 180 copy 230 yield 170 channel 250 put 70 notify 180 signal 285 get 70 add 85 acc 250 row 300 \
   scatter 5440 element 154 doubles 220 group 154 message 240 chare 220 cube 225 local 70 branch 28 flow 265 item 40
 # shellcheck disable=SC2046 # names are words
 counts 6400 $(printf '%s\n' "$@" | grep '[a-z]') >"$work/counts"

@@ -21,6 +21,7 @@
 #include "base/params.h"
 #include "base/sanitizer.h"
 #include "core/collective/collective.h"
+#include "core/pe/handler.h"
 #include "onesided/pe/external_thread.h"
 #include "onesided/rma/am_origin.h"
 #include "onesided/rma/am_short.h"
@@ -46,28 +47,33 @@ static void transfer_finish(const struct ski_rma_op *op, const skua_rma_params *
     ski_op_params_complete(params);
 }
 
-/* Returns the counter that @p params names, if it is on @p pe and in a plain region, else NULL. */
-static inline skua_notify *transfer_counter(const skua_rma_params *params, int pe)
+/* Returns whether transfer_raise_fast() can raise the notification, if any, and send the signal, if
+ * any, that @p params ask for, and sets *@p counter to that of the notification, or NULL: it must
+ * be on @p pe and in a plain region.  An external thread is no PE, which could send a signal. */
+static inline bool transfer_raises_fast(const skua_rma_params *params, int pe,
+                                        skua_notify **counter)
 {
-    if (params->notify.pe != pe || params->notify.offset % 8 != 0)
-        return NULL;
-    return (skua_notify *)(void *)ski_region_ptr(params->notify, sizeof(skua_notify));
+    *counter = NULL;
+    if (!skua_gaddr_is_none(params->notify)) {
+        if (params->notify.pe != pe || params->notify.offset % 8 != 0)
+            return false;
+        *counter = (skua_notify *)(void *)ski_region_ptr(params->notify, sizeof(skua_notify));
+        if (!*counter)
+            return false;
+    }
+    if (SKI_LIKELY(!params->signal.id))
+        return !params->signal_bytes;
+    return ski_self && params->signal.id >= SKI_HANDLERS &&
+           ski_pe_has_handler(ski_self, params->signal.id) &&
+           ski_fits_message(params->signal_data, params->signal_bytes);
 }
 
-/* Returns whether transfer_finish_fast() can do what @p params asks for. */
-static bool transfer_finishes_fast(const skua_rma_params *params, int pe)
+static inline void transfer_raise_fast(const skua_rma_params *params, int pe, skua_notify *counter)
 {
-    return !params->signal.id && !params->signal_bytes &&
-           (skua_gaddr_is_none(params->notify) || transfer_counter(params, pe));
-}
-
-static inline void transfer_finish_fast(const struct ski_rma_op *op, const skua_rma_params *params)
-{
-    if (!skua_gaddr_is_none(params->notify))
-        ski_notify_raise((skua_notify *)(void *)ski_region_ptr(params->notify, sizeof(skua_notify)),
-                         op->remote.pe, ski_op_params_notify_by(params));
-    if (params->local.kind | params->remote.kind)
-        ski_op_params_complete(params);
+    if (counter)
+        ski_notify_raise(counter, pe, ski_op_params_notify_by(params));
+    if (params->signal.id)
+        skua_send_copy(pe, params->signal, params->signal_data, params->signal_bytes);
 }
 
 /* ---- an operation ------------------------------------------------------------ */
@@ -217,6 +223,7 @@ static inline bool transfer_try_fast(struct ski_rma_op *op, const skua_rma_param
     uint64_t            room;
     char               *piece   = ski_region_piece(op->remote, &room);
     struct ski_resolved target  = {.process = -1};
+    skua_notify        *counter = NULL;
     size_t              element = 1;
 
     if (!piece)
@@ -231,7 +238,7 @@ static inline bool transfer_try_fast(struct ski_rma_op *op, const skua_rma_param
     }
     if (params &&
         (!ski_params_known(params->size, sizeof *params) || params->order == SKUA_ORDER_STRICT ||
-         !transfer_finishes_fast(params, op->remote.pe)))
+         op->signal_for || !transfer_raises_fast(params, op->remote.pe, &counter)))
         return false;
     if (op->verb == SKI_RMA_PUT)
         ski_order_stores(); /* after earlier puts */
@@ -246,8 +253,11 @@ static inline bool transfer_try_fast(struct ski_rma_op *op, const skua_rma_param
     } else {
         return false;
     }
-    if (params)
-        transfer_finish_fast(op, params);
+    if (params) {
+        transfer_raise_fast(params, op->remote.pe, counter);
+        if (params->local.kind | params->remote.kind)
+            ski_op_params_complete(params);
+    }
     return true;
 }
 
@@ -406,21 +416,19 @@ static inline bool transfer_put_fast(skua_gaddr to, const void *from, size_t byt
     return true;
 }
 
-/* The fast path of one block and a notification, if the parameters ask for nothing else.  Returns
- * false if it is not possible; without data, @p from may be NULL, and the general path is used. */
-static inline bool transfer_put_notify_fast(skua_gaddr to, const void *from, size_t bytes,
+/* The fast path of one block with parameters that ask for no more than a notification and a signal.
+ * Returns false if it is not possible; without data, @p from may be NULL, and the general path is
+ * used. */
+static inline bool transfer_put_params_fast(skua_gaddr to, const void *from, size_t bytes,
                                             const skua_rma_params *params)
 {
     skua_notify *counter;
 
     if (!ski_params_known(params->size, sizeof *params) || params->order == SKUA_ORDER_STRICT ||
-        (params->local.kind | params->remote.kind) || params->signal.id || params->signal_bytes ||
-        skua_gaddr_is_none(params->notify) || bytes == 0)
+        (params->local.kind | params->remote.kind) || bytes == 0 ||
+        !transfer_raises_fast(params, to.pe, &counter) || !transfer_put_fast(to, from, bytes))
         return false;
-    counter = transfer_counter(params, to.pe);
-    if (!counter || !transfer_put_fast(to, from, bytes))
-        return false;
-    ski_notify_raise(counter, to.pe, ski_op_params_notify_by(params));
+    transfer_raise_fast(params, to.pe, counter);
     return true;
 }
 
@@ -453,7 +461,7 @@ skua_status skua_put_nb(skua_gaddr to, const void *from, size_t bytes,
         return SKUA_OK;
     if (!params && ski_am_put_short(__func__, to, from, bytes))
         return SKUA_PENDING;
-    if (params && transfer_put_notify_fast(to, from, bytes, params))
+    if (params && transfer_put_params_fast(to, from, bytes, params))
         return SKUA_OK;
     if (params && ski_am_put_notify(__func__, to, from, bytes, params))
         return SKUA_PENDING;
