@@ -523,9 +523,12 @@ static void signalling_put(int pe, int size)
                             .signal_data  = &s,
                             .signal_bytes = signal_sizes[size]};
     struct block    block;
+    skua_layout     whole = skua_layout_contiguous(&block, sizeof block);
 
     fill(&block, signal_value(skua_pe(), size));
-    CHECK(skua_put_nb(AT(pe, from[skua_pe()]), &block, sizeof block, &ends) >= SKUA_OK);
+    CHECK((below(2)
+               ? skua_put_nb(AT(pe, from[skua_pe()]), &block, sizeof block, &ends)
+               : skua_put_layout_nb(AT(pe, from[skua_pe()]), &whole, &whole, &ends)) >= SKUA_OK);
     memset(&s, 0, sizeof s); /* its memory may be reused */
 }
 

@@ -17,7 +17,8 @@
  *   SKI_BROADCAST_WHOLE bytes of a broadcast between two hosts up to which segments gain nothing
  *   SKI_INBOX_AHEAD    cells of an inbox that a sender prefetches ahead; 0: none
  *   SKI_SLOTS_AHEAD    calls of small collectives after which a slot is used that a PE claims now
- *   SKI_MSG_PREFETCH   bytes of a message that its receiver prefetches for writing, at most
+ *   SKI_MSG_PREFETCH   bytes of the largest message whose data its receiver prefetches for writing;
+ *                      0: none
  *   ski_prefetch_polled() brings a cache line into the cache of this core, which polls another line
  *                         and will read this one afterwards
  *   ski_prefetch_write()  brings a cache line into the cache of this core, which will write it

@@ -35,13 +35,13 @@ static inline uint64_t ski_ticks_rate(void)
 /* A locked instruction waits for earlier stores, and so for the cache lines that they write. */
 #define SKI_INBOX_AHEAD 8
 
-/* A call of 64 bytes between two PEs of which each writes a line takes 0.29 us, and 0.34 with 2:
+/* A call of 64 bytes between two PEs of which each writes a line takes 0.27 us, and 0.32 with 2:
  * the line comes from the other core while that one is busy with its own part. */
 #define SKI_SLOTS_AHEAD 4
 
-/* A read brings a line that another core has written into both caches, and a write has to take it from
- * there: a round trip of 100, 200 and 400 bytes takes 0.54, 0.60 and 0.67 us without, and 0.45, 0.48
- * and 0.55 with prefetches for writing; 1000 bytes take as long. */
+/* A read brings a line that another core has written into both caches, and a later write has to
+ * take it from the other one: a round trip of 100, 200 and 400 bytes takes 0.54, 0.60 and 0.67 us
+ * without prefetches for writing, and 0.46, 0.49 and 0.55 with them. */
 #define SKI_MSG_PREFETCH 512
 
 static inline void ski_order_stores(void)

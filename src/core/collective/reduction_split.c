@@ -41,7 +41,7 @@
 #define SPLIT_SHARED_FROM    16384  /* bytes from which a call inside a host is split       */
 #define SPLIT_SEGMENTED_FROM 131072 /* bytes from which a call between hosts is split       */
 #define SPLIT_PAIR_FROM      262144 /* ... if there are two PEs                             */
-#define SPLIT_FEW_FROM       ((size_t)1 << 20) /* ... if I/O threads share its packets      */
+#define SPLIT_FEW_FROM       ((size_t)1 << 20) /* ... if PEs are few, and it is as large    */
 #define SPLIT_FEW_PES        4      /* PEs that are few                                     */
 #define SPLIT_ROOT_FROM      524288 /* ... if the result goes to a root and PEs are many    */
 #define SPLIT_ROOT_PES       8      /* PEs that are many                                    */
@@ -91,8 +91,9 @@ static bool split_has_io_threads(const struct ski_pe *self)
 
 /* Returns the bytes from which a call of @p bytes is split.  Many PEs that send to a root pass
  * segments on over several levels, where each further packet costs more than the overlap gains; two
- * PEs pass nothing on.  In large calls of few PEs the segments are packets that I/O threads share,
- * or else short, so that a PE combines them while others arrive. */
+ * PEs pass nothing on.  The segments of large calls of few PEs are packets that I/O threads share;
+ * without such threads a root that receives from one PE combines a short segment while the next one
+ * arrives. */
 static size_t split_threshold(const struct ski_pe *self, bool all, size_t bytes)
 {
     if (ski_config.reduce_split)
@@ -100,7 +101,8 @@ static size_t split_threshold(const struct ski_pe *self, bool all, size_t bytes)
     if (!ski_job_is_distributed(self->job))
         return SPLIT_SHARED_FROM;
     if (self->pes <= SPLIT_FEW_PES && self->pes == self->job->hosts && bytes >= SPLIT_FEW_FROM)
-        return split_has_io_threads(self) ? SPLIT_FEW_FROM : SPLIT_SEGMENTED_FROM;
+        return all || self->pes > 2 || split_has_io_threads(self) ? SPLIT_FEW_FROM
+                                                                  : SPLIT_SEGMENTED_FROM;
     if (self->pes == 2)
         return SPLIT_PAIR_FROM;
     return all || self->pes < SPLIT_ROOT_PES ? SPLIT_SEGMENTED_FROM : SPLIT_ROOT_FROM;

@@ -222,8 +222,8 @@ bool ski_inbox_drain(struct ski_pe *self, unsigned limit)
     return self->reader.sole ? inbox_drain(self, limit, true) : inbox_drain(self, limit, false);
 }
 
-/* Prefetches the data of a small message that is handled next, for writing: its block will be freed,
- * and this PE will fill it with those of the next message that it sends. */
+/* Prefetches the data of a small message that is handled next, for writing: this PE frees the block
+ * and fills it with the data of the next message that it sends. */
 static inline void inbox_prefetch_data(const struct skua_msg *msg)
 {
     const char *data = (const char *)(msg + 1);

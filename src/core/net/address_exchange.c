@@ -25,7 +25,7 @@ struct exchange_header {
     uint64_t program; /* a hash, which must be the same everywhere */
     uint16_t ports, security;
     char     driver[12], version[16];
-    uint32_t io_threads; /* 1: they share its large packets */
+    uint32_t io_threads, unused; /* 1: it was started with I/O threads */
 };
 
 int ski_exchange_port_number(const struct ski_job *job, int pe)
@@ -47,7 +47,8 @@ static uint64_t exchange_program_hash(void)
             if (!*c)
                 break;
         }
-    return hash ^ sizeof(struct skua_msg) << 8 ^ SKI_DRIVER_VERSION;
+    return hash ^ sizeof(struct exchange_header) << 24 ^ sizeof(struct skua_msg) << 8 ^
+           SKI_DRIVER_VERSION;
 }
 
 /* ---- names of handlers ------------------------------------------------------------ */

@@ -8,8 +8,8 @@
  *
  *      | struct exchange_header | bytes (4), address | bytes (4), address | ...
  *
- * The header also says whether the process has I/O threads, on which the choice of an algorithm
- * depends that all PEs must make alike.
+ * The header also says whether the process has I/O threads: the algorithm of a reduction depends on
+ * it, and all PEs must choose the same one.
  *
  * To send to a PE, a process gets the value that has the port of that PE, compares versions,
  * programs and drivers, and takes the address.  A second value has the names of the program's
@@ -37,7 +37,7 @@ skua_status ski_exchange_publish(const struct ski_boot *boot, const struct ski_d
 size_t ski_exchange_find(const struct ski_boot *boot, const struct ski_driver *driver, int pe,
                          void *to);
 
-/** Returns whether I/O threads share the large packets of the process of @p pe. */
+/** Returns whether the process of @p pe was started with I/O threads. */
 bool ski_exchange_has_io_threads(const struct ski_boot *boot, const struct ski_driver *driver,
                                  int pe);
 

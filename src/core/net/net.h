@@ -105,8 +105,8 @@ const char *ski_net_reason(skua_status status);
 /** Returns how many bytes of a packet suit the driver, in a distributed job. */
 size_t ski_net_packet_bytes(void);
 
-/** Returns whether I/O threads share the large packets of the process of @p pe, in a distributed
- *  job.  Asks the other process at the first call. */
+/** Returns whether the process of @p pe was started with I/O threads, in a distributed job.  The
+ *  first call for another process fetches what that one has published, and may wait for it. */
 bool ski_net_has_io_threads(int pe);
 
 /* ---- on a PE ---------------------------------------------------------------------- */

@@ -255,6 +255,42 @@ static bool accumulate_lists_agree(void)
     return good;
 }
 
+#define ALIKE 61 /* elements: some are left over where vectors are used */
+
+/* Sums with a factor have the same bits for elements side by side and in a list. */
+static bool accumulate_lists_round_alike(void)
+{
+    const double factor[2] = {1.1, -0.7};
+    const float  single[2] = {1.1f, -0.7f};
+    bool         good      = true;
+
+    for (unsigned type = SKUA_FLOAT; type <= (unsigned)SKUA_COMPLEX_DOUBLE; type++) {
+        bool                       is_single = type == SKUA_FLOAT || type == SKUA_COMPLEX_FLOAT;
+        const void                *scale  = is_single ? (const void *)single : (const void *)factor;
+        const skua_update          update = {SKUA_SUM, (skua_type)type, scale};
+        double                     from[2 * ALIKE], to[2 * ALIKE], want[2 * ALIKE];
+        ptrdiff_t                  remote[ALIKE];
+        size_t                     element = 0;
+        ski_accumulate_fn          fn      = ski_accumulate_function(&update, &element);
+        struct ski_accumulate_list list    = {scale, element, -1, (char *)to, (char *)from};
+
+        for (int i = 0; i < 2 * ALIKE; i++) {
+            from[i] = (i + 1) / 3.0;
+            want[i] = to[i] = 1 / (i + 7.0);
+        }
+        for (int i = 0; is_single && i < 2 * ALIKE; i++) {
+            ((float *)from)[i] = (float)(i + 1) / 3.0f;
+            ((float *)want)[i] = ((float *)to)[i] = 1 / ((float)i + 7.0f);
+        }
+        for (int i = 0; i < ALIKE; i++)
+            remote[i] = i * (ptrdiff_t)element;
+        fn(want, from, ALIKE, scale);
+        ski_accumulate_at_function (&update)(&list, remote, NULL, NULL, ALIKE);
+        good &= memcmp(to, want, sizeof to) == 0;
+    }
+    return good;
+}
+
 /* A set holds what was added last, and never two stripes of one slot. */
 static bool accumulate_set_holds(void)
 {
@@ -297,6 +333,7 @@ int main(void)
        "a few elements do not hold the stripes between them");
     accumulate_lists_of_threads();
     OK(accumulate_lists_agree(), "lists have the operators and types of blocks");
+    OK(accumulate_lists_round_alike(), "lists round as blocks do");
     OK(accumulate_set_holds(), "a set holds the stripes that it says");
     OK(ski_stripe_bytes((char *)UINT64_C(0x7ff8), 64, 8) == 8 &&
            ski_stripe_bytes((char *)UINT64_C(0x7ff8), 64, 16) == 16 &&

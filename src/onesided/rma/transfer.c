@@ -48,8 +48,8 @@ static void transfer_finish(const struct ski_rma_op *op, const skua_rma_params *
 }
 
 /* Returns whether transfer_raise_fast() can raise the notification, if any, and send the signal, if
- * any, that @p params ask for, and sets *@p counter to that of the notification, or NULL: it must
- * be on @p pe and in a plain region.  An external thread is no PE, which could send a signal. */
+ * any, that @p params ask for, and sets *@p counter to that of the notification, or NULL.  A
+ * notification must be on @p pe and in a plain region; an external thread cannot send a signal. */
 static inline bool transfer_raises_fast(const skua_rma_params *params, int pe,
                                         skua_notify **counter)
 {
@@ -515,6 +515,8 @@ static inline void transfer_begin(struct ski_rma_op *op, const char *call, enum 
     op->remote     = remote;
     op->accumulate = how;
     op->atomic     = NULL;
+    op->signal_for = 0;
+    op->failed     = NULL;
 }
 
 /* Performs an operation between two layouts. */

@@ -188,9 +188,9 @@ static void schedule_gather_tree(struct ski_schedule *s, const struct ski_plan *
         schedule_rotate(s, plan, ski_position(SKI_TO, 0), at, false);
 }
 
-/* Returns whether the root of a gather copies its own block before it receives others: where they
- * arrive or are stored meanwhile, not where their members wait until the root has copied what they
- * lend. */
+/* Returns whether the root of a gather copies its own block first: if other blocks arrive, or
+ * members store theirs, meanwhile.  If members lend their blocks they wait for the root, which
+ * copies its own block last. */
 static bool schedule_gather_begins_own(const struct ski_plan *plan)
 {
     return plan->offers || !plan->near;
