@@ -12,7 +12,6 @@
 #include "base/config.h"
 #include "base/memory.h"
 #include "core/data/msg.h"
-#include "core/net/net_process.h"
 #include "core/pe/handler.h"
 
 #define PORTS_KEY        "skua.ports"
@@ -120,29 +119,28 @@ static void exchange_key(char key[SKI_CONTROL_KEY], int number)
         snprintf(key, SKI_CONTROL_KEY, PORTS_KEY ".%d", number / PORTS_A_VALUE);
 }
 
-static struct exchange_header exchange_make_header(const struct ski_driver *driver, int count)
+static struct exchange_header exchange_make_header(const struct ski_driver *driver, bool io_threads)
 {
     struct exchange_header header = {.program    = exchange_program_hash(),
-                                     .ports      = (uint16_t)count,
                                      .security   = (uint16_t)ski_config.security,
-                                     .io_threads = ski_net_here.io_threads};
+                                     .io_threads = io_threads};
 
     snprintf(header.driver, sizeof header.driver, "%s", driver->name);
     snprintf(header.version, sizeof header.version, "%s", SKUA_VERSION);
     return header;
 }
 
-/* Puts one value: the addresses of @p count ports from number @p first on. */
+/* Puts one value: @p header and the addresses of its ports, from number @p first on. */
 static skua_status exchange_put_value(const struct ski_boot *boot, const struct ski_driver *driver,
-                                      struct ski_port *const port[], int first, int count)
+                                      struct ski_port *const port[], int first,
+                                      const struct exchange_header *header)
 {
-    struct exchange_header header = exchange_make_header(driver, count);
-    char                  *blob   = ski_malloc(SKI_CONTROL_MAX), key[SKI_CONTROL_KEY];
-    size_t                 at     = sizeof header;
-    skua_status            status;
+    char       *blob = ski_malloc(SKI_CONTROL_MAX), key[SKI_CONTROL_KEY];
+    size_t      at   = sizeof *header;
+    skua_status status;
 
-    memcpy(blob, &header, sizeof header);
-    for (int i = 0; i < count; i++) {
+    memcpy(blob, header, sizeof *header);
+    for (int i = 0; i < header->ports; i++) {
         uint32_t bytes = (uint32_t)driver->address(port[first + i], blob + at + 4);
 
         if (bytes == 0) {
@@ -162,13 +160,15 @@ static skua_status exchange_put_value(const struct ski_boot *boot, const struct 
 }
 
 skua_status ski_exchange_publish(const struct ski_boot *boot, const struct ski_driver *driver,
-                                 struct ski_port *const port[], int count)
+                                 struct ski_port *const port[], int count, bool io_threads)
 {
-    skua_status status = exchange_names_tell(boot);
+    struct exchange_header header = exchange_make_header(driver, io_threads);
+    skua_status            status = exchange_names_tell(boot);
 
-    for (int first = 0; status == SKUA_OK && first < count; first += PORTS_A_VALUE)
-        status = exchange_put_value(boot, driver, port, first,
-                                    count - first < PORTS_A_VALUE ? count - first : PORTS_A_VALUE);
+    for (int first = 0; status == SKUA_OK && first < count; first += PORTS_A_VALUE) {
+        header.ports = (uint16_t)(count - first < PORTS_A_VALUE ? count - first : PORTS_A_VALUE);
+        status       = exchange_put_value(boot, driver, port, first, &header);
+    }
     return status;
 }
 

@@ -27,9 +27,10 @@
 /** Returns the number of the port of @p pe among those of its process. */
 int ski_exchange_port_number(const struct ski_job *job, int pe);
 
-/** Publishes the addresses of @p count ports of this process.  A failure has been logged. */
+/** Publishes the addresses of @p count ports of this process, and whether it has I/O threads.  A
+ *  failure has been logged. */
 skua_status ski_exchange_publish(const struct ski_boot *boot, const struct ski_driver *driver,
-                                 struct ski_port *const port[], int count);
+                                 struct ski_port *const port[], int count, bool io_threads);
 
 /** Writes the address of the port of @p pe, at most SKI_PORT_ADDRESS_MAX bytes, to @p to.  Returns
  * how many.  Ends the job if there is none, or if the other process runs another program, version

@@ -177,7 +177,8 @@ static skua_status net_open(const struct ski_boot *boot)
     for (int i = 0; i < ski_net_here.count; i++)
         ports[i] = ski_net_here.port[i].port;
     if (status == SKUA_OK)
-        status = ski_exchange_publish(boot, ski_net_here.driver, ports, ski_net_here.count);
+        status = ski_exchange_publish(boot, ski_net_here.driver, ports, ski_net_here.count,
+                                      ski_net_here.io_threads);
     free(ports);
     return status;
 }

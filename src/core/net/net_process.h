@@ -20,7 +20,7 @@ struct ski_net_process {
     struct ski_net_port     *port; /* of PEs, of the progress thread, of external threads */
     int                      count;
     uint64_t                 burst, hold, patience; /* ticks: see net_send.c */
-    bool                     io_threads;  /* this process was started with them */
+    bool                     io_threads;            /* this process was started with them */
     size_t                   small;       /* bytes of a packet that is copied on arrival */
     size_t                   coalesce;    /* bytes of data of a coalesced packet, at most */
     struct ski_environment   environment; /* as it was before drivers set variables of libraries */
