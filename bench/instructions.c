@@ -288,6 +288,12 @@ static void on_signal(skua_msg *msg)
         skua_exit(0);
 }
 
+static void start_signal(void)
+{
+    skua_region_create(64, &region);
+    signal_once();
+}
+
 static void get_once(skua_gaddr at)
 {
     skua_get(&number, at, sizeof number);
@@ -341,11 +347,6 @@ static const struct {
 /* Runs @p what if it is a one-sided operation.  Returns true in that case. */
 static bool do_onesided(const char *what)
 {
-    if (strcmp(what, "signal") == 0) {
-        skua_region_create(64, &region);
-        signal_once();
-        return true;
-    }
     for (size_t i = 0; i < sizeof onesided / sizeof *onesided; i++)
         if (strcmp(what, onesided[i].name) == 0) {
             skua_region_create(64, &region);
@@ -610,6 +611,8 @@ static void start(int argc, char **argv)
         start_copies();
     } else if (strcmp(what, "many") == 0) {
         start_many();
+    } else if (strcmp(what, "signal") == 0) {
+        start_signal();
     } else if (strcmp(what, "pass") == 0) {
         skua_idle_add(idling, NULL);
     } else if (strcmp(what, "yield") == 0) {

@@ -81,7 +81,9 @@ static const struct ski_upcalls upcalls = {.alloc   = on_room,
                                            .done    = on_done,
                                            .lost    = on_lost};
 
-/* Returns the address of PE 0. Its process publishes 48 bytes, then for each port a length and an
+#define HEADER_BYTES 48 /* of struct exchange_header */
+
+/* Returns the address of PE 0. Its process publishes a header, then for each port a length and an
  * address (core/net/address_exchange.c). */
 static const char *address_of_0(uint32_t *bytes)
 {
@@ -89,8 +91,8 @@ static const char *address_of_0(uint32_t *bytes)
     size_t      room = sizeof blob;
 
     CHECK(ski_pmix_launcher.get(0, "skua.ports.1", blob, &room) == SKUA_OK); /* phase 1 */
-    memcpy(bytes, blob + 48, sizeof *bytes);
-    return blob + 48 + sizeof *bytes;
+    memcpy(bytes, blob + HEADER_BYTES, sizeof *bytes);
+    return blob + HEADER_BYTES + sizeof *bytes;
 }
 
 /* ---- packets ------------------------------------------------------------------------ */

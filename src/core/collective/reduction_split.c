@@ -79,14 +79,11 @@ struct split_lent {
     skua_msg            *copy;    /* what the network reads; NULL: memory of the program */
 };
 
-/* Returns whether all PEs have I/O threads, which take half of a packet of 512 KB or more. */
-static bool split_has_io_threads(const struct ski_pe *self)
+/* Returns whether both of two PEs have I/O threads, which take half of a packet of 512 KB or more.
+ */
+static bool split_pair_has_io_threads(void)
 {
-    int pe = 0;
-
-    while (pe < self->pes && ski_net_has_io_threads(pe))
-        pe++;
-    return pe == self->pes;
+    return ski_net_has_io_threads(0) && ski_net_has_io_threads(1);
 }
 
 /* Returns the bytes from which a call of @p bytes is split.  Many PEs that send to a root pass
@@ -101,8 +98,8 @@ static size_t split_threshold(const struct ski_pe *self, bool all, size_t bytes)
     if (!ski_job_is_distributed(self->job))
         return SPLIT_SHARED_FROM;
     if (self->pes <= SPLIT_FEW_PES && self->pes == self->job->hosts && bytes >= SPLIT_FEW_FROM)
-        return all || self->pes > 2 || split_has_io_threads(self) ? SPLIT_FEW_FROM
-                                                                  : SPLIT_SEGMENTED_FROM;
+        return all || self->pes > 2 || split_pair_has_io_threads() ? SPLIT_FEW_FROM
+                                                                   : SPLIT_SEGMENTED_FROM;
     if (self->pes == 2)
         return SPLIT_PAIR_FROM;
     return all || self->pes < SPLIT_ROOT_PES ? SPLIT_SEGMENTED_FROM : SPLIT_ROOT_FROM;
