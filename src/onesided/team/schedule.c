@@ -475,22 +475,55 @@ static void schedule_alltoall_direct(struct ski_schedule *s, const struct ski_pl
     s->tags = (uint32_t)plan->size; /* a block that is not expected is recognised */
 }
 
-/* Adds an exchange in pairs, for 2^k members, more than one, with equal blocks: in round i a member
- * exchanges blocks with the one whose rank differs in the bits of i.  A connection carries one
- * block at a time, in both directions, so the kernel's buffers stay in the cache. */
+/* The part of an exchange in pairs in which half a block goes to a member and half a block comes
+ * from it. */
+struct schedule_half {
+    int      rank;
+    uint32_t tag[2]; /* of the half that this member sends, and of the one that it receives */
+    size_t   at, bytes;
+};
+
+/* Returns half @p k of an exchange in pairs: two belong to a block. */
+static struct schedule_half schedule_alltoall_half(const struct ski_plan *plan, int k)
+{
+    uint32_t second = (uint32_t)k % 2;
+    int      rank   = plan->rank ^ (k / 2 + 1);
+    size_t   first  = plan->bytes - plan->bytes / 2;
+
+    return (struct schedule_half){rank,
+                                  {2 * (uint32_t)plan->rank + second, 2 * (uint32_t)rank + second},
+                                  second ? first : 0,
+                                  second ? plan->bytes - first : first};
+}
+
+/* Adds an exchange in pairs, for 2^k members, more than one, with equal blocks: the i-th block is
+ * exchanged with the member whose rank differs in the bits of i, in both directions at once.  A
+ * member sends half a block before it waits for the one before, so that it does not wait if the
+ * next member is late; more would not stay in the cache. */
 static void schedule_alltoall_pairs(struct ski_schedule *s, const struct ski_plan *plan,
                                     const struct ski_blocks *from, const struct ski_blocks *to)
 {
-    for (int i = 1; i < plan->size; i++) {
-        int rank = plan->rank ^ i;
+    int halves = 2 * (plan->size - 1);
 
-        ski_step_send(s, rank, (uint32_t)plan->rank,
-                      ski_position(SKI_FROM, ski_blocks_offset(from, rank)), plan->bytes);
-        if (i == 1) /* while the first block is in flight */
+    for (int k = 0; k <= halves; k++) {
+        if (k < halves) {
+            struct schedule_half half = schedule_alltoall_half(plan, k);
+
+            ski_step_send(s, half.rank, half.tag[0],
+                          ski_position(SKI_FROM, ski_blocks_offset(from, half.rank) + half.at),
+                          half.bytes);
+        }
+        if (k == 0) { /* while the first half is in flight */
             schedule_alltoall_own(s, plan, from, to);
-        ski_step_recv(s, rank, (uint32_t)rank, schedule_block(to, rank), plan->bytes);
+        } else {
+            struct schedule_half half = schedule_alltoall_half(plan, k - 1);
+            struct ski_position  at   = schedule_block(to, half.rank);
+
+            at.at += half.at;
+            ski_step_recv(s, half.rank, half.tag[1], at, half.bytes);
+        }
     }
-    s->tags = (uint32_t)plan->size; /* a block that is not expected is recognised */
+    s->tags = 2 * (uint32_t)plan->size; /* a half that is not expected is recognised */
 }
 
 /* Adds the copy between the blocks at @p temp whose number has bit @p k and contiguous memory at @p
