@@ -69,16 +69,17 @@ static size_t segment_bytes(const struct ski_pe *self, size_t bytes)
     return part < SEGMENT_MAX ? part : SEGMENT_MAX;
 }
 
-/* Returns the relative time in which a tree of @p arity transfers @p segments to all hosts.  A host
- * receives a segment once and sends it as often as it has children; the segments form a pipeline as
- * long as the tree is deep. */
+/* Returns the relative time of a message of @p segments in a tree of @p arity over all hosts: until
+ * the last host has it, and until the next message can follow it.  A host receives a segment once
+ * and sends it as often as it has children; the segments form a pipeline as long as the tree is
+ * deep. */
 static uint64_t segment_tree_cost(int hosts, int arity, uint64_t segments)
 {
     uint64_t depth = 0;
 
     for (int64_t last = hosts - 2; last > 0; last = (last - 1) / arity)
         depth++;
-    return (segments + depth) * ((uint64_t)arity + 1);
+    return (2 * segments + depth) * ((uint64_t)arity + 1);
 }
 
 /* Returns the arity of the tree of a message without segments: @p usual or, unless that is small,
