@@ -218,6 +218,8 @@ static void bench_write_files(const struct bench_options *options, const struct 
 static void bench_print_results(const struct bench_options *options, const struct bench_host *host,
                                 const struct results *results)
 {
+    bool table = strcmp(options->format, "table") == 0;
+
     if (strcmp(options->format, "json") == 0)
         results_print_json(results, stdout);
     else if (strcmp(options->format, "csv") == 0)
@@ -230,6 +232,7 @@ static void bench_print_results(const struct bench_options *options, const struc
         options->bench->print(results);
         bench_print_stopped(results);
     }
+    bench_print_rates(table ? stdout : stderr);
 }
 
 /* ---- the command --------------------------------------------------------- */

@@ -90,6 +90,9 @@ struct bench_peer {
 /** Runs a program that prints results and adds them.  If it fails, print that and continue. */
 void bench_run(struct results *results, char *const argv[]);
 
+/** Prints how evenly the CPUs of this host worked before the runs so far (cpu_rates.h). */
+void bench_print_rates(FILE *to);
+
 /** Runs a program of Skua, if it is installed, under skuarun with one more option of skuarun. */
 void bench_run_skua(struct results *results, const struct bench_host *host, const char *name,
                     int pes, int threads, const char *option);

@@ -8,12 +8,15 @@
 #include "base/memory.h"
 #include "base/topology.h"
 #include "bench.h"
+#include "cpu_rates.h"
 
 #define BENCH_THREADS_LIMIT 60 /* seconds: a peer with several threads may hang */
 /* Seconds for a peer with more processes than cores, with either MPI: with MPICH some programs take
  * a time slice for each message, presumably because its processes poll without yielding. */
 #define BENCH_CROWDED_LIMIT 180
 #define BENCH_TIMED_OUT     124 /* exit code of timeout(1) */
+
+static struct cpu_rates bench_rates; /* of the CPUs, before each program */
 
 /* ---- running programs ------------------------------------------------------------- */
 
@@ -27,8 +30,10 @@ static void bench_read_line(const char *line, void *results)
 static int bench_run_code(struct results *results, char *const argv[])
 {
     struct results printed = {.count = 0};
-    int            code = program_run(argv, false, bench_read_line, &printed), last = 0;
+    int            code, last = 0;
 
+    cpu_rates_measure(&bench_rates);
+    code = program_run(argv, false, bench_read_line, &printed);
     for (size_t i = 0; code == 0 && i < printed.count; i++)
         results_add(results, &printed.list[i]);
     results_free(&printed);
@@ -40,6 +45,12 @@ static int bench_run_code(struct results *results, char *const argv[])
             last > 2 ? " ... " : "", last > 1 ? argv[last - 1] : "", last > 0 ? argv[last] : "",
             code == BENCH_TIMED_OUT ? "did not end within its time limit" : "failed", code);
     return code;
+}
+
+void bench_print_rates(FILE *to)
+{
+    cpu_rates_print(&bench_rates, to);
+    cpu_rates_free(&bench_rates);
 }
 
 void bench_run(struct results *results, char *const argv[])
