@@ -331,6 +331,24 @@ static void team_alltoall(void)
     skua_team_alltoall(SKUA_TEAM_ALL, team_memory, team_memory + 16, 8, skua_done_nothing());
 }
 
+static char team_blocks[2][2 * 524288];
+
+static void team_alltoall_pairs(void)
+{
+    skua_team_alltoall(SKUA_TEAM_ALL, team_blocks[0], team_blocks[1], 524288, skua_done_nothing());
+}
+
+static void team_alltoall_direct(void)
+{
+    skua_team_alltoall(SKUA_TEAM_ALL, team_blocks[0], team_blocks[1], 262144, skua_done_nothing());
+}
+
+/* Each PE is the root. */
+static void team_broadcast_own(void)
+{
+    skua_team_broadcast(SKUA_TEAM_ALL, skua_pe(), team_memory, 8, skua_done_nothing());
+}
+
 static void team_scan(size_t count)
 {
     skua_reduction sum = {SKUA_SUM, SKUA_INT64, count};
@@ -1436,6 +1454,9 @@ static const struct {
     {"team-overlap", team_overlap, NULL},
     {"team-sizes", team_allgather, team_allgather_more},
     {"team-calls", team_allgather, team_alltoall},
+    {"team-small-or-large", team_alltoall, team_alltoall_direct},
+    {"team-pairs-or-direct", team_alltoall_pairs, team_alltoall_direct},
+    {"team-roots", team_broadcast_own, team_broadcast_own},
     {"team-scan-more", team_scan_one, team_scan_two},
     {"team-scan-less", team_scan_two, team_scan_one},
     {"team-scan-or-gather", team_scan_one, team_allgather},

@@ -65,6 +65,11 @@ misuse team-root 'skua_team_broadcast: the root, rank 2, does not exist; SKUA_TE
 misuse team-overlap 'skua_team_allgather of SKUA_TEAM_ALL on PE [01]: input and output overlap'
 misuse team-sizes 'skua_team_allgather, call 1 of SKUA_TEAM_ALL: rank [01] sends (8|12) bytes where rank [01] expects (8|12); members'
 misuse team-calls 'collective call 1 of SKUA_TEAM_ALL differs between members: rank [01] calls skua_team_all(gather|toall), rank [01] calls skua_team_all(gather|toall); all members'
+misuse team-small-or-large 'skua_team_alltoall, call 1 of SKUA_TEAM_ALL: rank [01] sends [0-9]* bytes where rank [01] expects'
+export SKUA_SHARED_MEMORY=0
+misuse team-pairs-or-direct 'skua_team_alltoall, call 1 of SKUA_TEAM_ALL: rank [01] sends 262144 bytes where rank [01] expects none of that size'
+misuse team-roots 'collective call 1 of SKUA_TEAM_ALL differs between members: rank [01] calls skua_team_broadcast, root [01]'
+unset SKUA_SHARED_MEMORY
 misuse team-scan-more 'skua_team_scan of int64 by sum, call 1 of SKUA_TEAM_ALL: rank 0 sends (8|16) bytes where rank 1 expects (8|16); members'
 misuse team-scan-less 'skua_team_scan of int64 by sum, call 1 of SKUA_TEAM_ALL: rank 0 sends (8|16) bytes where rank 1 expects (8|16); members'
 misuse team-scan-or-gather 'collective call 1 of SKUA_TEAM_ALL differs between members: rank [01] calls skua_team_(scan of int64 by sum|allgather), rank [01] calls skua_team_(scan of int64 by sum|allgather); all members'

@@ -483,6 +483,13 @@ struct schedule_half {
     size_t   at, bytes;
 };
 
+/* Returns the tag of a half of @p rank, which is no tag of a block: so a half is not accepted as a
+ * block by a member that passes another size. */
+static uint32_t schedule_half_tag(const struct ski_plan *plan, int rank, uint32_t second)
+{
+    return (uint32_t)plan->size + 2 * (uint32_t)rank + second;
+}
+
 /* Returns half @p k of an exchange in pairs: two belong to a block. */
 static struct schedule_half schedule_alltoall_half(const struct ski_plan *plan, int k)
 {
@@ -490,10 +497,11 @@ static struct schedule_half schedule_alltoall_half(const struct ski_plan *plan, 
     int      rank   = plan->rank ^ (k / 2 + 1);
     size_t   first  = plan->bytes - plan->bytes / 2;
 
-    return (struct schedule_half){rank,
-                                  {2 * (uint32_t)plan->rank + second, 2 * (uint32_t)rank + second},
-                                  second ? first : 0,
-                                  second ? plan->bytes - first : first};
+    return (struct schedule_half){
+        rank,
+        {schedule_half_tag(plan, plan->rank, second), schedule_half_tag(plan, rank, second)},
+        second ? first : 0,
+        second ? plan->bytes - first : first};
 }
 
 /* Adds an exchange in pairs, for 2^k members, more than one, with equal blocks: the i-th block is
@@ -523,7 +531,7 @@ static void schedule_alltoall_pairs(struct ski_schedule *s, const struct ski_pla
             ski_step_recv(s, half.rank, half.tag[1], at, half.bytes);
         }
     }
-    s->tags = 2 * (uint32_t)plan->size; /* a half that is not expected is recognised */
+    s->tags = 3 * (uint32_t)plan->size; /* a half that is not expected is recognised */
 }
 
 /* Adds the copy between the blocks at @p temp whose number has bit @p k and contiguous memory at @p
@@ -577,7 +585,8 @@ void ski_schedule_alltoall(struct ski_schedule *s, const struct ski_plan *plan,
 {
     if (plan->hosts && ski_schedule_hosts_alltoall(s, plan, from))
         return;
-    if (!from->sizes && plan->size >= SCHEDULE_BRUCK && plan->bytes <= SCHEDULE_BRUCK_TO)
+    if (!from->sizes && plan->size >= SCHEDULE_BRUCK && plan->bytes > 0 &&
+        plan->bytes <= SCHEDULE_BRUCK_TO)
         schedule_alltoall_bruck(s, plan);
     else if (!from->sizes && plan->paired && plan->size > 1 && (plan->size & (plan->size - 1)) == 0)
         schedule_alltoall_pairs(s, plan, from, to);

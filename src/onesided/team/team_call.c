@@ -190,22 +190,6 @@ SKI_COLD _Noreturn void ski_team_mismatch(const struct ski_team_call *call,
                ski_collective_describe(kind, text[1]));
 }
 
-/* Ends the job: @p msg has other bytes than this member expects. */
-static SKI_COLD _Noreturn void team_size_mismatch(const struct ski_team_call *call,
-                                                  const skua_msg *msg, size_t bytes,
-                                                  size_t expected)
-{
-    char text[SKI_DESCRIBE_STR], team[SKI_TEAM_STR], passed[48] = "";
-
-    if (call->passed && call->passed != expected) /* it has several blocks, or a slice */
-        snprintf(passed, sizeof passed, " (it passes %zu)", call->passed);
-    ski_misuse("%s, call %u of %s: rank %d sends %zu bytes where rank %d expects %zu%s; members "
-               "pass sizes that match",
-               ski_collective_describe(&call->kind, text), call->number + 1,
-               ski_team_str(call->team->name, team), ski_team_rank_of(call->team, msg->source),
-               bytes, call->team->rank, expected, passed);
-}
-
 /* Keeps an OFFER until the SEND that it is for; one that is not used is of no consequence. */
 static void team_call_keep_offer(struct ski_team_call *call, skua_msg *msg)
 {
@@ -238,6 +222,23 @@ static size_t team_msg_bytes(skua_msg *msg, size_t expected)
     }
 }
 
+SKI_COLD _Noreturn void ski_team_size_mismatch(const struct ski_team_call *call, skua_msg *msg,
+                                               size_t expected)
+{
+    char text[SKI_DESCRIBE_STR], team[SKI_TEAM_STR], mine[24] = "none of that size",
+                                                     passed[48] = "";
+
+    if (expected != SKI_TEAM_NOTHING)
+        snprintf(mine, sizeof mine, "%zu", expected);
+    if (call->passed && call->passed != expected) /* it has several blocks, or a slice */
+        snprintf(passed, sizeof passed, " (it passes %zu)", call->passed);
+    ski_misuse("%s, call %u of %s: rank %d sends %zu bytes where rank %d expects %s%s; members "
+               "pass sizes that match",
+               ski_collective_describe(&call->kind, text), call->number + 1,
+               ski_team_str(call->team->name, team), ski_team_rank_of(call->team, msg->source),
+               team_msg_bytes(msg, 0), call->team->rank, mine, passed);
+}
+
 void ski_team_call_arrive(struct ski_pe *self, struct ski_team_call *call, skua_msg *msg)
 {
     const struct ski_team_head *head = ski_team_head_of(msg);
@@ -254,9 +255,9 @@ void ski_team_call_arrive(struct ski_pe *self, struct ski_team_call *call, skua_
         return;
     }
     if (SKI_UNLIKELY(!step || ski_team_pe_at(call->team, step->rank) != msg->source))
-        team_size_mismatch(call, msg, bytes, 0);
+        ski_team_size_mismatch(call, msg, SKI_TEAM_NOTHING);
     if (SKI_UNLIKELY(bytes != step->bytes))
-        team_size_mismatch(call, msg, bytes, step->bytes);
+        ski_team_size_mismatch(call, msg, step->bytes);
     if (SKI_UNLIKELY(!team_call_accepts(call, arrival, head->packet)))
         ski_net_drop(self, msg);
     else if (head->packet == SKI_PACKET_ADDRESS && step->offers)

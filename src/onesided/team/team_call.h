@@ -68,4 +68,11 @@ void ski_team_call_advance(struct ski_pe *self, struct ski_team_call *call);
 SKI_COLD _Noreturn void ski_team_mismatch(const struct ski_team_call *call,
                                           const struct ski_team_kind *kind, int rank);
 
+#define SKI_TEAM_NOTHING SIZE_MAX
+
+/** Ends the job: @p msg has other bytes than the @p expected ones, or is not expected at all
+ *  (SKI_TEAM_NOTHING). */
+SKI_COLD _Noreturn void ski_team_size_mismatch(const struct ski_team_call *call, skua_msg *msg,
+                                               size_t expected);
+
 #endif

@@ -17,9 +17,10 @@
 
 /* Ends the job if @p msg is of a call that this member makes by slots: another member makes another
  * call. */
-static void team_check_slots(const struct ski_pe *self, const struct ski_team *team,
-                             const struct ski_team_head *head, int rank)
+static void team_check_slots(const struct ski_pe *self, const struct ski_team *team, skua_msg *msg,
+                             int rank)
 {
+    const struct ski_team_head  *head = ski_team_head_of(msg);
     const struct ski_small_call *made =
         team->name == SKI_TEAM_ALL ? ski_team_slots_find(self, head->call) : NULL;
     struct ski_team_call call = {.team = (struct ski_team *)(uintptr_t)team};
@@ -29,7 +30,28 @@ static void team_check_slots(const struct ski_pe *self, const struct ski_team *t
     call.number    = head->call;
     call.kind      = made->kind;
     call.kind_rank = team->rank;
+    call.passed    = made->bytes;
+    if (ski_team_kind_equal(&call.kind, &head->kind))
+        ski_team_size_mismatch(&call, msg, made->bytes);
     ski_team_mismatch(&call, &head->kind, rank);
+}
+
+/* Ends the job if @p msg has data of a call that is over here: this member has received all that
+ * others send in that call, if all name the same root and sizes that match. */
+static void team_check_late(const struct ski_pe *self, const struct ski_team *team, skua_msg *msg,
+                            int rank)
+{
+    const struct ski_team_head *head = ski_team_head_of(msg);
+    char                        text[SKI_DESCRIBE_STR], name[SKI_TEAM_STR];
+
+    if (head->packet > SKI_PACKET_ADDRESS || team->calls - head->call > TEAM_AHEAD_MAX ||
+        ski_job_exiting(self->job))
+        return;
+    ski_misuse("collective call %u of %s differs between members: rank %d calls %s and sends what "
+               "rank %d, where the call is over, does not expect; all members make the same calls "
+               "in the same order, with the same root and sizes that match",
+               head->call + 1, ski_team_str(team->name, name), rank,
+               ski_collective_describe(&head->kind, text), team->rank);
 }
 
 /* Keeps DATA, ADDRESS, OFFER or STORED for a call that this member has not made.  @p call is its
@@ -42,8 +64,10 @@ static void team_on_early(struct ski_pe *self, struct ski_team *team, struct ski
 
     if (rank < 0 || head->kind.collective >= SKI_COLLECTIVES ||
         head->call - team->calls > TEAM_AHEAD_MAX) {
-        if (rank >= 0 && head->kind.collective < SKI_COLLECTIVES)
-            team_check_slots(self, team, head, rank);
+        if (rank >= 0 && head->kind.collective < SKI_COLLECTIVES) {
+            team_check_slots(self, team, msg, rank);
+            team_check_late(self, team, msg, rank);
+        }
         ski_net_drop(self, msg); /* among others, the call is over */
         return;
     }
