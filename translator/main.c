@@ -86,11 +86,35 @@ static int skuac_run(const struct cmdline *options, const char *path)
     return skuac_translate(options, source);
 }
 
+static const char *skuac_base_name(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+
+    return slash ? slash + 1 : path;
+}
+
+/* Returns whether each file generates files of its own, which have its base name. */
+static bool skuac_files_differ(const struct cmdline *options)
+{
+    for (char **a = options->files; *a; a++)
+        for (char **b = options->files; b != a; b++)
+            if (strcmp(*a, *b) != 0 && strcmp(skuac_base_name(*a), skuac_base_name(*b)) == 0) {
+                fprintf(stderr,
+                        "skuac: %s and %s generate the same files, %s.h and %s.c; translate them "
+                        "to different directories (--help)\n",
+                        *b, *a, skuac_base_name(*a), skuac_base_name(*a));
+                return false;
+            }
+    return true;
+}
+
 int main(int argc, char **argv)
 {
     struct cmdline options = cmdline_parse(argc, argv);
     int            worst   = 0;
 
+    if (options.task == TASK_TRANSLATE && !skuac_files_differ(&options))
+        return 2;
     for (char **path = options.files; *path; path++) {
         int code = skuac_run(&options, *path);
 

@@ -94,6 +94,9 @@ const char *check_nearest_entry(const struct ast_class *class, struct text word)
  *  empty. */
 bool check_name(struct source_name name);
 
+/** Rejects the name `self`.  Returns whether @p name is that. */
+bool check_reject_self(struct source_name name);
+
 /** Rejects a name that is invalid for a C variable in the scope of `self`, or hides a type.
  *  Returns whether the name is valid and not empty. */
 bool check_variable_name(const struct checker *checker, struct source_name name);
@@ -120,6 +123,9 @@ struct text check_type_name(struct source_code type);
 /** Returns whether check_type_spelling_of(@p type) is @p spelling. */
 bool check_type_is(struct source_code type, const char *spelling);
 
+/** Returns whether @p type has the qualifier const. */
+bool check_type_is_const(struct source_code type);
+
 /** Returns false only if @p type is certainly not an integer; an unknown name may be a typedef. */
 bool check_may_be_integer(const struct checker *checker, struct source_code type, unsigned stars);
 
@@ -128,6 +134,13 @@ const struct ast_record *check_record_of(const struct checker *checker, struct s
 
 /** Returns the message that @p type names, or NULL. */
 const struct ast_message *check_message_of(const struct checker *checker, struct source_code type);
+
+/** Rejects a class as the type of @p name.  Returns whether @p type is one. */
+bool check_reject_class(const struct checker *checker, struct source_code type,
+                        struct source_name name);
+
+/** Rejects a const variable or field @p name. */
+void check_reject_const(struct source_name name);
 
 /** Records in checker->deep the first field of @p record, at any depth, whose data are outside of
  *  the struct: a string, an array of variable length, a pointer, a struct that the program packs. A

@@ -9,6 +9,7 @@
 #include "check/check.h"
 
 #include <assert.h>
+#include <string.h>
 
 #include "ast/ast_copy.h"
 #include "support/bump.h"
@@ -42,12 +43,31 @@ static void check_class_special(const struct ast_class *class, const struct ast_
     }
 }
 
+/* Elements are found by the bytes of their index. */
+static void check_class_index(struct checker *checker, const struct ast_class *class)
+{
+    struct source_code       index  = class->index;
+    const struct ast_record *record = check_record_of(checker, index);
+
+    if (!index.text.length || !check_type_names(checker, index, 0))
+        return;
+    if ((record && record->deep) || memchr(index.text.at, '*', index.text.length) ||
+        check_type_is(index, "string") || check_type_is(index, "void") ||
+        check_message_of(checker, index) ||
+        check_find_symbol(checker, check_type_name(index), SYMBOL_CLASS)) {
+        diagnostic_error_at(index.location, (unsigned)index.text.length,
+                            "`%.*s' cannot be an index: elements are found by the bytes of theirs",
+                            TEXT_ARGS(index.text));
+        diagnostic_hint("use an integer, or a struct of integers");
+    }
+}
+
 static void check_class_own_entries(struct checker *checker, struct ast_class *class)
 {
     const struct ast_entry *special[ENTRY_DESTRUCTOR + 1] = {NULL};
 
     checker->unit = class;
-    check_type_names(checker, class->index, 0);
+    check_class_index(checker, class);
     for (struct ast_entry *entry = class->entries; entry; entry = entry->next) {
         entry->of = class;
         if (!entry->name.text.length)

@@ -52,15 +52,26 @@ static void check_entry_packed(const struct checker *checker, struct ast_paramet
 }
 
 struct check_length_context {
+    const struct checker       *checker;
     const struct ast_parameter *list, *array;
 };
+
+/* Returns whether @p p may be used in the length of @p array: alone only if it may be an integer.
+ */
+static bool check_entry_may_be_length(const struct checker *checker, const struct ast_parameter *p,
+                                      const struct ast_parameter *array)
+{
+    return p->passing == PASS_VALUE && (!text_equal(array->length.text, p->name.text) ||
+                                        check_may_be_integer(checker, p->type, p->stars));
+}
 
 static void check_entry_length_word(struct text word, void *arg)
 {
     const struct check_length_context *check = arg;
 
     for (const struct ast_parameter *p = check->list; p; p = p->next)
-        if (text_equal(p->name.text, word) && p->passing != PASS_VALUE)
+        if (text_equal(p->name.text, word) &&
+            !check_entry_may_be_length(check->checker, p, check->array))
             diagnostic_error_name(check->array->name,
                                   "`%.*s' is not an integer: it cannot be the length of `%.*s'",
                                   TEXT_ARGS(word), TEXT_ARGS(check->array->name.text));
@@ -69,7 +80,7 @@ static void check_entry_length_word(struct text word, void *arg)
 static void check_entry_array(const struct checker *checker, const struct ast_parameter *list,
                               struct ast_parameter *parameter)
 {
-    struct check_length_context check = {list, parameter};
+    struct check_length_context check = {checker, list, parameter};
 
     if (parameter->stars || check_type_is(parameter->type, "string")) {
         diagnostic_error_name(parameter->name,
@@ -79,7 +90,7 @@ static void check_entry_array(const struct checker *checker, const struct ast_pa
                               TEXT_ARGS(parameter->name.text));
         diagnostic_hint("add a parameter for the length: `int n, %s %.*s[n]'",
                         check_type_spelling_of(parameter->type), TEXT_ARGS(parameter->name.text));
-    } else {
+    } else if (!check_reject_class(checker, parameter->type, parameter->name)) {
         check_entry_packed(checker, parameter);
         ident_for_each(parameter->length, check_entry_length_word, &check);
     }
@@ -89,7 +100,7 @@ static void check_entry_value(const struct checker *checker, struct ast_paramete
 {
     parameter->message = check_message_of(checker, parameter->type);
     if (check_type_is(parameter->type, "string") && !parameter->stars) {
-        parameter->passing = PASS_STRING; /* `const string` */
+        parameter->passing = PASS_STRING;
         return;
     }
     if (parameter->message && parameter->stars == 1)
@@ -102,8 +113,15 @@ static void check_entry_value(const struct checker *checker, struct ast_paramete
         check_entry_reject_pointer(checker, parameter);
     else if (check_type_is(parameter->type, "void"))
         diagnostic_error_name(parameter->name, "a parameter cannot be void");
-    else
+    else if (!check_reject_class(checker, parameter->type, parameter->name))
         check_entry_packed(checker, parameter);
+}
+
+/* Arguments are copied, so a `const` of theirs has no meaning for the caller. */
+static void check_entry_drop_const(struct ast_parameter *parameter)
+{
+    if (check_type_is_const(parameter->type))
+        parameter->type.text = text_of(check_type_spelling_of(parameter->type));
 }
 
 static void check_entry_parameter(struct checker *checker, const struct ast_parameter *list,
@@ -120,6 +138,7 @@ static void check_entry_parameter(struct checker *checker, const struct ast_para
     if (!check_type_names(checker, parameter->type, parameter->stars))
         return;
     parameter->assumed = checker->tree->assumed_types != assumed;
+    check_entry_drop_const(parameter);
     if (parameter->nocopy && parameter->passing != PASS_ARRAY)
         diagnostic_error_name(parameter->name, "`%s' applies only to arrays",
                               parameter->post ? "nocopypost" : "nocopy");
@@ -185,7 +204,8 @@ bool check_same_parameters(const struct ast_parameter *a, const struct ast_param
 }
 
 /* Accepts no parameters, or `int argc, char **argv` in one of its spellings. */
-static void check_entry_main_parameters(struct ast_class *class, struct ast_entry *entry)
+static void check_entry_main_parameters(const struct checker *checker, struct ast_class *class,
+                                        struct ast_entry     *entry)
 {
     struct ast_parameter *argc = entry->parameters;
     struct ast_parameter *argv = argc ? argc->next : NULL;
@@ -198,6 +218,10 @@ static void check_entry_main_parameters(struct ast_class *class, struct ast_entr
         argv->name.text.length) {
         argv->passing = PASS_VALUE;
         argv->stars   = 2;
+        check_entry_drop_const(argc);
+        check_variable_name(checker, argc->name);
+        check_variable_name(checker, argv->name);
+        check_entry_duplicate(argc, argv);
         return;
     }
     diagnostic_error_name(
@@ -499,7 +523,7 @@ void check_entry(struct checker *checker, struct ast_class *class, struct ast_en
     }
     check_entry_special_attributes(entry);
     if (class->kind == CLASS_MAINCHARE && entry->kind == ENTRY_CONSTRUCTOR)
-        check_entry_main_parameters(class, entry);
+        check_entry_main_parameters(checker, class, entry);
     else
         check_entry_parameters(checker, entry->parameters);
     check_entry_nocopy(entry);

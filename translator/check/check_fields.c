@@ -179,7 +179,9 @@ static void check_field_type(const struct check_field_context *view)
         diagnostic_error_name(field->name, "`%.*s' cannot be void", TEXT_ARGS(field->name.text));
     else if (check_message_of(view->checker, field->type) && !field->transient)
         diagnostic_error_name(field->name, "a message cannot be a field");
-    else if (!field->stars)
+    else if (!field->stars && check_type_is_const(field->type))
+        check_reject_const(field->name);
+    else if (!field->stars && !check_reject_class(view->checker, field->type, field->name))
         check_field_inner_struct(view);
 }
 
@@ -379,7 +381,9 @@ void check_local(struct checker *checker, struct ast_field *local)
         diagnostic_error_name(local->name, "`%.*s' cannot be void", TEXT_ARGS(local->name.text));
     } else if (check_message_of(checker, local->type)) {
         diagnostic_error_name(local->name, "a local variable of a body cannot be a message");
-    } else {
+    } else if (check_type_is_const(local->type)) {
+        check_reject_const(local->name);
+    } else if (!check_reject_class(checker, local->type, local->name)) {
         check_reject_deep(checker, local->record, local->name, "a local variable of a body");
     }
 }

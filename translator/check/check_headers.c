@@ -102,6 +102,9 @@ struct check_type_context {
     unsigned           stars;
     bool               tag; /* the next word is a tag, after `struct`, `union` or `enum` */
     bool               refused;
+    bool               extended; /* has a word of the compiler, as in `unsigned __int128` */
+    bool               named;    /* `before` is a name that is a type by itself */
+    struct text        before;   /* the last word of the type, if there is one */
 };
 
 static void check_header_note_assumed(const struct check_type_context *words, bool whole)
@@ -134,13 +137,40 @@ static void check_header_reject_unknown(struct check_type_context *words, struct
                         TEXT_ARGS(word));
 }
 
+/* Rejects a word behind another one, unless both are such as in `unsigned long`: most likely a
+ * comma or a semicolon is missing. */
+static void check_header_note_word(struct check_type_context *words, struct text word, bool tag)
+{
+    static const char *const combined[] = {"char",    "short",    "int",  "long",     "float",
+                                           "double",  "signed",   "bool", "unsigned", "_Bool",
+                                           "complex", "_Complex", NULL};
+    static const char *const skipped[]  = {"const",  "volatile", "restrict",
+                                           "inline", "_Atomic",  NULL};
+    bool                     named      = tag || text_index_in(word, combined) < 0;
+    struct text              before     = words->before;
+
+    if (!tag && text_index_in(word, skipped) >= 0)
+        return;
+    words->extended |= text_starts_with(word, "__");
+    if (before.length && (named || words->named) && !words->extended && !words->refused) {
+        words->refused = true;
+        diagnostic_error_at(source_locate(words->type.location.source, word.at), word.length,
+                            "`%.*s' follows the type `%.*s': is a comma or a semicolon missing?",
+                            TEXT_ARGS(word), TEXT_ARGS(before));
+    }
+    words->before = word;
+    words->named  = named;
+}
+
 static void check_header_look_at_word(struct text word, void *arg)
 {
     struct check_type_context *words = arg;
     bool                       tag   = words->tag;
 
     words->tag = text_is(word, "struct") || text_is(word, "union") || text_is(word, "enum");
-    if (words->tag || (!tag && check_header_is_c_type(word)) ||
+    if (!words->tag)
+        check_header_note_word(words, word, tag);
+    if (words->refused || words->tag || (!tag && check_header_is_c_type(word)) ||
         check_header_is_declared(words->checker, word))
         return;
     words->tag = tag;
@@ -154,7 +184,7 @@ static void check_header_look_at_word(struct text word, void *arg)
 void check_external_record(struct checker *checker, const struct ast_record *record)
 {
     struct source_code        name = {.text = record->name.text, .location = record->name.location};
-    struct check_type_context words = {checker, name, 0, true, false};
+    struct check_type_context words = {.checker = checker, .type = name, .tag = true};
 
     if (!name.text.length || name.location.source != checker->tree->source)
         return;
@@ -166,7 +196,7 @@ void check_external_record(struct checker *checker, const struct ast_record *rec
 
 bool check_type_names(struct checker *checker, struct source_code type, unsigned stars)
 {
-    struct check_type_context words = {checker, type, stars, false, false};
+    struct check_type_context words = {.checker = checker, .type = type, .stars = stars};
 
     if (type.text.at && type.location.source == checker->tree->source)
         ident_for_each(type, check_header_look_at_word, &words);

@@ -28,18 +28,17 @@ struct check_name_origin {
 
 /* ---- valid names -------------------------------------------------------------------------- */
 
-static const char *const c_words[] = {"_Alignas",       "_Alignof",      "_Atomic",    "_Bool",
-                                      "_Complex",       "_Generic",      "_Imaginary", "_Noreturn",
-                                      "_Static_assert", "_Thread_local", "auto",       "bool",
-                                      "break",          "case",          "char",       "const",
-                                      "continue",       "default",       "do",         "double",
-                                      "else",           "enum",          "extern",     "false",
-                                      "float",          "for",           "goto",       "if",
-                                      "inline",         "int",           "long",       "register",
-                                      "restrict",       "return",        "short",      "signed",
-                                      "sizeof",         "static",        "struct",     "switch",
-                                      "true",           "typedef",       "union",      "unsigned",
-                                      "void",           "volatile",      "while",      NULL};
+static const char *const c_words[] = {
+    "_Alignas", "_Alignof",   "_Atomic",   "_Bool",          "_Complex",
+    "_Generic", "_Imaginary", "_Noreturn", "_Static_assert", "_Thread_local",
+    "asm",      "typeof",     "auto",      "bool",           "break",
+    "case",     "char",       "const",     "continue",       "default",
+    "do",       "double",     "else",      "enum",           "extern",
+    "false",    "float",      "for",       "goto",           "if",
+    "inline",   "int",        "long",      "register",       "restrict",
+    "return",   "short",      "signed",    "sizeof",         "static",
+    "struct",   "switch",     "true",      "typedef",        "union",
+    "unsigned", "void",       "volatile",  "while",          NULL};
 
 static bool check_name_is_c_keyword(struct text word)
 {
@@ -76,16 +75,19 @@ bool check_name(struct source_name name)
     return false;
 }
 
+bool check_reject_self(struct source_name name)
+{
+    if (text_is(name.text, "self"))
+        diagnostic_error_name(name, "`self' is reserved for the object");
+    return text_is(name.text, "self");
+}
+
 bool check_variable_name(const struct checker *checker, struct source_name name)
 {
     struct check_symbol *symbol = strmap_find(&checker->symbols, name.text);
 
-    if (!check_name(name))
+    if (!check_name(name) || check_reject_self(name))
         return false;
-    if (text_is(name.text, "self")) {
-        diagnostic_error_name(name, "`self' is reserved for the object");
-        return false;
-    }
     if (symbol && symbol->kind != SYMBOL_READONLY) {
         diagnostic_error_name(name, "`%.*s' is a %s", TEXT_ARGS(name.text),
                               check_symbol_noun(symbol));

@@ -18,7 +18,8 @@ void check_add_symbol(struct checker *checker, struct check_symbol symbol)
 
     if (!symbol.name.text.length)
         return;
-    check_name(symbol.name);
+    if (check_name(symbol.name) && symbol.kind != SYMBOL_READONLY)
+        check_reject_self(symbol.name);
     kept  = BUMP_NEW(struct check_symbol);
     *kept = symbol;
     if (checker->last)

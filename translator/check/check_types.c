@@ -54,6 +54,21 @@ bool check_same_type(struct source_code a, unsigned a_stars, struct source_code 
     return a_stars == b_stars && check_type_is(a, check_type_spelling_of(b));
 }
 
+static void check_type_note_const(struct text word, void *arg)
+{
+    bool *found = arg;
+
+    *found |= text_is(word, "const");
+}
+
+bool check_type_is_const(struct source_code type)
+{
+    bool found = false;
+
+    ident_for_each(type, check_type_note_const, &found);
+    return found;
+}
+
 struct check_type_last_word {
     struct text word;
     unsigned    others;
@@ -121,6 +136,27 @@ const struct ast_message *check_message_of(const struct checker *checker, struct
     struct check_symbol *symbol = check_find_symbol(checker, check_type_name(type), SYMBOL_MESSAGE);
 
     return symbol ? symbol->is.message : NULL;
+}
+
+bool check_reject_class(const struct checker *checker, struct source_code type,
+                        struct source_name name)
+{
+    const struct check_symbol *class =
+        check_find_symbol(checker, check_type_name(type), SYMBOL_CLASS);
+
+    if (!class)
+        return false;
+    diagnostic_error_name(name, "`%.*s' is a class: its objects cannot be copied",
+                          TEXT_ARGS(class->name.text));
+    diagnostic_hint("use a reference: `%.*s_proxy %.*s'", TEXT_ARGS(class->name.text),
+                    TEXT_ARGS(name.text));
+    return true;
+}
+
+void check_reject_const(struct source_name name)
+{
+    diagnostic_error_name(name, "`%.*s' cannot be const: the generated code assigns it",
+                          TEXT_ARGS(name.text));
 }
 
 /* The inner structs have been checked before: they are declared first. */

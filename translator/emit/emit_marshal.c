@@ -266,7 +266,7 @@ static void emit_marshal_bytes_function(struct writer *to, const char *stem, con
             emit_length_call(to, stem, entry, p, "");
             writer_put(to, ", sizeof *%.*s,\n                           SKUA_ALIGNOF(",
                        NAME_ARGS(p));
-            emit_bare_type(to, emit_without_const(p->type), p->stars);
+            emit_bare_type(to, p->type, p->stars);
             writer_put(to, "), \"%s\", \"%.*s\");\n", title, NAME_ARGS(p));
         }
     }
@@ -440,7 +440,7 @@ static void emit_marshal_open_variable(struct writer *to, const char *stem, cons
                        "skua_view.%.*s") "skuac_found(skua_data, skua_bytes,\n"
                                          "        skuac_align(&skua_end, SKUA_ALIGNOF(",
                    NAME_ARGS(p), NAME_ARGS(p));
-        emit_bare_type(to, emit_without_const(p->type), p->stars);
+        emit_bare_type(to, p->type, p->stars);
         writer_put(to, ")), ");
         emit_length_call(to, stem, entry, p, "skua_view.");
         writer_put(to, ", sizeof *skua_view.%.*s, \"%s\");\n", NAME_ARGS(p), title);
@@ -559,7 +559,7 @@ static void emit_marshal_type_checks(struct writer *to, const char *title,
     for (const struct ast_parameter *p = entry->parameters; p; p = p->next)
         if (p->assumed && p->passing != PASS_PACKED && p->passing != PASS_MESSAGE) {
             writer_put(to, "SKUAC_BYTEWISE(");
-            emit_bare_type(to, emit_without_const(p->type), p->stars);
+            emit_bare_type(to, p->type, p->stars);
             writer_put(to, ", \"%s\", \"%.*s\");\n\n", title, NAME_ARGS(p));
         }
 }

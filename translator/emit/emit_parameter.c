@@ -23,19 +23,10 @@ void emit_bare_type(struct writer *to, struct source_code type, unsigned stars)
         writer_put(to, "*");
 }
 
-struct source_code emit_without_const(struct source_code type)
-{
-    if (text_starts_with(type.text, "const ") || text_starts_with(type.text, "const\t")) {
-        type.text.at += 6;
-        type.text.length -= 6;
-    }
-    return type;
-}
-
 void emit_array_type(struct writer *to, const struct ast_parameter *p)
 {
     writer_put(to, "const ");
-    emit_type(to, emit_without_const(p->type), p->stars);
+    emit_type(to, p->type, p->stars);
     writer_put(to, "*");
 }
 
@@ -128,7 +119,7 @@ void emit_post_head(struct writer *to, const struct ast_class *class, const stru
             emit_parameter(to, p);
         } else if (p->post) {
             writer_put(to, ", ");
-            emit_type(to, emit_without_const(p->type), p->stars);
+            emit_type(to, p->type, p->stars);
             writer_put(to, "**%.*s", NAME_ARGS(p));
         }
     }

@@ -137,9 +137,6 @@ void emit_bare_type(struct writer *to, struct source_code type, unsigned stars);
 /** Emits the declaration of a parameter. */
 void emit_parameter(struct writer *to, const struct ast_parameter *parameter);
 
-/** Returns a type without its leading `const`, which emit_array_type() adds. */
-struct source_code emit_without_const(struct source_code type);
-
 /** Emits the type of an array argument: `const double *` for `double x[n]`. */
 void emit_array_type(struct writer *to, const struct ast_parameter *array);
 

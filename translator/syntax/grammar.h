@@ -22,6 +22,9 @@ struct ast_field *parse_field(struct parser *parser, bool local);
  *  of a state may be `transient`. */
 struct ast_field *parse_fields(struct parser *parser, const char *open, bool state);
 
+/** Parses the value of @p field, behind "=". */
+bool parse_field_value(struct parser *parser, struct ast_field *field);
+
 /** Parses a parameter list in parentheses.  With @p names a parameter may be a name alone. */
 bool parse_parameters(struct parser *parser, struct ast_parameter **parameters, bool names);
 

@@ -89,6 +89,15 @@ static bool parse_decl_reject_local_array(struct parser *parser)
     return false;
 }
 
+bool parse_field_value(struct parser *parser, struct ast_field *field)
+{
+    if (!c_code_expression(parser, C_CODE_STOP_COMMA | C_CODE_STOP_SEMICOLON, &field->value))
+        return false;
+    if (!field->value.text.at)
+        parser_error(parser, "expected a value after `=', found %s", parser_describe_next(parser));
+    return field->value.text.at != NULL;
+}
+
 /* Parses what follows the name: { "[" [ code ] "]" } [ "=" code ]. */
 static bool parse_decl_declarator(struct parser *parser, struct ast_field *field, bool local)
 {
@@ -96,15 +105,7 @@ static bool parse_decl_declarator(struct parser *parser, struct ast_field *field
         return parse_decl_reject_local_array(parser);
     if (!parse_decl_dimensions(parser, &field->dimensions))
         return false;
-    if (!parser_accept_punctuator(parser, '='))
-        return true;
-    if (!c_code_expression(parser, C_CODE_STOP_COMMA | C_CODE_STOP_SEMICOLON, &field->value))
-        return false;
-    if (!field->value.text.at)
-        return parser_error(parser, "expected a value after `=', found %s",
-                            parser_describe_next(parser)),
-               false;
-    return true;
+    return !parser_accept_punctuator(parser, '=') || parse_field_value(parser, field);
 }
 
 /* Parses { "," declarator } ";" of the type of @p first. */

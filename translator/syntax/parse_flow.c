@@ -247,9 +247,10 @@ static bool parse_flow_for_variable(struct parser *parser, struct ast_statement 
         c_code_skip_to_closer(parser, ')');
         return false;
     }
-    if (!c_code_expression(parser, C_CODE_STOP_COMMA | C_CODE_STOP_SEMICOLON,
-                           &statement->local->value))
+    if (!parse_field_value(parser, statement->local)) {
+        c_code_skip_to_closer(parser, ')');
         return false;
+    }
     if (parser_at_punctuator(parser, ',')) {
         if (parser_error(parser, "a `for' can declare only one variable"))
             diagnostic_hint("declare the others before it");
