@@ -435,7 +435,7 @@ bool ski_interconnect_is_file(const char *setting)
 
 bool ski_interconnect_read(struct ski_interconnect *made, const char *path, char *error)
 {
-    int         fd = open(path, O_RDONLY | O_CLOEXEC);
+    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK); /* which does not wait for a FIFO */
     struct stat about;
     bool        ok = false;
 

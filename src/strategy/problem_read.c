@@ -25,7 +25,7 @@ struct reader {
     const char         *at, *begin, *end;
     char               *error;
     struct ski_problem *problem;
-    size_t              pe_room, object_room, edge_room, hop_room, hop_count;
+    size_t              pe_room, object_room, edge_room, hop_room, hop_count, hop_rows;
 };
 
 /* ---- tokens -------------------------------------------------------------------------------- */
@@ -307,7 +307,7 @@ static bool reader_object_field(struct reader *r, int field, void *to)
             return reader_fail(r, "\"pes\" has to come before \"objects\"");
         return reader_int(r, "pe", r->problem->problem.pes - 1, &object->pe);
     case 1: return reader_amount(r, "load", &object->load);
-    case 2: return reader_count(r, "bytes", UINT64_MAX, &object->bytes);
+    case 2: return reader_count(r, "bytes", UINT64_MAX >> 20, &object->bytes);
     case 3: return reader_movable(r, object);
     default: return reader_position(r, object);
     }
@@ -361,9 +361,18 @@ static bool reader_hop(struct reader *r)
     return true;
 }
 
+/* All rows have the length of the first one. */
 static bool reader_hop_row(struct reader *r)
 {
-    return reader_list(r, reader_hop);
+    size_t before = r->hop_count, length;
+
+    if (!reader_list(r, reader_hop))
+        return false;
+    length = r->hop_count - before;
+    r->hop_rows++;
+    return length * r->hop_rows == r->hop_count ||
+           reader_fail(r, "row %zu of \"hops\" has %zu numbers, the first one %zu", r->hop_rows,
+                       length, before / (r->hop_rows - 1));
 }
 
 static bool reader_format(struct reader *r)
@@ -436,9 +445,10 @@ static bool reader_finish(struct reader *r)
     p->pe     = r->problem->pe;
     p->object = r->problem->object;
     p->edge   = r->problem->edge;
-    if (r->hop_count && r->hop_count != (size_t)p->hosts * (size_t)p->hosts)
-        return reader_fail(r, "\"hops\" has %zu numbers, but there are %d hosts", r->hop_count,
-                           p->hosts);
+    if (r->hop_count &&
+        (r->hop_rows != (size_t)p->hosts || r->hop_count != (size_t)p->hosts * (size_t)p->hosts))
+        return reader_fail(r, "\"hops\" has %zu rows of %zu numbers, but there are %d hosts",
+                           r->hop_rows, r->hop_count / r->hop_rows, p->hosts);
     if (r->hop_count) {
         p->hops     = reader_hops_of;
         p->hops_arg = r->problem;

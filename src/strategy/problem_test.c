@@ -111,7 +111,11 @@ static const struct problem_test_error {
     {HEAD OBJECTS ", \"edges\": [[0, 2, 1, 1]]}", "\"to\" has to be a whole number from 0 to 1"},
     {HEAD OBJECTS ", \"edges\": [[1, 0, 1, 1], [0, 1, 1, 1]]}", "edges have to be sorted"},
     {HEAD OBJECTS ", \"edges\": [[0, 0, 1, 1]]}", "from object 0 to itself"},
-    {HEAD OBJECTS ", \"hosts\": 2, \"hops\": [[0, 1], [1]]}", "\"hops\" has 3 numbers"},
+    {HEAD OBJECTS ", \"hosts\": 2, \"hops\": [[0, 1], [1]]}", "row 2 of \"hops\" has 1 numbers"},
+    {HEAD OBJECTS ", \"hosts\": 2, \"hops\": [[0], [1], [1], [0]]}",
+     "\"hops\" has 4 rows of 1 numbers, but there are 2 hosts"},
+    {HEAD "\"objects\": [{\"pe\": 0, \"load\": 1, \"bytes\": 9223372036854775808}]}",
+     "\"bytes\" has to be a whole number from 0 to 17592186044415"},
     {HEAD OBJECTS "} x", NULL},
     {HEAD OBJECTS ", \"seed\": 18446744073709551615}", NULL},
 };
