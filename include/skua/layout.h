@@ -53,7 +53,8 @@ typedef struct {
 
 /** The repetitions of a strided layout: a block is repeated count[0] times at distances of
  *  stride[0] bytes, all of that count[1] times at distances of stride[1], and so on. Strides may be
- *  negative. With levels 0 the layout is one block. */
+ *  negative. With levels 0 the layout is one block. Where it is written, levels must not overlap or
+ *  interleave: each stride must lead past all that the levels of smaller strides span. */
 typedef struct {
     int       levels; /* 0 to SKUA_LAYOUT_LEVELS */
     size_t    count[SKUA_LAYOUT_LEVELS];
@@ -72,8 +73,8 @@ typedef struct {
     const skua_block *block;
 } skua_blocks;
 
-/** A layout of data. For remote memory the base is the global address of the call, and `at` is not
- *  used. */
+/** A layout of data. For remote memory the base is the global address of the call, which is in the
+ *  region even if no block begins there, and `at` is not used. */
 typedef struct {
     skua_layout_kind kind;
     void            *at; /* the base */

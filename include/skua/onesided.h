@@ -19,9 +19,9 @@
  *
  *   SKUA_ERR_REGION   no such region, or freed
  *   SKUA_ERR_RANGE    outside the region, or a PE that has no piece of it
- *   SKUA_ERR_INVAL    an invalid layout, a strided one that overlaps itself where it is written,
- *                     two layouts of different sizes, or an operator that does not apply to the
- *                     type
+ *   SKUA_ERR_INVAL    an invalid layout, a strided one whose levels overlap or interleave where it
+ *                     is written, two layouts of different sizes, or an operator that does not
+ *                     apply to the type
  *   SKUA_ERR_ALIGN    an address or size that is not aligned to the type
  *   SKUA_ERR_UNSUPPORTED  parameters of a newer version than the library
  *   SKUA_ERR_SYSTEM   memory of another process that no longer exists

@@ -26,8 +26,11 @@ static SKI_COLD struct skua_msg *msg_try_new(struct ski_pe *self, size_t bytes, 
 
 struct skua_msg *ski_msg_new_slow(struct ski_pe *self, size_t bytes, size_t extra)
 {
-    struct skua_msg *msg = msg_try_new(self, bytes, extra);
+    struct skua_msg *msg;
 
+    if (bytes >= PTRDIFF_MAX)
+        ski_misuse("a message of %zu bytes is larger than any memory", bytes);
+    msg = msg_try_new(self, bytes, extra);
     if (!msg)
         ski_fatal("no memory for a message of %zu bytes: the arena is full; raise SKUA_ARENA_SIZE",
                   bytes);

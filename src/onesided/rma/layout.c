@@ -111,7 +111,7 @@ static skua_status layout_strided_extent(const struct layout_subject *subject, b
         if (!layout_add_level(extent, s->count[i], s->stride[i]))
             return layout_too_large(subject);
     if (written && layout_overlaps(layout->bytes, s))
-        return layout_invalid(subject, "overlaps itself where it is written");
+        return layout_invalid(subject, "is written and has levels that overlap or interleave");
     return SKUA_OK;
 }
 
