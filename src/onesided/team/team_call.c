@@ -216,7 +216,8 @@ static size_t team_msg_bytes(skua_msg *msg, size_t expected)
     struct ski_team_address lent;
 
     switch (ski_team_head_of(msg)->packet) {
-    case SKI_PACKET_ADDRESS: memcpy(&lent, ski_team_data(msg), sizeof lent); return lent.bytes;
+    case SKI_PACKET_ADDRESS:
+    case SKI_PACKET_OFFER: memcpy(&lent, ski_team_data(msg), sizeof lent); return lent.bytes;
     case SKI_PACKET_STORED: return expected; /* the sender has compared them */
     default: return ski_team_data_bytes(msg);
     }
