@@ -18,10 +18,10 @@ fi
 commands=$build/compile_commands.json
 [ -f "$commands" ] || cmake -B "$build" -DCMAKE_EXPORT_COMPILE_COMMANDS=ON >/dev/null
 
-# One line for each file: its options, without the compiler, optimization, output and debug
-# information.  Strings in definitions are quoted for JSON and for the shell: \\\" becomes \".
+# One line for each file: its options, without the compiler, optimization (-mmemcpy-strategy, which
+# only gcc has, is one), output and debug information.  Strings in definitions are quoted for JSON and for the shell: \\\" becomes \".
 sed -nE 's/^ *"command": "(.*)",?$/\1/p' "$commands" | grep -v '\.f90 ' |
-  sed -E 's/^([^ ]*ccache )?[^ ]+ //; s/ -o [^ ]+/ /; s/ -(O[0-9s]|g[0-9]?)( |$)/ /g; s/ -(O[0-9s]|g[0-9]?)( |$)/ /g
+  sed -E 's/^([^ ]*ccache )?[^ ]+ //; s/ -o [^ ]+/ /; s/ -mmemcpy-strategy=[^ ]+//; s/ -(O[0-9s]|g[0-9]?)( |$)/ /g; s/ -(O[0-9s]|g[0-9]?)( |$)/ /g
           s/\\\\\\"/\\"/g' | sort -u >"$build/clang_commands"
 echo "clang checks $(wc -l <"$build/clang_commands") files"
 folder=$PWD
