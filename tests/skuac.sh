@@ -116,6 +116,9 @@ run "$skuac"
 ok "no file" has "$code $err" '^2 skuac: no input file'
 run "$skuac" --frobnicate jacobi.ci
 ok "an unknown option" test "$code" = 2
+mkdir "$work/other" && cp jacobi.ci "$work/other"
+run "$skuac" -o "$work/other" jacobi.ci "$work/other/jacobi.ci"
+ok "two files of one name" has "$code $err" '^2 skuac: jacobi.ci and .*/jacobi.ci generate the same files'
 run "$skuac" --tree --deps jacobi.ci
 ok "two tasks" has "$code $err" '^2 .*at a time'
 run "$skuac" --in-place jacobi.ci

@@ -3,7 +3,11 @@
  */
 #include "base/interconnect.h"
 
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include "tests/tap.h"
 
@@ -191,6 +195,7 @@ static void test_interconnect_refused(void)
         {"Torus=2x2\nNodeName=a Coordinates=0,-1\n", "conf:2: Coordinates=0,-1"},
         {"SwitchName=s Nodes=n[0-9999999]\n", "conf:1: there are more than 1048576 nodes"},
     };
+    char folder[] = "/tmp/interconnect_testXXXXXX", fifo[64];
 
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)
         OK(!interconnect_test_parse(bad[i][0]) && strstr(test_error, bad[i][1]), "%s", test_error);
@@ -199,6 +204,11 @@ static void test_interconnect_refused(void)
            strstr(test_error, "/does/not/exist: No such file"),
        "%s", test_error);
     OK(!ski_interconnect_read(&test_of, "/", test_error), "%s", test_error);
+    OK(mkdtemp(folder) && snprintf(fifo, sizeof fifo, "%s/fifo", folder) > 0 &&
+           mkfifo(fifo, 0600) == 0 && !ski_interconnect_read(&test_of, fifo, test_error),
+       "a FIFO is not waited for: %s", test_error);
+    unlink(fifo);
+    rmdir(folder);
 }
 
 int main(void)
