@@ -19,7 +19,8 @@ commands=$build/compile_commands.json
 [ -f "$commands" ] || cmake -B "$build" -DCMAKE_EXPORT_COMPILE_COMMANDS=ON >/dev/null
 
 # One line for each file: its options, without the compiler, optimization (-mmemcpy-strategy, which
-# only gcc has, is one), output and debug information.  Strings in definitions are quoted for JSON and for the shell: \\\" becomes \".
+# only gcc has, is one), output and debug information.  Strings in definitions are quoted for JSON
+# and for the shell: \\\" becomes \".
 sed -nE 's/^ *"command": "(.*)",?$/\1/p' "$commands" | grep -v '\.f90 ' |
   sed -E 's/^([^ ]*ccache )?[^ ]+ //; s/ -o [^ ]+/ /; s/ -mmemcpy-strategy=[^ ]+//; s/ -(O[0-9s]|g[0-9]?)( |$)/ /g; s/ -(O[0-9s]|g[0-9]?)( |$)/ /g
           s/\\\\\\"/\\"/g' | sort -u >"$build/clang_commands"

@@ -299,6 +299,11 @@ static void call_reduce(void)
     skua_reduce(0, SKUA_SUM, SKUA_DOUBLE, &x, 1, skua_done_nothing());
 }
 
+static void msg_immense(void)
+{
+    skua_msg_alloc((size_t)-1);
+}
+
 static char team_memory[64];
 
 static void team_none(void)
@@ -1449,6 +1454,7 @@ static const struct {
     {"bad-reduction", bad_reduction, NULL},
     {"different-reduction", different_reduction, bad_reduction},
     {"barrier-or-reduce", call_reduce, call_barrier},
+    {"msg-immense", msg_immense, NULL},
     {"team-none", team_none, NULL},
     {"team-root", team_root, NULL},
     {"team-overlap", team_overlap, NULL},

@@ -4,6 +4,8 @@
 
 #include <string.h>
 
+#include "support/source.h"
+
 /* Writes a path quoted for make. */
 static void deps_put_path(FILE *to, const char *path)
 {
@@ -18,13 +20,11 @@ static void deps_put_path(FILE *to, const char *path)
 
 void deps_print(FILE *to, const char *path, const char *directory, const struct import *imports)
 {
-    const char *slash = strrchr(path, '/');
-
     if (strcmp(directory, ".")) {
         deps_put_path(to, directory);
         fputc('/', to);
     }
-    deps_put_path(to, slash ? slash + 1 : path);
+    deps_put_path(to, source_base_name(path));
     fputs(".c: ", to);
     deps_put_path(to, path);
     for (; imports; imports = imports->next) {

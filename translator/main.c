@@ -86,25 +86,21 @@ static int skuac_run(const struct cmdline *options, const char *path)
     return skuac_translate(options, source);
 }
 
-static const char *skuac_base_name(const char *path)
-{
-    const char *slash = strrchr(path, '/');
-
-    return slash ? slash + 1 : path;
-}
-
 /* Returns whether each file generates files of its own, which have its base name. */
 static bool skuac_files_differ(const struct cmdline *options)
 {
     for (char **a = options->files; *a; a++)
-        for (char **b = options->files; b != a; b++)
-            if (strcmp(*a, *b) != 0 && strcmp(skuac_base_name(*a), skuac_base_name(*b)) == 0) {
-                fprintf(stderr,
-                        "skuac: %s and %s generate the same files, %s.h and %s.c; translate them "
-                        "to different directories (--help)\n",
-                        *b, *a, skuac_base_name(*a), skuac_base_name(*a));
-                return false;
-            }
+        for (char **b = options->files; b != a; b++) {
+            const char *name = source_base_name(*a);
+
+            if (strcmp(*a, *b) == 0 || strcmp(name, source_base_name(*b)) != 0)
+                continue;
+            fprintf(stderr,
+                    "skuac: %s and %s generate the same files, %s.h and %s.c; translate them to "
+                    "different directories (--help)\n",
+                    *b, *a, name, name);
+            return false;
+        }
     return true;
 }
 

@@ -100,7 +100,7 @@ static void check_entry_value(const struct checker *checker, struct ast_paramete
 {
     parameter->message = check_message_of(checker, parameter->type);
     if (check_type_is(parameter->type, "string") && !parameter->stars) {
-        parameter->passing = PASS_STRING;
+        parameter->passing = PASS_STRING; /* `const string` */
         return;
     }
     if (parameter->message && parameter->stars == 1)

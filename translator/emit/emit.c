@@ -16,13 +16,6 @@
 #include "support/bump.h"
 #include "support/source.h"
 
-static const char *emit_base_name(const char *path)
-{
-    const char *slash = strrchr(path, '/');
-
-    return slash ? slash + 1 : path;
-}
-
 /* Returns the name of a file as a prefix of identifiers: `jacobi_ci` for `jacobi.ci`. */
 static const char *emit_file_stem(const char *name)
 {
@@ -41,7 +34,7 @@ static void emit_extern(struct writer *to, const struct ast_tree *tree, const st
 {
     for (const struct ast_module *module = tree->modules; module; module = module->next)
         if (module->imported && text_equal(module->name.text, item->is.module.text))
-            writer_put(to, "#include \"%s.h\"\n", emit_base_name(module->location.source->path));
+            writer_put(to, "#include \"%s.h\"\n", source_base_name(module->location.source->path));
 }
 
 /* Emits types that depend on no others. */
@@ -261,7 +254,7 @@ static void emit_finish(struct writer *text, const char *name)
 
 void emit_to_memory(const struct ast_tree *tree, struct writer *header, struct writer *source)
 {
-    const char       *name   = emit_base_name(tree->source->path);
+    const char       *name   = source_base_name(tree->source->path);
     bool              linked = false;
     struct emit_lines lines  = {.tree = tree, .stem = emit_file_stem(name)};
     struct writer     rest   = {NULL, 0, 0};
@@ -296,7 +289,7 @@ void emit_to_memory(const struct ast_tree *tree, struct writer *header, struct w
 
 bool emit_save(const struct ast_tree *tree, const char *directory)
 {
-    const char   *name = emit_base_name(tree->source->path);
+    const char   *name = source_base_name(tree->source->path);
     struct writer header, source;
     bool          good;
 

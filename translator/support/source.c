@@ -70,6 +70,13 @@ static char *source_read_all(int fd, size_t *length)
     return bytes;
 }
 
+const char *source_base_name(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+
+    return slash ? slash + 1 : path;
+}
+
 struct source *source_read(const char *path)
 {
     int            fd = open(path, O_RDONLY | O_CLOEXEC);

@@ -31,6 +31,9 @@ struct source_code {
     struct source_location location;
 };
 
+/** Returns the name of the file @p path without its folder. */
+const char *source_base_name(const char *path);
+
 /** Reads the file @p path.  Returns NULL and sets errno on failure. */
 struct source *source_read(const char *path);
 

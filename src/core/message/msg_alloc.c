@@ -10,6 +10,8 @@
 #include "core/message/ownership.h"
 #include "core/pe/pe.h"
 
+#define MSG_TOO_LARGE "a message of %zu bytes is larger than any memory"
+
 /* ---- allocation ---------------------------------------------------------- */
 
 /* Returns memory for @p bytes of data and @p extra bytes after it, or NULL. */
@@ -20,7 +22,7 @@ static SKI_COLD struct skua_msg *msg_try_new(struct ski_pe *self, size_t bytes, 
     if (bytes < PTRDIFF_MAX)
         msg = ski_pool_alloc(&self->pool, sizeof *msg + bytes + extra);
     else
-        ski_error_fail(SKUA_ERR_NOMEM, "a message of %zu bytes is larger than any memory", bytes);
+        ski_error_fail(SKUA_ERR_NOMEM, MSG_TOO_LARGE, bytes);
     return msg ? ski_msg_init(msg, bytes) : NULL;
 }
 
@@ -29,7 +31,7 @@ struct skua_msg *ski_msg_new_slow(struct ski_pe *self, size_t bytes, size_t extr
     struct skua_msg *msg;
 
     if (bytes >= PTRDIFF_MAX)
-        ski_misuse("a message of %zu bytes is larger than any memory", bytes);
+        ski_misuse(MSG_TOO_LARGE, bytes);
     msg = msg_try_new(self, bytes, extra);
     if (!msg)
         ski_fatal("no memory for a message of %zu bytes: the arena is full; raise SKUA_ARENA_SIZE",

@@ -495,6 +495,29 @@ static void schedule_test_barrier(void)
     OK(right, "barrier, in log2(n) rounds");
 }
 
+/* Blocks of no bytes, of so many members that Bruck's algorithm is used for small ones. */
+static void schedule_test_nothing(void)
+{
+    struct ski_blocks nothing = {.bytes = 0};
+    struct ski_plan   plan    = {.large = false};
+    int               sends = 0, size = SCHEDULE_TEST_SIZES;
+    bool              right;
+
+    schedule_test_begin(size, &plan);
+    for (int i = 0; i < size; i++) {
+        struct schedule_test_member *m = &schedule_test_team[i];
+
+        schedule_test_buffers(m, 0, 0);
+        ski_schedule_alltoall(&m->s, &m->plan, &nothing, &nothing);
+        sends += schedule_test_sends(&m->s);
+        for (uint32_t k = 0; k < m->s.steps; k++)
+            sends += m->s.step[k].repeat > 0;
+    }
+    right = schedule_test_run() && schedule_test_right && sends == 0;
+    schedule_test_free();
+    OK(right, "an all-to-all of nothing sends and copies nothing");
+}
+
 /* ---- several hosts ----------------------------------------------------------------------- */
 
 enum schedule_test_layout { LAYOUT_BLOCKS, LAYOUT_CYCLIC, LAYOUT_RANDOM, LAYOUTS };
@@ -647,6 +670,7 @@ int main(void)
     schedule_test_all(true, TEST_ALLREDUCE, "allreduce");
     schedule_test_all(true, TEST_SCAN, "scan");
     schedule_test_all(true, TEST_EXSCAN, "exscan");
+    schedule_test_nothing();
     schedule_test_hosts_barriers();
     schedule_test_on_hosts(false, TEST_BROADCAST, "broadcast");
     schedule_test_on_hosts(false, TEST_GATHER, "gather");

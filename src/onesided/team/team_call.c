@@ -226,8 +226,8 @@ static size_t team_msg_bytes(skua_msg *msg, size_t expected)
 SKI_COLD _Noreturn void ski_team_size_mismatch(const struct ski_team_call *call, skua_msg *msg,
                                                size_t expected)
 {
-    char text[SKI_DESCRIBE_STR], team[SKI_TEAM_STR], mine[24] = "none of that size",
-                                                     passed[48] = "";
+    char text[SKI_DESCRIBE_STR], team[SKI_TEAM_STR], passed[48] = "";
+    char mine[24] = "none of that size";
 
     if (expected != SKI_TEAM_NOTHING)
         snprintf(mine, sizeof mine, "%zu", expected);

@@ -133,9 +133,9 @@ void cpu_rates_print(const struct cpu_rates *rates, FILE *to)
     else
         fprintf(to,
                 "Before %zu of %zu runs a CPU worked at less than %.1f of the best rate (at %.2f): "
-                "other "
-                "programs or\nvirtual machines disturb this host, so ratios vary; more rounds "
-                "(--rounds) or a quiet hour help.\n",
+                "other programs or\n"
+                "virtual machines disturb this host, so ratios vary; more rounds (--rounds) or a "
+                "quiet hour help.\n",
                 low, rates->samples, CPU_RATES_EVEN, least);
 }
 
