@@ -2,7 +2,8 @@
 /*
  * scaling.c - the kernels of bench_scaling.h with Skua, on any number of PEs.
  *
- *   pairs, alltoall, manytoone   messages of 8 bytes in bursts that are acknowledged
+ *   pairs, manytoone             messages of 8 bytes in bursts that are acknowledged
+ *   alltoall                     a PE goes on when it has received as many bursts as it has sent
  *   barrier, sync, allreduce, broadcast   one after the other
  *   alloc, remotefree            messages that the PE frees itself, or that the next PE frees
  *   put, get, atomic, acc        -one: all PEs on the memory of PE 0; -spread: each on the memory
@@ -39,8 +40,10 @@ static skua_pe_data state_key;
 
 /* The state of a PE. */
 struct scaling_state {
-    int             bursts; /* number of unacknowledged bursts */
-    long            most;   /* largest number of bursts that a wait allows */
+    int             bursts;  /* number of unacknowledged bursts */
+    long            most;    /* largest number of bursts that a wait allows */
+    long            missing; /* number of bursts that this PE waits for */
+    long            due[SCALING_PES], come[SCALING_PES]; /* bursts of each PE to this one */
     skua_counter    received;
     int64_t         broadcasts;
     skua_region     region;
@@ -76,25 +79,43 @@ static void wait_for_bursts(struct scaling_state *s, long most)
         skua_run_until(bursts_are_done, s);
 }
 
-/* Sends a burst, of which the receiver acknowledges the last message if @p acked. */
+/* What the receiver of a message does. */
+enum { NOTHING, ACKNOWLEDGE, COUNT };
+
+/* Sends a burst, with the last message of which the receiver does @p then. */
+static void send_messages(skua_handler handler, int to, uint64_t then)
+{
+    for (int i = 1; i <= SCALING_BURST; i++) {
+        uint64_t value = i == SCALING_BURST ? then : NOTHING;
+
+        skua_send_copy(to, handler, &value, sizeof value);
+    }
+}
+
+/* Sends a burst, which the receiver acknowledges if @p acked. */
 static void send_burst(struct scaling_state *s, skua_handler handler, int to, bool acked)
 {
-    for (uint64_t i = 1; i <= SCALING_BURST; i++) {
-        uint64_t last = acked && i == SCALING_BURST;
-
-        skua_send_copy(to, handler, &last, sizeof last);
-    }
+    send_messages(handler, to, acked ? ACKNOWLEDGE : NOTHING);
     s->bursts += acked;
+}
+
+/* Counts a burst that has arrived from @p source. */
+static void count_burst(struct scaling_state *s, int source)
+{
+    if (++s->come[source] <= s->due[source])
+        s->missing--;
 }
 
 static void on_item(skua_msg *msg)
 {
-    bool last   = *(const uint64_t *)skua_msg_data(msg);
-    int  source = skua_msg_source(msg);
+    uint64_t then   = *(const uint64_t *)skua_msg_data(msg);
+    int      source = skua_msg_source(msg);
 
     skua_msg_free(msg);
-    if (last)
+    if (then == ACKNOWLEDGE)
         skua_send_copy(source, item_done, NULL, 0);
+    else if (then == COUNT)
+        count_burst(state(), source);
 }
 
 static void on_item_done(skua_msg *msg)
@@ -125,17 +146,33 @@ static void run_pairs(long rounds)
         send_windows(to, rounds);
 }
 
-/* Each burst of a window has its own target and its own acknowledgement. */
+static bool none_is_missing(void *arg)
+{
+    return ((struct scaling_state *)arg)->missing == 0;
+}
+
+/* A burst of @p source is due. */
+static void expect_burst(struct scaling_state *s, int source)
+{
+    if (s->come[source] < ++s->due[source])
+        s->missing++;
+}
+
+/* Each burst of a window has its own target.  A window ends when the bursts to this PE in its
+ * rounds have arrived, so it needs no acknowledgement; the MPI program does the same. */
 static void run_alltoall(long rounds)
 {
-    struct scaling_state *s = state();
+    struct scaling_state *s  = state();
+    int                   me = skua_pe(), pes = skua_pes();
 
     for (long i = 0; i < rounds; i++) {
-        send_burst(s, item, scaling_other(skua_pe(), skua_pes(), i), true);
-        if ((i + 1) % SCALING_WINDOW == 0)
-            wait_for_bursts(s, 0);
+        int to = scaling_other(me, pes, i);
+
+        send_messages(item, to, COUNT);
+        expect_burst(s, (2 * me - to + 2 * pes) % pes);
+        if ((i + 1) % SCALING_WINDOW == 0 || i + 1 == rounds)
+            skua_run_until(none_is_missing, s);
     }
-    wait_for_bursts(s, 0);
 }
 
 static void run_manytoone(long rounds)
@@ -171,7 +208,7 @@ static void run_remotefree(long rounds)
         for (uint64_t k = 1; k <= SCALING_BURST; k++) {
             skua_msg *msg = skua_msg_alloc(SCALING_BLOCK);
 
-            *(uint64_t *)skua_msg_data(msg) = k == SCALING_BURST;
+            *(uint64_t *)skua_msg_data(msg) = k == SCALING_BURST ? ACKNOWLEDGE : NOTHING;
             skua_send(to, block, msg);
         }
         s->bursts++;
