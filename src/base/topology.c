@@ -259,6 +259,15 @@ int ski_topology_idle_cpus(const int *cpu, int pes, int *idle, int most)
     return n;
 }
 
+void ski_topology_idle_list(const int *cpu, int pes, char to[SKI_IO_CPUS_TEXT])
+{
+    int idle[SKI_IO_CPUS_MAX], n = ski_topology_idle_cpus(cpu, pes, idle, SKI_IO_CPUS_MAX);
+
+    snprintf(to, SKI_IO_CPUS_TEXT, "none");
+    for (int i = 0, at = 0; i < n; i++)
+        at += snprintf(to + at, SKI_IO_CPUS_TEXT - (size_t)at, i == 0 ? "%d" : ",%d", idle[i]);
+}
+
 /* Returns whether hwloc describes another machine than this one. */
 static bool topology_is_synthetic(void)
 {

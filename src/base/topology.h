@@ -71,6 +71,12 @@ bool ski_topology_cpus_shared(const int *cpu, int all, int first, int count);
  * number; 0 if fewer than two CPUs are idle for each PE. */
 int ski_topology_idle_cpus(const int *cpu, int pes, int *idle, int most);
 
+#define SKI_IO_CPUS_TEXT (SKI_IO_CPUS_MAX * 8) /* bytes of a list of them, at most */
+
+/** Writes the list of ski_topology_idle_cpus(), of SKI_IO_CPUS_MAX CPUs at most, as a value of
+ *  SKUA_IO_CPUS; "none" if it is empty. */
+void ski_topology_idle_list(const int *cpu, int pes, char to[SKI_IO_CPUS_TEXT]);
+
 /** Finds the NUMA node of each of @p count CPUs; -1 if it is not known. */
 skua_status ski_topology_numa_of(const int *cpu, int count, int *numa);
 

@@ -174,17 +174,31 @@ static void test_topology_mask(void)
     sched_setaffinity(0, sizeof before, &before);
 }
 
+/* Returns the number of @p n idle CPUs that are listed. */
+static int test_topology_listed(int n)
+{
+    return n < SKI_IO_CPUS_MAX ? n : SKI_IO_CPUS_MAX;
+}
+
 /* Threads other than those of PEs get CPUs if two are idle for each PE. */
 static void test_topology_idle(void)
 {
     cpu_set_t before;
     int       cpu[CPU_SETSIZE], idle[CPU_SETSIZE], n = 0;
+    char      list[SKI_IO_CPUS_TEXT];
 
     sched_getaffinity(0, sizeof before, &before);
     for (int i = 0; i < CPU_SETSIZE; i++)
         if (CPU_ISSET((size_t)i, &before))
             cpu[n++] = i;
     OK(ski_topology_idle_cpus(cpu, n, idle, CPU_SETSIZE) == 0, "no CPU is idle if all have a PE");
+    ski_topology_idle_list(cpu, n, list);
+    OK(strcmp(list, "none") == 0, "their list is `none'");
+    ski_topology_idle_list(cpu, 1, list);
+    OK(ski_topology_parse_list(list, idle, CPU_SETSIZE) ==
+               (n >= 3 ? test_topology_listed(n - 1) : -1) &&
+           (n < 3 || idle[0] == cpu[1]),
+       "the list of those without a PE");
     OK(ski_topology_idle_cpus(cpu, 1, idle, CPU_SETSIZE) == (n >= 3 ? n - 1 : 0) &&
            (n < 3 || idle[0] == cpu[1]),
        "those without a PE are idle, unless they are few");

@@ -10,6 +10,7 @@
 #include "onesided/rma/iov.h"
 
 #define AM_GATHER_HEADER_ROOM 1024 /* of a packet, for everything but its data and a signal's */
+#define AM_GATHER_PACKED_MAX  ((size_t)256 << 10) /* of a reply that the target packs */
 
 /* Sends what was collected; then there must be room in the pool.  Returns false if the job ends, or
  * there is no room and the caller must not wait. */
@@ -171,14 +172,22 @@ bool ski_am_gather_send_all(struct ski_am_gather *g, const skua_rma_params *para
     return true;
 }
 
-/* Returns the most data of a request: between hosts whole packets have the size that suits the
- * driver. */
-static size_t am_gather_limit(bool remote_host)
+/* Returns the size in bytes of packets between hosts: the one that suits the driver.  A target that
+ * packs the data of a get packs the next packet while one is sent, so these are short. */
+static size_t am_gather_packet_bytes(bool packed_get)
+{
+    size_t bytes = ski_net_packet_bytes();
+
+    return packed_get && bytes > AM_GATHER_PACKED_MAX ? AM_GATHER_PACKED_MAX : bytes;
+}
+
+/* Returns the most data of a request. */
+static size_t am_gather_limit(bool remote_host, bool packed_get)
 {
     size_t bytes = remote_host ? ski_config.packet_size_net : ski_config.packet_size;
 
     if (remote_host && !bytes)
-        bytes = ski_net_packet_bytes() - AM_GATHER_HEADER_ROOM;
+        bytes = am_gather_packet_bytes(packed_get) - AM_GATHER_HEADER_ROOM;
     if (bytes > SKI_AM_DATA_MAX)
         bytes = SKI_AM_DATA_MAX;
     return (bytes < 1024 ? 1024 : bytes) & ~(size_t)15;
@@ -225,7 +234,7 @@ void ski_am_gather_prepare(struct ski_am_gather *g, const skua_rma_params *param
 
     g->zcopy      = am_gather_is_zcopy(g->op, remote_host, params);
     g->deferrable = am_gather_is_deferrable(g->op, remote_host, params);
-    g->limit      = am_gather_limit(remote_host);
+    g->limit      = am_gather_limit(remote_host, g->op->verb == SKI_RMA_GET && !g->deferrable);
     if (g->deferrable)
         ski_rma_request_set_protocol(g->req, SKI_RMA_BY_AM_DEFERRED);
 }

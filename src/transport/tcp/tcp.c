@@ -9,6 +9,7 @@
 
 #define TCP_EAGER_MAX        ((size_t)64 << 10) /* a packet that is copied on arrival */
 #define TCP_PREFERRED_PACKET ((size_t)256 << 10)
+#define TCP_IO_PACKET        ((size_t)1025 << 10) /* with I/O threads: 1 MB of data, and a head */
 
 struct ski_tcp ski_tcp;
 
@@ -70,6 +71,12 @@ size_t ski_tcp_preferred_packet(void)
     return TCP_PREFERRED_PACKET;
 }
 
+/* The preferred size of a port that may have an I/O thread. */
+static size_t tcp_port_preferred_packet(void)
+{
+    return ski_tcp.net->io_cpus > 0 ? TCP_IO_PACKET : ski_tcp_preferred_packet();
+}
+
 size_t ski_tcp_eager_max(void)
 {
     return TCP_EAGER_MAX;
@@ -93,7 +100,7 @@ __attribute__((visibility("default"))) const struct ski_driver ski_driver = {
     .receives_direct  = true,
     .progress         = ski_tcp_progress,
     .wait_fd          = ski_tcp_wait_fd,
-    .preferred_packet = ski_tcp_preferred_packet,
+    .preferred_packet = tcp_port_preferred_packet,
     .eager_max        = ski_tcp_eager_max,
     .arm              = ski_tcp_arm,
     .wakes_for_sends  = true,

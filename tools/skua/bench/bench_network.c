@@ -27,6 +27,7 @@
 
 #include "base/config.h"
 #include "base/seconds.h"
+#include "base/topology.h"
 #include "network.h"
 #include "network_rails.h"
 #include "network_zcopy.h"
@@ -37,6 +38,7 @@
 #define FI_REPEATS  3  /* of each size of fi_pingpong in a round       */
 #define START       64 /* processes of the start-up measurement        */
 #define WIDTH       17
+#define WITH_IO     "skua-tcp-io" /* the series of the driver tcp with I/O threads */
 
 static const size_t latency_sizes[]   = {8, 64, 1024, 4096, 16384, 65536, 1048576};
 static const size_t bandwidth_sizes[] = {4096, 65536, 1048576, 4194304};
@@ -53,9 +55,10 @@ static const size_t inflight_numbers[] = {10, 100, 1000, 10000, 100000};
 #define BANDWIDTHS (sizeof bandwidth_sizes / sizeof *bandwidth_sizes)
 
 /* The first SKI_CANDIDATES are those of the drivers, in the order of ski_driver_names. */
-static const char *const series[] = {"skua-tcp",         "skua-ucx",       "skua-ofi",
-                                     "skua-mpi-openmpi", "skua-mpi-mpich", "ucx_perftest",
-                                     "fi_pingpong",      "openmpi",        "mpich"};
+static const char *const series[] = {
+    "skua-tcp",       "skua-ucx",     "skua-ofi",    "skua-mpi-openmpi",
+    "skua-mpi-mpich", "ucx_perftest", "fi_pingpong", "openmpi",
+    "mpich",          WITH_IO};
 
 #define SERIES (sizeof series / sizeof *series)
 
@@ -239,7 +242,7 @@ static void bench_network_run_skua(const struct network *network, struct results
     for (int i = 0; i < SKI_CANDIDATES; i++) {
         bench_step(round, rounds, ski_driver_names[i]);
         if (ski_driver_load(ski_driver_names[i], why, sizeof why)) {
-            network_run_skua(network, results, ski_driver_names[i], SKI_SECURITY_JOB);
+            network_run_skua(network, results, ski_driver_names[i], SKI_SECURITY_JOB, series[i]);
             network_zcopy_run(network, results, ski_driver_names[i]);
         } else if (round == 1)
             fprintf(stderr, "skua: no driver %s: %s\n", ski_driver_names[i], why);
@@ -258,9 +261,31 @@ static void bench_network_run_security(const struct network *network, struct res
         return;
     }
     for (unsigned level = SKI_SECURITY_AUTH; level < SKI_SECURITIES; level++) {
+        char name[48];
+
         bench_step(round, rounds, ski_security_name(level));
-        network_run_skua(network, results, "tcp", (enum ski_security)level);
+        snprintf(name, sizeof name, "skua-tcp-%s", ski_security_name(level));
+        network_run_skua(network, results, "tcp", (enum ski_security)level, name);
     }
+}
+
+/* Measures the driver tcp with I/O threads, as skuarun starts it where CPUs are idle. */
+static void bench_network_run_io(const struct network *network, struct results *results, int round,
+                                 int rounds)
+{
+    char cpus[SKI_IO_CPUS_TEXT];
+
+    ski_topology_idle_list(network->host->cpu, 2, cpus);
+    if (strcmp(cpus, "none") == 0) {
+        if (round == 1)
+            fprintf(stderr, "skua: I/O threads are not measured: they need two idle CPUs beside "
+                            "each of two PEs\n");
+        return;
+    }
+    bench_step(round, rounds, "tcp, I/O threads");
+    program_set_variable("SKUA_IO_CPUS", cpus);
+    network_run_skua(network, results, "tcp", SKI_SECURITY_JOB, WITH_IO);
+    program_restore_variable("SKUA_IO_CPUS");
 }
 
 static void bench_network_run(struct results *results, const struct bench_host *host, int round,
@@ -271,6 +296,7 @@ static void bench_network_run(struct results *results, const struct bench_host *
     if (!network_open(&network, host))
         return;
     bench_network_run_skua(&network, results, round, rounds);
+    bench_network_run_io(&network, results, round, rounds);
     bench_network_run_security(&network, results, round, rounds);
     for (size_t i = 0; i < sizeof mpis / sizeof *mpis; i++) {
         char program[64];
@@ -515,6 +541,15 @@ static void bench_network_print_mpi_goals(const struct results *r, const char *m
                                     strncmp(goals[i].metric, "message", 7) == 0 ? message : 1);
 }
 
+static void bench_network_print_io_goals(const struct results *r)
+{
+    if (!bench_network_has_series(r, WITH_IO))
+        return;
+    bench_print_goals_head("Goals, " WITH_IO);
+    for (size_t i = 0; i < sizeof mpis / sizeof *mpis; i++)
+        bench_network_print_mpi_goals(r, WITH_IO, mpis[i], 1);
+}
+
 static void bench_network_print_goals(const struct results *r)
 {
     for (size_t c = 0; c < SKI_CANDIDATES; c++) {
@@ -542,6 +577,7 @@ static void bench_network_print_goals(const struct results *r)
                          "<=", 1);
         network_zcopy_print_goals(r, series[c]);
     }
+    bench_network_print_io_goals(r);
     bench_print_goals_head("Goals, start-up of 64 processes, seconds");
     bench_print_goal("sharing memory", results_get(r, "skua-shared", START, "start_s"), "<=", 2);
     bench_print_goal("through the network", results_get(r, "skua-spread", START, "start_s"),

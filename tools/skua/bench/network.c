@@ -362,14 +362,12 @@ void network_run_driver(const struct network *network, struct results *results, 
 }
 
 void network_run_skua(const struct network *network, struct results *results, const char *driver,
-                      enum ski_security security)
+                      enum ski_security security, const char *series)
 {
-    char path[PROGRAM_PATH_BYTES], series[48];
+    char path[PROGRAM_PATH_BYTES];
 
     if (!program_find("bench-network", path))
         return;
-    snprintf(series, sizeof series, security == SKI_SECURITY_JOB ? "skua-%s" : "skua-%s-%s", driver,
-             ski_security_name(security));
     program_set_variable("SKUA_SECURITY", ski_security_name(security));
     network_run_driver(network, results, driver, (const char *const[]){path, series, NULL});
     program_restore_variable("SKUA_SECURITY");

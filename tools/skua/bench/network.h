@@ -48,10 +48,9 @@ void network_close(struct network *network);
  * memory; NULL restores the values that they had before. */
 void network_use_tcp(const char *interface);
 
-/** Runs the network benchmark of Skua with a driver and a value of SKUA_SECURITY. Its series is
- * skua-DRIVER, or skua-DRIVER-SECURITY where that is not `job'. */
+/** Runs the network benchmark of Skua with a driver and a value of SKUA_SECURITY, as @p series. */
 void network_run_skua(const struct network *network, struct results *results, const char *driver,
-                      enum ski_security security);
+                      enum ski_security security, const char *series);
 
 /** Runs a program of Skua with a driver at both ends, one PE each; @p program is its path and its
  *  arguments, up to NULL. */

@@ -119,15 +119,12 @@ static void agent_set_environment(const struct job_spec *spec)
  * epoch may have more PEs here. */
 static void agent_choose_io_cpus(struct agent *a, const int *cpu, int pes)
 {
-    int  idle[SKI_IO_CPUS_MAX], n;
-    char list[SKI_IO_CPUS_MAX * 8] = "none";
+    char list[SKI_IO_CPUS_TEXT];
 
     if (strcmp(ski_config.io_cpus, "auto") != 0 && !a->io_cpus_set)
         return;
     a->io_cpus_set = true;
-    n              = ski_topology_idle_cpus(cpu, pes, idle, SKI_IO_CPUS_MAX);
-    for (int i = 0, at = 0; i < n; i++)
-        at += snprintf(list + at, sizeof list - (size_t)at, i == 0 ? "%d" : ",%d", idle[i]);
+    ski_topology_idle_list(cpu, pes, list);
     setenv("SKUA_IO_CPUS", list, 1);
 }
 
