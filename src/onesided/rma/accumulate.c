@@ -60,17 +60,22 @@ SUM(accumulate_sum_64, uint64_t)
 SUM(accumulate_sum_float, float)
 SUM(accumulate_sum_double, double)
 
-/* Complex products by components: C's own operator tests each for infinities. */
+/* Complex products by components: C's own operator tests each for infinities.  Without a factor
+ * nothing is multiplied: 0 times an infinity is not 0. */
 #define SUM_COMPLEX(name, ctype)                                                                   \
     SOME(name)                                                                                     \
     {                                                                                              \
         ctype *restrict t       = to;                                                              \
         const ctype *restrict f = from;                                                            \
-        const ctype re          = scale ? ((const ctype *)scale)[0] : 1;                           \
-        const ctype im          = scale ? ((const ctype *)scale)[1] : 0;                           \
-        for (size_t i = 0; i < count; i++) {                                                       \
-            t[2 * i] += re * f[2 * i] - im * f[2 * i + 1];                                         \
-            t[2 * i + 1] += re * f[2 * i + 1] + im * f[2 * i];                                     \
+        if (scale) {                                                                               \
+            const ctype re = ((const ctype *)scale)[0], im = ((const ctype *)scale)[1];            \
+            for (size_t i = 0; i < count; i++) {                                                   \
+                t[2 * i] += re * f[2 * i] - im * f[2 * i + 1];                                     \
+                t[2 * i + 1] += re * f[2 * i + 1] + im * f[2 * i];                                 \
+            }                                                                                      \
+        } else {                                                                                   \
+            for (size_t i = 0; i < 2 * count; i++)                                                 \
+                t[i] += f[i];                                                                      \
         }                                                                                          \
     }                                                                                              \
     FUNCTIONS(name, 2 * sizeof(ctype))

@@ -3,6 +3,7 @@
 #include "onesided/rma/accumulate_list.h"
 
 #include <complex.h>
+#include <math.h>
 #include <pthread.h>
 
 #include "tests/onesided_pe.h"
@@ -71,6 +72,18 @@ static bool accumulate_imaginary(void)
     for (int i = 0; good && i < N; i++)
         good = to[i] == want[i];
     return good;
+}
+
+/* Without a factor nothing is multiplied: 0 times an infinity is not a number. */
+static bool accumulate_infinite(void)
+{
+    double            to[2] = {1, 2}, from[2] = {3, INFINITY};
+    size_t            element;
+    ski_accumulate_fn fn = accumulate_select(SKUA_SUM, SKUA_COMPLEX_DOUBLE, NULL, &element);
+
+    if (fn)
+        fn(to, from, 1, NULL);
+    return fn && to[0] == 4 && to[1] == INFINITY;
 }
 
 static bool accumulate_imaginary_float(void)
@@ -319,6 +332,7 @@ int main(void)
 
     accumulate_arithmetic();
     OK(accumulate_imaginary(), "a complex factor of complex doubles");
+    OK(accumulate_infinite(), "an infinite imaginary part leaves the real part alone");
     OK(accumulate_imaginary_float(), "the factor i of complex floats");
     accumulate_none();
     OK(accumulate_covers_stripes(), "blocks over several stripes");
