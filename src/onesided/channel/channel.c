@@ -148,6 +148,12 @@ static bool channel_set_view(struct ski_pe *self, struct ski_channel *channel,
 
 /* Creates a channel with a simplified layout of @p bytes that is not published yet.  Returns NULL,
  * and logs why, if it fails. */
+/* The callback of a channel whose receiver wants none. */
+static void channel_ignore(void *arg)
+{
+    (void)arg;
+}
+
 static struct ski_channel *channel_create(struct ski_pe *self, const skua_layout *to, size_t bytes,
                                           skua_channel_fn fn, void *arg, const char *name)
 {
@@ -157,7 +163,7 @@ static struct ski_channel *channel_create(struct ski_pe *self, const skua_layout
         return NULL;
     channel->to      = to->at;
     channel->bytes   = bytes;
-    channel->fn      = fn;
+    channel->fn      = fn ? fn : channel_ignore;
     channel->arg     = arg;
     channel->polled  = true;
     channel->senders = 1;
@@ -288,7 +294,8 @@ skua_status skua_channel_create_reduction(const skua_channel_reduction_def *def,
     made->reduces   = def->senders > 1; /* with one sender its data are the result */
     made->senders   = (uint32_t)def->senders;
     made->reduction = reduction;
-    ski_channel_reduce_reset(made);
+    if (made->reduces)
+        ski_channel_reduce_reset(made);
     channel_publish(self, made, channel);
     return SKUA_OK;
 }

@@ -146,6 +146,26 @@ static void channel_reduces(struct ski_pe *self)
     skua_channel_destroy(channel);
 }
 
+/* One sender's data are the result, and the receiver need not have a callback. */
+static void channel_reduces_one(struct ski_pe *self)
+{
+    double                           value = 7, data = 3;
+    skua_layout                      from = skua_layout_contiguous(&data, sizeof data);
+    const skua_channel_reduction_def def  = {
+         .to = &value, .count = 1, .type = SKUA_DOUBLE, .op = SKUA_SUM, .senders = 1};
+    skua_channel channel;
+    skua_sender *sender;
+
+    CHECK(skua_channel_create_reduction(&def, &channel) == SKUA_OK);
+    OK(value == 7, "the buffer of a reduction of one sender is left alone");
+    sender = skua_channel_open(channel, &from);
+    skua_channel_put(sender);
+    channel_answer_all(self);
+    OK(value == 3 && skua_channel_count(channel) == 1, "a reduction without a callback");
+    skua_channel_close(sender);
+    skua_channel_destroy(channel);
+}
+
 /* Writes the packet of a put of @p bytes of @p value at an odd address.  Returns its header. */
 static skua_msg channel_packet(char *to, uint64_t key, size_t bytes, char value)
 {
@@ -194,6 +214,7 @@ int main(void)
     channel_doorbells(self);
     channel_polls(self);
     channel_reduces(self);
+    channel_reduces_one(self);
     channel_packets(self);
     test_pe_end(self);
     return tap_end();
