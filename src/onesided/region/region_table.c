@@ -145,6 +145,7 @@ static void region_table_fill(struct ski_region *region, const struct ski_region
     region->local_list    = like->local_list;
     region->local_members = like->local_members;
     region->pieces        = like->pieces;
+    region->left          = like->left;
     region->process       = like->process;
     region->pid           = like->pid;
     region->generation    = id >> SKI_REGION_INDEX_BITS;
@@ -354,18 +355,18 @@ static uint64_t region_freed_by_all(const struct ski_region *region)
  * frees its memory. */
 int ski_region_leave(struct ski_region *region, int64_t rank)
 {
-    uint32_t pieces = ski_region_piece_count(region);
-    uint64_t bit    = UINT64_C(1) << rank % 64, before;
+    uint32_t          pieces = ski_region_piece_count(region);
+    uint64_t          bit    = UINT64_C(1) << rank % 64, before;
+    _Atomic uint64_t *bits   = region->left ? &region->left[rank / 64] : &region->freed;
 
-    ski_assert(rank >= 0 && rank < pieces);
-    if (pieces > 64) {
-        before = atomic_fetch_add_explicit(&region->freed, 1, memory_order_acq_rel);
-        return before + 1 == pieces;
-    }
-    before = atomic_fetch_or_explicit(&region->freed, bit, memory_order_acq_rel);
+    ski_assert(rank >= 0 && rank < pieces && (pieces > 64) == !!region->left);
+    before = atomic_fetch_or_explicit(bits, bit, memory_order_acq_rel);
     if (before & bit)
         return -1;
-    return (before | bit) == region_freed_by_all(region);
+    if (!region->left)
+        return (before | bit) == region_freed_by_all(region);
+    before = atomic_fetch_add_explicit(&region->freed, 1, memory_order_acq_rel);
+    return before + 1 == pieces;
 }
 
 void ski_region_leave_all(struct ski_region *region)

@@ -73,6 +73,7 @@ struct ski_region {
     _Atomic uint32_t uses;  /* operations in flight, where they are counted         */
     _Atomic uint64_t freed; /* symmetric: members that have freed it: a bit for each or, if there
                                are more than 64 on this host, their number           */
+    _Atomic uint64_t *left; /* in that case a bit for each of them, behind the pieces; else NULL */
 };
 
 #define SKI_REGION_CLOSED UINT32_C(0x80000000) /* in uses: no new operations */

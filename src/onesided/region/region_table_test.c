@@ -72,7 +72,8 @@ static void region_table_members(void)
 
 static void region_table_leaving(void)
 {
-    struct ski_region few = {.members = 3}, many = {.members = 70};
+    _Atomic uint64_t  left[2] = {0, 0};
+    struct ski_region few = {.members = 3}, many = {.members = 70, .left = left};
     int               last = 0;
 
     OK(ski_region_leave(&few, 0) == 0 && ski_region_leave(&few, 2) == 0 &&
@@ -80,7 +81,10 @@ static void region_table_leaving(void)
        "the last member to free a region ends it, none frees it twice");
     for (int i = 0; i < 70; i++)
         last += ski_region_leave(&many, i) * (i + 1);
-    OK(last == 70, "more than 64 members are counted");
+    OK(last == 70, "the last of more than 64 members ends it");
+    many.freed = left[0] = left[1] = 0;
+    OK(ski_region_leave(&many, 69) == 0 && ski_region_leave(&many, 69) == -1 && many.freed == 1,
+       "one of more than 64 members that frees it twice is not counted twice");
 }
 
 static void region_table_uses(void)

@@ -42,9 +42,25 @@ static size_t symmetric_piece_stride(size_t bytes)
     return (bytes + (bytes == 0) + grain - 1) & ~(grain - 1);
 }
 
-/* Allocates @p pieces pieces of @p bytes, and room for @p listed PE numbers after them. */
+/* Returns the bytes of a bit for each of @p pieces, if `freed` has too few. */
+static size_t symmetric_left_bytes(size_t pieces)
+{
+    return pieces > 64 ? (pieces + 63) / 64 * sizeof(uint64_t) : 0;
+}
+
+/* Clears these bits, which are at @p at, behind the pieces.  Returns what is behind them. */
+static void *symmetric_clear_left(struct ski_region *like, size_t pieces, char *at)
+{
+    size_t bytes = symmetric_left_bytes(pieces);
+
+    like->left = bytes ? memset(at, 0, bytes) : NULL;
+    return at + bytes;
+}
+
+/* Allocates @p pieces pieces of @p bytes, and room for @p listed PE numbers after them, which
+ * begins at *@p list. */
 static skua_status symmetric_alloc_memory(size_t pieces, size_t bytes, size_t listed,
-                                          struct ski_region *like)
+                                          struct ski_region *like, int32_t **list)
 {
     void       *span;
     skua_status status;
@@ -54,25 +70,28 @@ static skua_status symmetric_alloc_memory(size_t pieces, size_t bytes, size_t li
                         pieces, bytes);
     like->bytes  = bytes;
     like->stride = symmetric_piece_stride(bytes);
-    status       = ski_span_alloc(ski_onesided_job()->arena,
-                                  pieces * like->stride + listed * sizeof(int32_t), &span);
-    if (status == SKUA_OK)
+    status       = ski_span_alloc(
+              ski_onesided_job()->arena,
+              pieces * like->stride + symmetric_left_bytes(pieces) + listed * sizeof(int32_t), &span);
+    if (status == SKUA_OK) {
         like->base = span;
+        *list      = symmetric_clear_left(like, pieces, like->base + pieces * like->stride);
+    }
     return status;
 }
 
 skua_status ski_symmetric_lay_out(const int *pes, uint32_t n, size_t bytes, struct ski_region *like)
 {
     skua_status status;
+    int32_t    *list;
 
     *like =
         (struct ski_region){.kind = SKI_REGION_SYMMETRIC, .count = n, .members = n, .process = -1};
-    status = symmetric_alloc_memory(n, bytes, pes ? n : 0, like);
+    status = symmetric_alloc_memory(n, bytes, pes ? n : 0, like, &list);
     if (status != SKUA_OK || !pes)
         return status;
     like->first       = pes[0];
-    like->member_list = (int32_t *)(void *)(like->base + n * like->stride);
-    memcpy(like->member_list, pes, n * sizeof *pes);
+    like->member_list = memcpy(list, pes, n * sizeof *pes);
     if (pes[n - 1] - pes[0] != (int)n - 1)
         like->count = 0; /* not consecutive: not plain */
     return SKUA_OK;
@@ -91,10 +110,9 @@ static skua_status symmetric_lay_out_here(const int *pes, uint32_t n, size_t byt
     ski_assert(here > 0); /* the caller is one of them */
     *like = (struct ski_region){
         .kind = SKI_REGION_SYMMETRIC, .members = n, .local_members = here, .process = -1};
-    status = symmetric_alloc_memory(here, bytes, here + (pes ? n : 0), like);
+    status = symmetric_alloc_memory(here, bytes, here + (pes ? n : 0), like, &like->local_list);
     if (status != SKUA_OK)
         return status;
-    like->local_list = (int32_t *)(void *)(like->base + here * like->stride);
     for (uint32_t i = 0, at = 0; i < n; i++)
         if (ski_job_index(job, pes ? pes[i] : (int)i) >= 0)
             like->local_list[at++] = pes ? pes[i] : (int)i;
@@ -102,8 +120,7 @@ static skua_status symmetric_lay_out_here(const int *pes, uint32_t n, size_t byt
     if (like->local_list[here - 1] - like->first == (int)here - 1)
         like->count = here;
     if (pes) {
-        like->member_list = like->local_list + here;
-        memcpy(like->member_list, pes, n * sizeof *pes);
+        like->member_list = memcpy(like->local_list + here, pes, n * sizeof *pes);
     }
     return SKUA_OK;
 }
@@ -152,13 +169,17 @@ static skua_status symmetric_lay_out_varied(const uint64_t *sizes, struct ski_re
     if (bytes == SIZE_MAX)
         status = ski_fail(status, "the pieces of a region are larger than any memory");
     else
-        status =
-            ski_span_alloc(job->arena, bytes + here * (sizeof *pieces + sizeof(int32_t)), &span);
+        status = ski_span_alloc(
+            job->arena,
+            bytes + symmetric_left_bytes(here) + here * (sizeof *pieces + sizeof(int32_t)), &span);
     if (status == SKUA_OK) {
+        struct ski_piece *placed;
+
         like->base   = span;
-        like->pieces = memcpy(like->base + bytes, pieces, here * sizeof *pieces);
+        placed       = symmetric_clear_left(like, here, like->base + bytes);
+        like->pieces = memcpy(placed, pieces, here * sizeof *pieces);
         if (ski_job_is_distributed(job)) {
-            like->local_list = (int32_t *)(void *)(like->base + bytes + here * sizeof *pieces);
+            like->local_list = (int32_t *)(void *)(placed + here);
             symmetric_list_local(job, like->local_list);
             like->first = like->local_list[0];
         }
