@@ -12,7 +12,8 @@ struct ski_region_pe {
     struct ski_vote_state    *votes;         /* votes that are not over (symmetric_vote.c) */
     struct ski_vote_counter  *vote_counters; /* rounds there have been, by members       */
     struct ski_rkey          *rkey[SKI_RKEY_BUCKETS]; /* of other hosts, by a hash (rkey_cache.c) */
-    uint32_t                  rkeys;
+    uint32_t                  rkeys;         /* their number                               */
+    uint32_t                  rkeys_held;    /* calls that wait and then use one           */
     struct ski_registrations *registrations; /* of buffers (registration.c)              */
 };
 

@@ -73,8 +73,9 @@ static struct ski_rkey *rkey_add(struct ski_pe *self, skua_gaddr at,
 
     ski_assert(!rkey_find(cache, at));
     /* The owner does not say when a region is removed, so the whole cache is dropped now and then:
-     * while no operation uses an entry. */
-    if (cache->rkeys >= RKEYS_MAX && ski_onesided_pe(self)->outstanding == 0)
+     * while no operation uses an entry, nor a call that has found one and waits. */
+    if (cache->rkeys >= RKEYS_MAX && cache->rkeys_held == 0 &&
+        ski_onesided_pe(self)->outstanding == 0)
         ski_rkey_cache_end(self);
     cache->rkeys++;
     *rkey          = (struct ski_rkey){.next  = *bucket,

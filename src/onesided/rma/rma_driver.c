@@ -11,6 +11,7 @@
 #include "core/message/message.h"
 #include "core/pe/handler.h"
 #include "onesided/pe/external_thread.h"
+#include "onesided/region/region_pe.h"
 #include "onesided/region/rkey_cache.h"
 #include "onesided/rma/am_origin.h"
 #include "onesided/rma/iov.h"
@@ -296,7 +297,9 @@ static skua_status rma_driver_transfer(struct ski_pe *self, const struct ski_rma
     status = rma_driver_find_peer(self, op->remote, &rkey, &peer);
     if (status != SKUA_OK)
         return status;
+    ski_region_pe(self)->rkeys_held++; /* handlers may look up others during the wait */
     rma_driver_order(self, op, params, peer);
+    ski_region_pe(self)->rkeys_held--;
     req = rma_driver_begin(self, op, target, params, wait);
     rma_driver_move_all(self, req, peer, op, rkey);
     rma_driver_end_part(&req->part, SKUA_OK);
@@ -448,7 +451,9 @@ static skua_status rma_driver_atomic(struct ski_pe *self, const struct ski_rma_o
     if (status != SKUA_OK)
         return status;
     ski_assert(ski_atomic_is_valid(op->atomic));
+    ski_region_pe(self)->rkeys_held++;
     ski_rma_flush(op->remote.pe);
+    ski_region_pe(self)->rkeys_held--;
     req               = rma_driver_begin(self, op, target, params, true);
     req->atomic       = rma_driver_new_atomic(op->atomic);
     req->atomic->rkey = rkey;
