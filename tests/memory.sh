@@ -20,19 +20,13 @@ fi
 trap 'rm -rf "$work"; rmdir "$group"' EXIT
 trap 'exit 130' INT TERM HUP
 
-# limited COMMAND...: run it in the control group
-limited()
-{
-  run sh -c 'echo $$ >"$0/cgroup.procs" && exec "$@"' "$group" "$@"
-}
-
-limited "$skua" info
+in_group "$skua" info
 ok "the arena is three quarters of the limit" has "$out" "192 MiB"
-limited timeout 60 "$skuarun" -n 3 --pin=none "$tests/test_flood" 10000 192
+in_group timeout 60 "$skuarun" -n 3 --pin=none "$tests/test_flood" 10000 192
 ok "a flood of four times the limit succeeds" test "$code" = 0
 ok "the flood stays within the arena" has "$out" "^ok"
 
-limited timeout 60 "$skuarun" -n 2 --pin=none "$tests/test_flood" hog
+in_group timeout 60 "$skuarun" -n 2 --pin=none "$tests/test_flood" hog
 ok "a process that exceeds the limit is killed" test "$code" = 137
 ok "the reason is reported" has "$err" "killed by the kernel: its control group has used up its memory of 256 MiB"
 ok "with its PE" has "$err" "PE 1"

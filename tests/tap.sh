@@ -67,19 +67,32 @@ none_left()
   return 1
 }
 
-# make_memory_group BYTES: makes a control group, of version 1 or 2, that limits memory.  Sets $group
-# to its path, or to nothing if that is not possible.  The caller removes it with rmdir.
-make_memory_group()
+# make_group CONTROLLER FILE-1 FILE-2 VALUE: makes a control group and writes VALUE to its FILE-1, if the
+# groups are of version 1, or FILE-2.  Sets $group to its path, or to nothing if that is not possible.
+# The caller removes it with rmdir.
+make_group()
 {
-  for group in /sys/fs/cgroup/memory/skua$$ /sys/fs/cgroup/skua$$; do
-    limit=memory.limit_in_bytes
-    [ "${group%/memory/*}" = "$group" ] && limit=memory.max
-    if mkdir "$group" 2>/dev/null && echo "$1" 2>/dev/null >"$group/$limit"; then
+  for group in "/sys/fs/cgroup/$1/skua$$" "/sys/fs/cgroup/skua$$"; do
+    limit=$2
+    [ "${group%/"$1"/*}" = "$group" ] && limit=$3
+    if mkdir "$group" 2>/dev/null && echo "$4" 2>/dev/null >"$group/$limit"; then
       return
     fi
     rmdir "$group" 2>/dev/null
   done
   group=
+}
+
+# in_group COMMAND...: runs it in the control group.
+in_group()
+{
+  run sh -c 'echo $$ >"$0/cgroup.procs" && exec "$@"' "$group" "$@"
+}
+
+# make_memory_group BYTES: makes a control group that limits memory.
+make_memory_group()
+{
+  make_group memory memory.limit_in_bytes memory.max "$1"
 }
 
 # Prints the files that a page links to, relative to the page.

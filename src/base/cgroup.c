@@ -2,6 +2,8 @@
 /* cgroup.c - see cgroup.h. */
 #include "base/cgroup.h"
 
+#include <limits.h>
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -16,45 +18,68 @@ struct cgroup_path {
     size_t mount; /* bytes of the mount point at the front of text */
 };
 
-/* A file of a group: its name, and the word before the number that it holds, if any. */
-struct cgroup_file {
-    const char *name, *key;
-};
+/* Reads a value of the group whose folder is @p path.  Returns false if it has none. */
+typedef bool cgroup_read_fn(const char *path, uint64_t *value);
 
-static const struct cgroup_file cgroup_limits[] = {{"memory.max", NULL},
-                                                   {"memory.limit_in_bytes", NULL}};
-static const struct cgroup_file cgroup_kills[]  = {{"memory.events", "oom_kill"},
-                                                   {"memory.oom_control", "oom_kill"}};
-
-static bool cgroup_number(const char *text, uint64_t *value)
+/* Reads @p count numbers at @p text.  Returns false if there are fewer. */
+static bool cgroup_numbers(const char *text, uint64_t *value, int count)
 {
     char *end;
 
-    *value = strtoull(text, &end, 10);
-    return end != text;
+    for (int i = 0; i < count; i++, text = end) {
+        value[i] = strtoull(text, &end, 10); /* -1, which stands for no limit, is the largest */
+        if (end == text)
+            return false;
+    }
+    return true;
 }
 
-/* Reads the number of @p file in the folder @p path.  Returns false if there is none. */
-static bool cgroup_read(const char *path, const struct cgroup_file *file, uint64_t *value)
+/* Reads @p count numbers of the file @p name in the folder @p path: those after the word @p key, or
+ * the first ones if that is "".  Returns false if there are none. */
+static bool cgroup_read(const char *path, const char *name, const char *key, uint64_t *value,
+                        int count)
 {
-    char  name[CGROUP_PATH_MAX + 32], line[128];
-    FILE *in;
-    bool  found = false;
+    char   file[CGROUP_PATH_MAX + 32], line[128];
+    size_t bytes = strlen(key);
+    FILE  *in;
+    bool   found = false;
 
-    snprintf(name, sizeof name, "%s/%s", path, file->name);
-    in = fopen(name, "re");
+    snprintf(file, sizeof file, "%s/%s", path, name);
+    in = fopen(file, "re");
     if (!in)
         return false;
-    while (!found && fgets(line, sizeof line, in)) {
-        size_t key = file->key ? strlen(file->key) : 0;
-
-        if (key == 0)
-            found = cgroup_number(line, value);
-        else if (strncmp(line, file->key, key) == 0 && line[key] == ' ')
-            found = cgroup_number(line + key + 1, value);
-    }
+    while (!found && fgets(line, sizeof line, in))
+        if (strncmp(line, key, bytes) == 0 && (bytes == 0 || line[bytes] == ' '))
+            found = cgroup_numbers(line + bytes, value, count);
     fclose(in);
     return found;
+}
+
+static bool cgroup_read_memory(const char *path, uint64_t *value)
+{
+    return cgroup_read(path, "memory.max", "", value, 1) ||
+           cgroup_read(path, "memory.limit_in_bytes", "", value, 1);
+}
+
+static bool cgroup_read_kills(const char *path, uint64_t *value)
+{
+    return cgroup_read(path, "memory.events", "oom_kill", value, 1) ||
+           cgroup_read(path, "memory.oom_control", "oom_kill", value, 1);
+}
+
+/* The time of a group in a period is that of a number of CPUs, at least one. */
+static bool cgroup_read_cpus(const char *path, uint64_t *value)
+{
+    uint64_t time[2]; /* a quota and the period */
+
+    if (!cgroup_read(path, "cpu.max", "", time, 2) &&
+        !(cgroup_read(path, "cpu.cfs_quota_us", "", &time[0], 1) &&
+          cgroup_read(path, "cpu.cfs_period_us", "", &time[1], 1)))
+        return false;
+    if (time[1] == 0)
+        return false;
+    *value = time[0] < time[1] ? 1 : time[0] / time[1];
+    return true;
 }
 
 /* Removes the last folder of a path.  Returns false at the mount point. */
@@ -68,34 +93,46 @@ static bool cgroup_parent(struct cgroup_path *path)
     return true;
 }
 
-/* Turns one line "id:controllers:path" into the folder of that group.  Returns false if the line
- * belongs to another controller. */
-static bool cgroup_locate(const char *root, char *line, struct cgroup_path *path)
+/* Returns whether @p list, such as "cpu,cpuacct", has the word @p controller. */
+static bool cgroup_lists(const char *list, const char *controller)
 {
-    char       *controllers = strchr(line, ':');
-    char       *group       = controllers ? strchr(controllers + 1, ':') : NULL;
-    const char *mount       = NULL;
+    for (const char *end;; list = end + 1) {
+        end = strchrnul(list, ',');
+        if ((size_t)(end - list) == strlen(controller) &&
+            strncmp(list, controller, strlen(controller)) == 0)
+            return true;
+        if (*end == '\0')
+            return false;
+    }
+}
+
+/* Turns one line "id:controllers:path" into the folder of that group.  Returns false if the line
+ * belongs to other controllers than @p controller. */
+static bool cgroup_locate(const char *root, const char *controller, char *line,
+                          struct cgroup_path *path)
+{
+    char *controllers = strchr(line, ':');
+    char *group       = controllers ? strchr(controllers + 1, ':') : NULL;
 
     if (!group)
         return false;
     *group++                    = '\0';
     group[strcspn(group, "\n")] = '\0';
-    if (controllers[1] == '\0')
-        mount = ""; /* version 2 */
-    else if (strcmp(controllers + 1, "memory") == 0)
-        mount = "/memory";
-    if (!mount)
+    if (controllers[1] == '\0') /* version 2 */
+        path->mount = (size_t)snprintf(path->text, sizeof path->text, "%s", root);
+    else if (cgroup_lists(controllers + 1, controller))
+        path->mount = (size_t)snprintf(path->text, sizeof path->text, "%s/%s", root, controller);
+    else
         return false;
-    path->mount = (size_t)snprintf(path->text, sizeof path->text, "%s%s", root, mount);
-    if (strcmp(group, "/") != 0)
+    if (path->mount < sizeof path->text && strcmp(group, "/") != 0)
         snprintf(path->text + path->mount, sizeof path->text - path->mount, "%s", group);
     return path->mount < sizeof path->text;
 }
 
-/* Calls @p take with the number of one of the two @p files in each group and its ancestors, up to
- * the mount point. */
-static void cgroup_walk(const char *root, const char *self, const struct cgroup_file files[2],
-                        void (*take)(void *arg, uint64_t value), void *arg)
+/* Calls @p take with the value of each group of @p controller and its ancestors, up to the mount
+ * point. */
+static void cgroup_walk(const char *root, const char *self, const char *controller,
+                        cgroup_read_fn *read, void (*take)(void *arg, uint64_t value), void *arg)
 {
     FILE              *in = fopen(self, "re");
     char               line[CGROUP_PATH_MAX];
@@ -104,11 +141,10 @@ static void cgroup_walk(const char *root, const char *self, const struct cgroup_
     while (in && fgets(line, sizeof line, in)) {
         uint64_t value;
 
-        if (!cgroup_locate(root, line, &path))
+        if (!cgroup_locate(root, controller, line, &path))
             continue;
         do
-            if (cgroup_read(path.text, &files[0], &value) ||
-                cgroup_read(path.text, &files[1], &value))
+            if (read(path.text, &value))
                 take(arg, value);
         while (cgroup_parent(&path));
     }
@@ -118,18 +154,26 @@ static void cgroup_walk(const char *root, const char *self, const struct cgroup_
 
 static void cgroup_take_least(void *arg, uint64_t value)
 {
-    size_t *least = arg;
+    uint64_t *least = arg;
 
     if (value > 0 && value < *least)
-        *least = (size_t)value;
+        *least = value;
 }
 
 size_t ski_cgroup_memory_max(const char *root, const char *self)
 {
-    size_t least = SIZE_MAX;
+    uint64_t least = SIZE_MAX;
 
-    cgroup_walk(root, self, cgroup_limits, cgroup_take_least, &least);
-    return least;
+    cgroup_walk(root, self, "memory", cgroup_read_memory, cgroup_take_least, &least);
+    return (size_t)least;
+}
+
+int ski_cgroup_cpus(const char *root, const char *self)
+{
+    uint64_t least = INT_MAX;
+
+    cgroup_walk(root, self, "cpu", cgroup_read_cpus, cgroup_take_least, &least);
+    return (int)least;
 }
 
 static void cgroup_take_sum(void *arg, uint64_t value)
@@ -141,7 +185,7 @@ uint64_t ski_cgroup_oom_kills(const char *root, const char *self)
 {
     uint64_t kills = 0;
 
-    cgroup_walk(root, self, cgroup_kills, cgroup_take_sum, &kills);
+    cgroup_walk(root, self, "memory", cgroup_read_kills, cgroup_take_sum, &kills);
     return kills;
 }
 
@@ -151,4 +195,13 @@ size_t ski_memory_allowed(void)
     size_t group = ski_cgroup_memory_max(SKI_CGROUP_ROOT, SKI_CGROUP_SELF);
 
     return group < host ? group : host;
+}
+
+int ski_cpus_allowed(int cpus)
+{
+    static _Atomic int groups; /* 0: not yet read */
+
+    if (atomic_load(&groups) == 0)
+        atomic_store(&groups, ski_cgroup_cpus(SKI_CGROUP_ROOT, SKI_CGROUP_SELF));
+    return cpus < atomic_load(&groups) ? cpus : atomic_load(&groups);
 }

@@ -2,6 +2,7 @@
 /* cgroup_test.c - limits and kills of simulated control groups of both versions. */
 #include "base/cgroup.h"
 
+#include <limits.h>
 #include <unistd.h>
 
 #include "base/fake_tree.h"
@@ -25,6 +26,32 @@ static uint64_t cgroup_test_kills(const char *self)
 {
     cgroup_test_write("self", self);
     return ski_cgroup_oom_kills(cgroup_tree.root, cgroup_self);
+}
+
+static int cgroup_test_cpus(const char *self)
+{
+    cgroup_test_write("self", self);
+    return ski_cgroup_cpus(cgroup_tree.root, cgroup_self);
+}
+
+static void cgroup_test_quotas(void)
+{
+    cgroup_test_write("user/job/cpu.max", "max 100000\n");
+    cgroup_test_write("user/cpu.max", "350000 100000\n");
+    cgroup_test_write("user/small/cpu.max", "50000 100000\n");
+    cgroup_test_write("broken/cpu.max", "50000\n");
+    cgroup_test_write("zero/cpu.max", "50000 0\n");
+    cgroup_test_write("cpu/a/cpu.cfs_quota_us", "400000\n");
+    cgroup_test_write("cpu/a/cpu.cfs_period_us", "100000\n");
+    cgroup_test_write("cpu/free/cpu.cfs_quota_us", "-1\n");
+    cgroup_test_write("cpu/free/cpu.cfs_period_us", "100000\n");
+    OK(cgroup_test_cpus("0::/user/job\n") == 3, "whole CPUs of an ancestor's quota");
+    OK(cgroup_test_cpus("0::/user/small\n") == 1, "a part of a CPU counts as one");
+    OK(cgroup_test_cpus("0::/broken\n") == INT_MAX && cgroup_test_cpus("0::/zero\n") == INT_MAX,
+       "a quota without a period is none");
+    OK(cgroup_test_cpus("5:cpuacct,cpu:/a\n0::/\n") == 4, "version 1, of several controllers");
+    OK(cgroup_test_cpus("5:cpu:/free\n4:cpuset,cpuacct:/a\n") == INT_MAX,
+       "no quota in version 1, and other controllers do not count");
 }
 
 int main(void)
@@ -55,6 +82,7 @@ int main(void)
            ski_memory_allowed() <= (size_t)sysconf(_SC_PHYS_PAGES) * (size_t)sysconf(_SC_PAGESIZE),
        "this process may have some memory, and no more than the host has");
 
+    cgroup_test_quotas();
     OK(fake_tree_remove(&cgroup_tree), "the fake groups are removed");
     return tap_end();
 }

@@ -18,6 +18,7 @@
 #include <unistd.h>
 
 #include "base/assert.h"
+#include "base/cgroup.h"
 #include "base/cpu_locality.h"
 #include "base/log.h"
 #include "base/memory.h"
@@ -131,6 +132,24 @@ static skua_status topology_assign_list(const char *list, int pes, int *cpu)
     return SKUA_OK;
 }
 
+/* Returns whether hwloc describes another machine than this one. */
+static bool topology_is_synthetic(void)
+{
+    return getenv("HWLOC_SYNTHETIC") || getenv("HWLOC_XMLFILE");
+}
+
+/* Returns whether a quota of CPU time is below that of the CPUs. */
+static bool topology_has_quota(const struct ski_topology *topology)
+{
+    return !topology_is_synthetic() && ski_cpus_allowed(topology->cpus) < topology->cpus;
+}
+
+static void topology_assign_none(int pes, int *cpu)
+{
+    for (int i = 0; i < pes; i++)
+        cpu[i] = SKI_CPU_ANY;
+}
+
 /* Selects up to @p want CPUs, in the order of the tree: levels of siblings, each complete before
  * the next is used; of the last level, cores at even distances.  Returns their number. */
 static int topology_select(const struct ski_topology *topology, int want, skua_cpu *selected)
@@ -197,7 +216,9 @@ static bool topology_assign_groups(const skua_cpu *selected, int count, int pes,
 }
 
 /* Assigns a CPU to each PE, in order, on a core of its own while there are cores.  The PEs of a
- * process are in one NUMA node, or else in one package, if there are enough CPUs for that. */
+ * process are in one NUMA node, or else in one package, if there are enough CPUs for that.  A quota
+ * of CPU time below that of the CPUs shows that other programs use these, too: PEs are not bound,
+ * so that the system can move them to idle ones. */
 static skua_status topology_assign_auto(int pes, int group, int *cpu)
 {
     struct ski_topology topology;
@@ -208,6 +229,11 @@ static skua_status topology_assign_auto(int pes, int group, int *cpu)
     if (status != SKUA_OK)
         return status;
     ski_assert(topology.cores > 0 && topology.cores <= topology.cpus && group > 0);
+    if (topology_has_quota(&topology)) {
+        topology_assign_none(pes, cpu);
+        ski_topology_free(&topology);
+        return SKUA_OK;
+    }
     selected = ski_calloc((size_t)topology.cpus, sizeof *selected);
     n        = topology_select(&topology, pes < topology.cores ? topology.cores : pes, selected);
     if (pes > n || (!topology_assign_groups(selected, n, pes, group, false, cpu) &&
@@ -225,8 +251,7 @@ skua_status ski_topology_assign(const char *policy, int pes, int group, int *cpu
         return topology_assign_auto(pes, group, cpu);
     if (strcmp(policy, "none") != 0)
         return topology_assign_list(policy, pes, cpu);
-    for (int i = 0; i < pes; i++)
-        cpu[i] = SKI_CPU_ANY;
+    topology_assign_none(pes, cpu);
     return SKUA_OK;
 }
 
@@ -251,7 +276,8 @@ int ski_topology_idle_cpus(const int *cpu, int pes, int *idle, int most)
             unbound++;
         else
             CPU_CLR((size_t)cpu[i], &set);
-    if (CPU_COUNT(&set) < IDLE_CPUS_OF_PE * pes + unbound)
+    if (CPU_COUNT(&set) < IDLE_CPUS_OF_PE * pes + unbound ||
+        ski_cpus_allowed(CPU_SETSIZE) < (IDLE_CPUS_OF_PE + 1) * pes)
         return 0;
     for (int i = 0; i < CPU_SETSIZE && n < most; i++)
         if (CPU_ISSET((size_t)i, &set))
@@ -266,12 +292,6 @@ void ski_topology_idle_list(const int *cpu, int pes, char to[SKI_IO_CPUS_TEXT])
     snprintf(to, SKI_IO_CPUS_TEXT, "none");
     for (int i = 0, at = 0; i < n; i++)
         at += snprintf(to + at, SKI_IO_CPUS_TEXT - (size_t)at, i == 0 ? "%d" : ",%d", idle[i]);
-}
-
-/* Returns whether hwloc describes another machine than this one. */
-static bool topology_is_synthetic(void)
-{
-    return getenv("HWLOC_SYNTHETIC") || getenv("HWLOC_XMLFILE");
 }
 
 /* Returns the NUMA node of a CPU, or -1. */

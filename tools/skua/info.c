@@ -10,6 +10,7 @@
 #include <skua/message.h>
 #include <skua/version.h>
 
+#include "base/cgroup.h"
 #include "base/config.h"
 #include "base/interconnect.h"
 #include "base/topology.h"
@@ -108,18 +109,26 @@ static int info_print_interconnect(void)
     return ok ? 0 : 1;
 }
 
+/* Returns what the control groups say of the use of @p cpus CPUs, in @p text. */
+static const char *info_quota(int cpus, char text[64])
+{
+    snprintf(text, 64, ", %d at a time (control groups)", ski_cpus_allowed(cpus));
+    return ski_cpus_allowed(cpus) < cpus ? text : "";
+}
+
 static void info_print_summary(void)
 {
     struct utsname      system;
     struct ski_topology topology = {0};
+    char                quota[64];
     size_t pages = (size_t)sysconf(_SC_PHYS_PAGES), page = (size_t)sysconf(_SC_PAGESIZE);
 
     uname(&system);
     printf("Skua %s\n", SKUA_VERSION);
     printf("host        %s, %s %s\n", system.machine, system.sysname, system.release);
     if (ski_topology_load(&topology) == SKUA_OK)
-        printf("processors  %d cores, %d CPUs usable by this process\n", topology.cores,
-               topology.cpus);
+        printf("processors  %d cores, %d CPUs usable by this process%s\n", topology.cores,
+               topology.cpus, info_quota(topology.cpus, quota));
     ski_topology_free(&topology);
     printf("memory      %zu MiB\n", pages * page >> 20);
     printf("messages    inline up to %d bytes, then by address; header %d bytes\n", SKUA_INLINE_MAX,

@@ -4,6 +4,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/cgroup.h"
 #include "base/topology.h"
 #include "commands.h"
 #include "bench/program.h"
@@ -12,6 +13,7 @@ int command_tour(int argc, char **argv)
 {
     char                skuarun[PROGRAM_PATH_BYTES], tour[PROGRAM_PATH_BYTES], pes[16];
     struct ski_topology topology = {.cores = 2};
+    int                 cores;
 
     if (argc > 1) {
         int help = strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0;
@@ -30,10 +32,8 @@ int command_tour(int argc, char **argv)
     }
     if (ski_topology_load(&topology) == SKUA_OK)
         ski_topology_free(&topology);
-    snprintf(pes, sizeof pes, "%d",
-             topology.cores < 2   ? 2
-             : topology.cores > 8 ? 8
-                                  : topology.cores);
+    cores = ski_cpus_allowed(topology.cores);
+    snprintf(pes, sizeof pes, "%d", cores < 2 ? 2 : cores > 8 ? 8 : cores);
     execl(skuarun, "skuarun", "-n", pes, tour, (char *)NULL);
     perror("skua: skuarun");
     return 1;

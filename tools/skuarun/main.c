@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include "agent/agent.h"
+#include "base/cgroup.h"
 #include "base/config.h"
 #include "base/interconnect.h"
 #include "base/topology.h"
@@ -61,7 +62,7 @@ static int main_cores(void)
     if (ski_topology_load(&topology) != SKUA_OK)
         return 1;
     ski_topology_free(&topology);
-    return topology.cores;
+    return ski_cpus_allowed(topology.cores);
 }
 
 /* Reads the file of SKUA_TOPOLOGY, if one is set, so that a wrong one is refused once and before

@@ -17,6 +17,7 @@
 #include "base/assert.h"
 #include "base/config.h"
 #include "base/futex.h"
+#include "base/cgroup.h"
 #include "base/log.h"
 #include "base/membarrier.h"
 #include "base/topology.h"
@@ -30,7 +31,7 @@ int ski_host_foreign_pes(const struct ski_job *job, int index)
  * itself. */
 static bool host_is_full(const struct ski_job *job)
 {
-    long cpus = sysconf(_SC_NPROCESSORS_ONLN);
+    int cpus = ski_cpus_allowed((int)sysconf(_SC_NPROCESSORS_ONLN));
 
     return (job->one_host ? job->pes : job->local_pes) >= cpus;
 }
@@ -62,7 +63,7 @@ static skua_status host_make_domains(struct ski_host *host, const struct ski_job
             twin++;
         host->domain[index] = twin < index ? host->domain[twin] : domains++;
         domain              = &host->domains[host->domain[index]];
-        domain->cpus        = topology.cpus;
+        domain->cpus        = ski_cpus_allowed(topology.cpus);
         if (twin == index) {
             domain->pes   = ski_host_foreign_pes(job, index);
             domain->awake = domain->pes;
@@ -100,7 +101,8 @@ static bool host_has_cpu_each(const struct ski_job *job)
 {
     cpu_set_t cpus;
 
-    return sched_getaffinity(0, sizeof cpus, &cpus) == 0 && CPU_COUNT(&cpus) >= job->local_pes;
+    return sched_getaffinity(0, sizeof cpus, &cpus) == 0 &&
+           ski_cpus_allowed(CPU_COUNT(&cpus)) >= job->local_pes;
 }
 
 /* Returns the size in bytes of all inboxes whose rings, one for each PE, have @p cells cells. */

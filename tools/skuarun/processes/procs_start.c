@@ -12,6 +12,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <sched.h>
 #include <signal.h>
 #include <stdio.h>
@@ -310,6 +311,10 @@ static void procs_print_map(const struct ski_job *job)
     for (int i = 0; i < job->local_pes; i++)
         pe[i] = ski_job_pe_at(job, i);
     ski_topology_print_map(stderr, "skuarun: ", pe, job->cpu, job->local_pes);
+    if (ski_cpus_allowed(INT_MAX) < INT_MAX)
+        fprintf(stderr, "skuarun: the control groups allow %d CPU%s at a time%s\n",
+                ski_cpus_allowed(INT_MAX), ski_cpus_allowed(INT_MAX) == 1 ? "" : "s",
+                job->cpu[0] == SKI_CPU_ANY ? ": PEs are not bound" : "");
     free(pe);
 }
 
