@@ -348,6 +348,21 @@ static void team_alltoall_direct(void)
     skua_team_alltoall(SKUA_TEAM_ALL, team_blocks[0], team_blocks[1], 262144, skua_done_nothing());
 }
 
+/* Two PEs broadcast different amounts, of which one is small; that call comes late. */
+static void team_broadcast_large(void)
+{
+    skua_team_broadcast(SKUA_TEAM_ALL, 1, team_blocks[0], 65536, skua_done_nothing());
+}
+
+static void team_broadcast_late(void)
+{
+    double begun = skua_time();
+
+    while (skua_time() - begun < 0.1)
+        skua_poll(1);
+    skua_team_broadcast(SKUA_TEAM_ALL, 1, team_blocks[0], 64, skua_done_nothing());
+}
+
 /* Each PE is the root. */
 static void team_broadcast_own(void)
 {
@@ -1462,6 +1477,7 @@ static const struct {
     {"team-calls", team_allgather, team_alltoall},
     {"team-small-or-large", team_alltoall, team_alltoall_direct},
     {"team-pairs-or-direct", team_alltoall_pairs, team_alltoall_direct},
+    {"team-large-or-small", team_broadcast_large, team_broadcast_late},
     {"team-roots", team_broadcast_own, team_broadcast_own},
     {"team-scan-more", team_scan_one, team_scan_two},
     {"team-scan-less", team_scan_two, team_scan_one},

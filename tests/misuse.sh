@@ -67,6 +67,7 @@ misuse team-overlap 'skua_team_allgather of SKUA_TEAM_ALL on PE [01]: input and 
 misuse team-sizes 'skua_team_allgather, call 1 of SKUA_TEAM_ALL: rank [01] sends (8|12) bytes where rank [01] expects (8|12); members'
 misuse team-calls 'collective call 1 of SKUA_TEAM_ALL differs between members: rank [01] calls skua_team_all(gather|toall), rank [01] calls skua_team_all(gather|toall); all members'
 misuse team-small-or-large 'skua_team_alltoall, call 1 of SKUA_TEAM_ALL: rank [01] sends [0-9]* bytes where rank [01] expects'
+misuse team-large-or-small 'skua_team_broadcast, root 1, call 1 of SKUA_TEAM_ALL: rank 1 sends 65536 bytes where rank 0 expects 64; members'
 export SKUA_SHARED_MEMORY=0
 misuse team-pairs-or-direct 'skua_team_alltoall, call 1 of SKUA_TEAM_ALL: rank [01] sends 262144 bytes where rank [01] expects none of that size'
 misuse team-roots 'collective call 1 of SKUA_TEAM_ALL differs between members: rank [01] calls skua_team_broadcast, root [01]'

@@ -63,8 +63,11 @@ void ski_schedule_reduce(struct ski_schedule *s, const struct ski_plan *plan);
  *  recursive doubling or, if large, slices. */
 void ski_schedule_allreduce(struct ski_schedule *s, const struct ski_plan *plan);
 
-/** Adds a scan, or an exscan if @p exclusive: along a chain of up to 16 members, by recursive
- * doubling of more.  The order of operands depends on nothing but the number of members. */
+#define SKI_SCHEDULE_CHAIN_MAX 16 /* members of a scan along a chain, at most */
+
+/** Adds a scan, or an exscan if @p exclusive: along a chain of up to SKI_SCHEDULE_CHAIN_MAX
+ * members, by recursive doubling of more.  The order of operands depends on nothing but the number
+ * of members. */
 void ski_schedule_scan(struct ski_schedule *s, const struct ski_plan *plan, bool exclusive);
 
 /* ---- members on several hosts, some of which have several (schedule_hosts.h) --------- */

@@ -385,7 +385,6 @@ static void schedule_scan_doubling(struct ski_schedule *s, const struct ski_plan
 
 /* ---- scans of few members: a chain -------------------------------------------------- */
 
-#define SCHEDULE_CHAIN_MAX  16                 /* members */
 #define SCHEDULE_CHAIN_NEAR ((size_t)16 << 10) /* bytes of a segment inside a host ... */
 #define SCHEDULE_CHAIN_FAR  ((size_t)64 << 10) /* ... and else; all types divide both  */
 
@@ -471,7 +470,7 @@ static void schedule_scan_chain(struct ski_schedule *s, const struct ski_plan *p
 
 void ski_schedule_scan(struct ski_schedule *s, const struct ski_plan *plan, bool exclusive)
 {
-    if (plan->size <= SCHEDULE_CHAIN_MAX)
+    if (plan->size <= SKI_SCHEDULE_CHAIN_MAX)
         schedule_scan_chain(s, plan, exclusive);
     else
         schedule_scan_doubling(s, plan, exclusive);

@@ -10,6 +10,7 @@
 #include "core/pe/pe.h"
 #include "onesided/team/schedule.h"
 #include "onesided/team/team_call.h"
+#include "onesided/team/team_packet.h"
 #include "onesided/team/team_send.h"
 #include "onesided/team/team_slot.h"
 
@@ -126,6 +127,8 @@ static bool collective_by_slots(struct collective_call *c)
     c->small.in_place  = c->plan.in_place;
     c->small.bytes     = c->plan.bytes;
     c->small.team_call = c->team->calls++;
+    if (SKI_UNLIKELY(c->team->records > 0))
+        ski_team_check_early(c->team, &c->small);
     ski_team_slots_call(c->self, &c->small);
     return true;
 }

@@ -15,25 +15,40 @@
 
 #define TEAM_AHEAD_MAX (1u << 24) /* difference of call numbers in flight */
 
-/* Ends the job if @p msg is of a call that this member makes by slots: another member makes another
- * call. */
-static void team_check_slots(const struct ski_pe *self, const struct ski_team *team, skua_msg *msg,
-                             int rank)
+/* Ends the job: @p msg of rank @p rank belongs to the call @p made, which this member makes by
+ * slots, so that the other member makes another call. */
+static SKI_COLD _Noreturn void team_not_by_slots(struct ski_team             *team,
+                                                 const struct ski_small_call *made, skua_msg *msg,
+                                                 int rank)
 {
-    const struct ski_team_head  *head = ski_team_head_of(msg);
-    const struct ski_small_call *made =
-        team->name == SKI_TEAM_ALL ? ski_team_slots_find(self, head->call) : NULL;
-    struct ski_team_call call = {.team = (struct ski_team *)(uintptr_t)team};
+    const struct ski_team_head *head = ski_team_head_of(msg);
+    struct ski_team_call        call = {.team      = team,
+                                        .number    = made->team_call,
+                                        .kind      = made->kind,
+                                        .kind_rank = team->rank,
+                                        .passed    = made->bytes};
 
-    if (SKI_LIKELY(!made))
-        return;
-    call.number    = head->call;
-    call.kind      = made->kind;
-    call.kind_rank = team->rank;
-    call.passed    = made->bytes;
     if (ski_team_kind_equal(&call.kind, &head->kind))
         ski_team_size_mismatch(&call, msg, made->bytes);
     ski_team_mismatch(&call, &head->kind, rank);
+}
+
+static void team_check_slots(const struct ski_pe *self, struct ski_team *team, skua_msg *msg,
+                             int rank)
+{
+    const struct ski_small_call *made =
+        team->name == SKI_TEAM_ALL ? ski_team_slots_find(self, ski_team_head_of(msg)->call) : NULL;
+
+    if (made)
+        team_not_by_slots(team, made, msg, rank);
+}
+
+void ski_team_check_early(struct ski_team *team, const struct ski_small_call *made)
+{
+    const struct ski_team_call *call = ski_team_call_find(team, made->team_call);
+
+    if (call)
+        team_not_by_slots(team, made, call->early.first, call->kind_rank);
 }
 
 /* Ends the job if @p msg has data of a call that is over here: this member has received all that

@@ -9,6 +9,7 @@
 #include <skua/message.h>
 
 struct ski_pe;
+struct ski_small_call;
 struct ski_team;
 
 /** Returns how many bytes of DATA, whose packet has the header @p msg and begins with @p data, are
@@ -18,6 +19,10 @@ size_t ski_team_place(struct ski_pe *self, const skua_msg *msg, const char *data
 /** Returns a message that represents DATA received in place.  NULL: they were not received
  *  @p whole; their sender may repeat them. */
 skua_msg *ski_team_placed(struct ski_pe *self, const skua_msg *msg, const char *data, bool whole);
+
+/** Ends the job if a packet of the call @p made, which this member makes by slots, has arrived:
+ *  another member makes another call. */
+void ski_team_check_early(struct ski_team *team, const struct ski_small_call *made);
 
 /** Delivers the packets that waited for @p team, which is new. */
 void ski_team_claim(struct ski_pe *self, struct ski_team *team);

@@ -8,6 +8,7 @@
 
 #include "base/arch.h"
 #include "base/assert.h"
+#include "base/cgroup.h"
 #include "base/copy.h"
 #include "base/membarrier.h"
 #include "base/memory.h"
@@ -16,6 +17,7 @@
 #include "core/sched/scheduler.h"
 #include "core/sched/wait.h"
 #include "onesided/pe/onesided_pe.h"
+#include "onesided/team/schedule.h"
 #include "onesided/team/team.h"
 #include "onesided/team/team_stamp.h"
 
@@ -195,7 +197,7 @@ bool ski_team_slots_fit(const struct ski_pe *self, const struct ski_team_kind *k
         break;
     case SKI_COLLECTIVE_SCAN:
     case SKI_COLLECTIVE_EXSCAN:
-        if (ski_op_prepares(ski_op_numbered(kind->op)))
+        if (ski_op_prepares(ski_op_numbered(kind->op)) || slots->size > SKI_SCHEDULE_CHAIN_MAX)
             return false;
         break;
     case SKI_COLLECTIVE_BROADCAST:
@@ -610,7 +612,8 @@ const struct ski_small_call *ski_team_slots_find(const struct ski_pe *self, uint
  * share CPUs they sleep often, and a heavy fence costs more than it saves. */
 static bool team_slots_membarrier(const struct ski_pe *self)
 {
-    return sysconf(_SC_NPROCESSORS_ONLN) >= self->job->local_pes && ski_membarrier_register();
+    return ski_cpus_allowed((int)sysconf(_SC_NPROCESSORS_ONLN)) >= self->job->local_pes &&
+           ski_membarrier_register();
 }
 
 void ski_team_slots_open(struct ski_pe *self)
