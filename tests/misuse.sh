@@ -94,7 +94,7 @@ misuse section-unknown 'skua_section_destroy: 100000007 is not a section that wa
 export SKUA_CHECKED_CHANNELS=1
 misuse channel-early 'channel ghost from PE 1 to PE 0: put 2 before the receiver was ready'
 misuse channel-second 'channel ghost from PE 1 to PE 0: put 2 while put 1 is in flight'
-misuse channel-size 'skua_channel_open: channel ghost from PE 1 to PE 0: 64 bytes for one of 100'
+misuse channel-size 'skua_channel_open: channel ghost from PE 1 to PE 0: the sender has 64 bytes, the channel 100'
 misuse channel-freed 'channel ghost from PE 1 to PE 0: put 1 into memory that was freed'
 misuse channel-deleted 'a channel from PE 1 to PE 0: put 1 after the receiver deleted the channel'
 misuse channel-source-freed 'channel ghost from PE 1 to PE 0: put 1 from memory that was freed'

@@ -59,7 +59,7 @@ SKUA_API skua_status skua_atomic(skua_gaddr at, skua_atomic_op op, skua_type typ
  *  handle and `remote` when the atomic is complete at the target, `local` when the previous value
  *  has been stored (immediately if @p old is NULL); NULL: implicit, a flush waits for it. It is
  *  ordered as an accumulate. Returns SKUA_OK if the atomic is complete, SKUA_PENDING if not, or a
- *  failure. It never waits and runs no handlers, also between hosts. An error that only the target
+ *  failure. It never waits and runs no handlers, even between hosts. An error that only the target
  *  can detect, such as an address outside a region whose size is not known on this host, is logged
  *  when its answer arrives, and *old is not changed. */
 SKUA_API skua_status skua_atomic_nb(skua_gaddr at, skua_atomic_op op, skua_type type,

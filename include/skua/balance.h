@@ -63,8 +63,8 @@ SKUA_API void skua_class_set_balance(skua_class of, const skua_balance_params *p
 
 /* ---- balancing -------------------------------------------------------------- */
 
-/** The calling element has reached a sync point. When all elements of the arrays of all
- *  SKUA_BALANCE_AT_SYNC classes have called this function once, elements move as the strategy
+/** Declares that the element @p self has reached a sync point. When all elements of the arrays of
+ * all SKUA_BALANCE_AT_SYNC classes have called this function once, elements move as the strategy
  *  decides, and the entry `resume` of each is invoked. @p self is the pointer that its entries get.
  *  A call ends the job if the class of @p self is not SKUA_BALANCE_AT_SYNC, if @p self is not an
  *  array element, or if it waits at a sync point already; the error names class and index. */

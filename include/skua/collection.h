@@ -138,10 +138,10 @@ SKUA_API skua_collection skua_array_create3(skua_class of, int n, int m, int k, 
  */
 SKUA_API void skua_array_insert(skua_ref element, int pe, const void *data, size_t bytes);
 
-/** Closes an array: no more insertions. From now on a message to an element that does not exist is
- *  an error, also one that is waiting already. Insertions on any PE that causally precede the call
- *  are carried out first. An insertion on a PE that has been notified of the closing is an
- *  error. */
+/** Closes an array: no more insertions. From then on a message to an element that does not exist is
+ *  an error, and so is one that waits for such an element already. Insertions on any PE that
+ *  causally precede the call are carried out first. An insertion on a PE that has been notified of
+ *  the closing is an error. */
 SKUA_API void skua_array_close(skua_collection array);
 
 /** Returns the home PE of an element. */

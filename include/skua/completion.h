@@ -23,8 +23,8 @@ SKUA_BEGIN_DECLS
  *  has no result. */
 typedef void (*skua_done_fn)(void *arg, const void *data, size_t bytes);
 
-/** A counter of completions, of the PE whose completions count in it. Its owner may change `value`
- *  between waits. */
+/** A counter of completions. It belongs to the PE that made the completions that increment it,
+ *  which may change `value` between waits. */
 typedef struct skua_counter {
     int64_t value;   /* completions so far */
     void   *waiters; /* internal; initially zero */

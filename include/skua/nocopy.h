@@ -3,7 +3,7 @@
  * nocopy.h - messages with zero-copy (nocopy) arguments.
  *
  * The sender makes a message with data of its own, the *head*, and *nocopy arguments*: memory that
- * it does not change until a completion reports that the argument is free again. Small arguments
+ * it does not change until a completion reports that it may be reused. Small arguments
  * are copied into the message; large ones are described in it (buffer.h).
  *
  * @code
@@ -53,7 +53,7 @@ SKUA_BEGIN_DECLS
 typedef struct {
     const void     *at;
     size_t          bytes;
-    skua_completion done; /* the memory is free again; the result is its skua_buffer */
+    skua_completion done; /* the memory may be reused; the result is its skua_buffer */
     uint64_t        user; /* passed on in that buffer */
 } skua_nocopy_argument;
 
@@ -67,8 +67,8 @@ SKUA_API skua_msg *skua_nocopy_alloc(int pe, size_t bytes, const skua_nocopy_arg
                                      unsigned n);
 
 /** Sends @p msg, made for SKUA_ALL_PES, to @p handler on all PEs, and consumes it. An argument is
- *  transferred to each host once, and all receivers of the host read the same memory; it is free
- *  again when all receivers have freed the message. */
+ *  transferred to each host once, and all receivers of the host read the same memory; it may be
+ *  reused when all receivers have freed the message. */
 SKUA_API void skua_nocopy_broadcast(skua_handler handler, skua_msg *msg);
 
 /** Sends @p msg, made for SKUA_ALL_PES, to @p entry of all objects of a collection, and consumes

@@ -56,7 +56,7 @@ SKUA_API bool skua_notify_wait(skua_notify *notify, uint64_t target);
 SKUA_API void skua_notify_take(skua_notify *notify, uint64_t value);
 
 /** Adds @p value to a remote notification, without data, ordered after the caller's earlier puts.
- *  It never waits and runs no handlers, also between hosts. If the target is reached by request,
+ *  It never waits and runs no handlers, even between hosts. If the target is reached by request,
  *  the call returns SKUA_OK when the request has been sent, and a flush waits for its completion.
  *  An error that only the target can detect is logged when its answer arrives. */
 SKUA_API skua_status skua_notify_add(skua_gaddr notify, uint64_t value);

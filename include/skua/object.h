@@ -12,8 +12,8 @@
  * that register classes of their own share the PEs independently of each other.
  *
  * All functions are called on a PE. Misuse ends the job with an error that names class, index and
- * PE: an entry of another class, an index of the wrong dimension, a message to a deleted object. A
- * message to a chare that was deleted so long ago that its home has dropped its tombstone is
+ * PE: an entry of another class, an index of the wrong dimension, a message to a destroyed object.
+ * A message to a chare that was destroyed so long ago that its home has dropped its tombstone is
  * dropped, counted (skua_stats.dropped_messages) and, the first few times, logged as a warning.
  */
 #ifndef SKUA_OBJECT_H
@@ -257,7 +257,8 @@ SKUA_API int skua_location(skua_ref ref);
 
 /** Invokes @p entry of an object with @p msg and transfers its ownership. The message may have a
  *  priority. Waits as skua_send() does. Messages from one PE to one object at one priority run in
- *  the order in which they were sent, as long as the object does not migrate. */
+ *  the order in which they were sent, even if the object migrates; docs/guide/objects.md lists the
+ *  exceptions. */
 SKUA_API void skua_invoke(skua_ref ref, skua_entry entry, skua_msg *msg);
 
 /** Invokes @p entry of an object with a copy of @p bytes at @p data. */

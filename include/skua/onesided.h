@@ -30,9 +30,9 @@
  * A non-blocking call may also return SKUA_PENDING: not complete yet. It never waits and never
  * delivers a message; only the first operation to a process on another host waits for the
  * connection if that process has a progress thread (the setting `progress_thread`). An operation
- * that has to come after others, or for which there is no room (the setting `request_window`),
- * waits at its origin and is sent while the PE is in the runtime. So are small operations that
- * follow each other closely, which share packets; one with a notification or signal is sent
+ * that has to come after others, or for which there is no room (the setting `request_window`), is
+ * queued at its origin and sent while the PE is in the runtime. Small operations in quick
+ * succession are also queued, and share packets; one with a notification or signal is sent
  * immediately. Memory that an operation reads belongs to it until `local`, or until it is complete.
  * Where only another host knows the size of a region (one that belongs to a PE there, or a piece of
  * varied size), its owner checks the range. The first blocking operation on such a region requests

@@ -82,7 +82,7 @@ typedef struct {
     uint64_t switches;           /* switches into user threads */
     uint64_t timers;             /* timers fired */
     uint64_t arena_peak;         /* peak use of the host's arena in bytes */
-    uint64_t dropped_messages;   /* messages dropped because their object was deleted long ago */
+    uint64_t dropped_messages;   /* messages dropped: their object was destroyed long ago */
     uint64_t idle_ns;            /* nanoseconds that the PE had nothing to run */
 } skua_stats;
 

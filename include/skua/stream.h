@@ -83,12 +83,12 @@ SKUA_API size_t skua_stream_waiting(skua_stream stream);
 /** A buffer of items that share a route. */
 typedef struct {
     char     *next, *end; /* address of the next item; equal: no message */
-    int32_t  *to; /* where the destination of the next item goes, if it is routed on; or NULL */
+    int32_t  *to; /* where to store the destination of the next item, if it is forwarded; or NULL */
     skua_msg *msg;
 } skua_stream_slot;
 
-/** A dimension of the mesh of a stream but the first: a route corrects the coordinate of its
- *  destination, which is the remainder of the division by `size`. */
+/** A dimension of the mesh of a stream, other than the first. The coordinate of a destination in it
+ *  is the remainder of a division by `size`; a route corrects the coordinate if it is not `own`. */
 typedef struct {
     uint64_t inverse; /* a division by `size` is a multiplication by it and a shift; 0: none */
     uint32_t shift;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* time.h - the clock. */
+/* time.h - skua_time(): the seconds since the job began. */
 #ifndef SKUA_TIME_H
 #define SKUA_TIME_H
 

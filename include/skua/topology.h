@@ -109,11 +109,12 @@ SKUA_API int skua_host_hops(int a, int b);
 /** Returns the distance of two PEs in the interconnect: that of their hosts, 0 on one host. */
 SKUA_API int skua_hops(int a, int b);
 
-/** Writes the @p count PEs that are nearest to @p pe to @p nearest, the nearest first, without
- *  itself. PEs of its host come before others, in the order of skua_distance() if @p pe is the
- *  calling PE; then hosts in the order of their hops; those that are equally near in the order of
- *  their numbers, beginning after @p pe. Returns their number, which is less than @p count if the
- *  job has fewer PEs. */
+/** Writes the @p count PEs that are nearest to @p pe to @p nearest, excluding @p pe,
+ *  the nearest first. PEs of its host come before others, in the order of skua_distance() if @p pe
+ *  is the calling PE; those of other hosts follow, host by host, in the order of hops. Hosts that
+ *  are equally near, and equally near PEs of one host, are in the order of their numbers, beginning
+ *  after @p pe. Returns the number of PEs written, which is less than @p count if the job has
+ *  fewer. */
 SKUA_API int skua_nearest(int pe, int count, int *nearest);
 
 /** The largest number of dimensions of a mesh. */

@@ -64,7 +64,7 @@ static bool hostlist_expand_brackets(struct hostlist *list, const char *at, cons
         to = from;
         if (digits == 0 || (*at == '-' && (at++, hostlist_number(&at, close, &to) == 0)) ||
             to < from || (at < close && *at != ','))
-            return hostlist_refuse(list, "a range in brackets is numbers such as 0-3,7");
+            return hostlist_refuse(list, "brackets contain numbers and ranges such as 0-3,7");
         if (!hostlist_expand_range(list, from, to, digits, close + 1, written))
             return false;
         if (at++ == close)
@@ -79,7 +79,7 @@ static bool hostlist_expand_from(struct hostlist *list, const char *at, size_t w
 
     for (; at < list->end && *at != '['; at++) {
         if (*at == ']' || written + 1 >= sizeof list->name)
-            return hostlist_refuse(list, *at == ']' ? "a bracket closes that was not opened"
+            return hostlist_refuse(list, *at == ']' ? "a closing bracket has no opening one"
                                                     : "a name is too long");
         list->name[written++] = *at;
     }

@@ -250,7 +250,7 @@ static bool image_file_check_entries(const struct image_file_head *head)
 static bool image_file_check_kind(const struct image_file_head *head, uint64_t size, char *reason)
 {
     if (head->magic == __builtin_bswap64(IMAGE_FILE_MAGIC))
-        return image_file_refuse(reason, "it was written on a CPU of the other order of bytes");
+        return image_file_refuse(reason, "it was written on a CPU with the other byte order");
     if (head->magic != IMAGE_FILE_MAGIC)
         return image_file_refuse(reason, "it is not an image file of Skua");
     if (head->version != IMAGE_FILE_VERSION)

@@ -292,7 +292,7 @@ static bool image_check_id(const struct ski_image_id *id)
 static bool image_check_kind(const struct image_header *header, char *reason)
 {
     if (header->magic == __builtin_bswap64(IMAGE_MAGIC))
-        return image_refuse(reason, "it was written on a CPU of the other order of bytes");
+        return image_refuse(reason, "it was written on a CPU with the other byte order");
     if (header->magic != IMAGE_MAGIC)
         return image_refuse(reason, "it is not an image of Skua, or not a complete one");
     if (header->version != SKI_IMAGE_VERSION)

@@ -2,7 +2,7 @@
 /*
  * onesided.h - the layer as the program's start and the layers above see it.
  *
- * Sub-folders, each of which uses only those to its left:
+ * Sub-folders, each of which uses only those above it in this list:
  *
  *   pe         the root in the arena, per-PE states, external threads
  *   region     memory that other PEs may access; from a global address to memory

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * adjacency.h - the communication graph of a problem without directions: for each object, the
+ * adjacency.h - the undirected communication graph of a problem: for each object, the
  * objects that it exchanges messages with, and the cost of these messages if the two are on
  * different PEs.
  *

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * host_parts.h - a problem divided by hosts: the problem between the hosts, in which a host is one
- * fast PE, and the problem of each host, in which its PEs are all.
+ * fast PE, and for each host a problem with the PEs of that host only.
  */
 #ifndef SKI_HOST_PARTS_H
 #define SKI_HOST_PARTS_H

@@ -142,7 +142,7 @@ static void ack_test_test_relaxed(void)
     ack.policy.needed = UINT32_MAX;
     ack.calls         = &ack_test_calls;
     ski_deferred_ack_leave(&ack, NULL);
-    OK(ack.calls && sent == 0, "a PE that leaves keeps what nobody waits for");
+    OK(ack.calls && sent == 0, "a PE that leaves keeps acknowledgements that no origin waits for");
     ack.awaited = true;
     ski_deferred_ack_leave(&ack, NULL);
     OK(!ack.calls && !ack.awaited && sent == 1, "but not what an origin may wait for");

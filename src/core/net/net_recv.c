@@ -154,7 +154,7 @@ static void recv_accept(struct ski_net_port *net, struct skua_msg *msg, size_t b
         wrong = "it is a coalesced packet inside of another";
     if (SKI_UNLIKELY(!wrong && ski_pe_hidden(net->self) &&
                      !recv_has_flag(msg->handler, SKI_HANDLES_HIDDEN)))
-        wrong = "it is for a PE that accepts no such packets";
+        wrong = "its handler does not run on the hidden PE that it was sent to";
     if (SKI_UNLIKELY(wrong || !peer)) {
         recv_complain(net, peer, bytes,
                       wrong ? wrong : "its sender does not know the secret of the job");

@@ -346,7 +346,7 @@ static SKI_COLD void completion_refuse(struct ski_pe *self, const skua_completio
     if (!self->net)
         ski_misuse("skua_complete: there is no completion of kind %u of PE %d", done->kind,
                    done->pe);
-    ski_net_reject(self, "a completion was dropped: it is of no kind, PE or handler that there is");
+    ski_net_reject(self, "a completion was dropped: its kind, PE or handler does not exist");
 }
 
 void skua_complete(skua_completion done, const void *data, size_t bytes)

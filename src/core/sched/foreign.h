@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * foreign.h - what a PE learns of foreign PEs from its yields.
+ * foreign.h - whether PEs of other arenas on this CPU sleep or compute, as yields show.
  *
  * Foreign PEs are those on the CPU of a PE that do not share its arena.  They are counted as one
  * that is always awake (ski_host_foreign_pes()), since the PE cannot know when they sleep.  The

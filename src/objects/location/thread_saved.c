@@ -315,7 +315,7 @@ static const char *thread_saved_code_refusal(const struct ski_code_object *map, 
     snprintf(
         why, size,
         "its user threads need %.*s, which %s (%#llx, and %#llx when it was saved); restart the "
-        "same program with SKUA_ASLR=0, and without it no process has the same addresses",
+        "same program with SKUA_ASLR=0, since randomised addresses differ in each process",
         SKI_CODE_NAME - 1, theirs->name[0] ? theirs->name : "the program",
         !ours.contents              ? "is not loaded here"
         : ours.base != theirs->base ? "is loaded at another address here"

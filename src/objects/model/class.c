@@ -65,7 +65,7 @@ static void class_check_balance(const char *call, const struct ski_class *of,
 {
     ski_params_check(call, "skua_balance_params", params->size, sizeof *params);
     if (of->balance)
-        ski_misuse("%s: class %s was given its parameters before", call, of->def.name);
+        ski_misuse("%s: called twice for class %s", call, of->def.name);
     if (params->flags & ~(unsigned)SKUA_BALANCE_AT_SYNC)
         ski_misuse("%s: class %s: there is no flag %#x", call, of->def.name, params->flags);
     if (params->resume.id && ski_entry_find(call, params->resume)->of != of)

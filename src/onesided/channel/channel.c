@@ -283,10 +283,11 @@ skua_status skua_channel_create_reduction(const skua_channel_reduction_def *def,
                           __func__, def->size, sizeof *def);
     reduction.fn = ski_accumulate_function(&update, &reduction.element);
     if (!reduction.fn || def->senders < 1 || !channel_reduction_fits(def, reduction.element))
-        return ski_refuse(SKUA_ERR_INVAL,
-                          "%s: no such reduction: %zu elements of %s from %d senders by %s at %p",
-                          __func__, def->count, ski_type_name(def->type), def->senders,
-                          ski_op_name(def->op), def->to);
+        return ski_refuse(
+            SKUA_ERR_INVAL,
+            "%s: invalid reduction: %zu elements of %s, %d senders, operator %s, buffer %p",
+            __func__, def->count, ski_type_name(def->type), def->senders, ski_op_name(def->op),
+            def->to);
     layout = skua_layout_contiguous(def->to, def->count * reduction.element);
     made   = channel_create(self, &layout, layout.bytes, def->fn, def->arg, def->name);
     if (!made)

@@ -25,7 +25,8 @@
 skua_status ski_channel_check_size(struct ski_pe *self, const char *call, const skua_sender *sender,
                                    const struct ski_channel *channel)
 {
-    static const char format[] = "%s: channel %s from PE %d to PE %d: %zu bytes for one of %zu";
+    static const char format[] =
+        "%s: channel %s from PE %d to PE %d: the sender has %zu bytes, the channel %zu";
 
     if (ski_config.checked_channels)
         ski_misuse(format, call, ski_channel_name(channel), self->pe, channel->pe, sender->bytes,

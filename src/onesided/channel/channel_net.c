@@ -40,7 +40,7 @@ void ski_on_channel_opened(struct ski_pe *self, const skua_msg *msg,
         return;
     if (channel)
         ski_log(SKI_LOG_ERROR,
-                "skua_channel_open of PE %d refused: %llu bytes for channel %s, of %zu",
+                "skua_channel_open of PE %d refused: the sender has %llu bytes, channel %s has %zu",
                 msg->source, (unsigned long long)head->bytes, ski_channel_name(channel),
                 channel->bytes);
     else

@@ -180,7 +180,7 @@ static void rkey_warn_unregistered(uint32_t id, int pe, uint64_t bytes, const ch
 
     ski_log(said ? SKI_LOG_DEBUG : SKI_LOG_WARN,
             "%llu bytes of %s on PE %d cannot be registered with %s (%s): operations on "
-            "them, and on others like them, use active messages",
+            "this and other memory that cannot be registered use active messages",
             (unsigned long long)bytes, ski_region_str(id, text), pe, ski_net_driver()->name, why);
     said = true;
 }

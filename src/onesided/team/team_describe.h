@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* team_describe.h - what calls of team collectives are, and what errors say of them. */
+/* team_describe.h - the kind of a team collective: what all members must agree on, and its text. */
 #ifndef SKI_TEAM_DESCRIBE_H
 #define SKI_TEAM_DESCRIBE_H
 
