@@ -57,6 +57,8 @@ mainmodule wrong {
             when hold(Note *note) serial { kept = note; note = NULL; }
             serial { Note_free(kept); skua_exit(0); }
         }
+        entry void pass_twice() { when hold(Note *note) forall [i] (0 : 1) sink(note); }
+        entry void sink(Note *note) { serial { (void)note; } }
         entry void text(string s) { serial { printf("%s\n", s ? s : "nothing"); skua_exit(0); } }
     };
 
@@ -153,13 +155,16 @@ shows()
 }
 if command -v addr2line >/dev/null; then
   shows 'Main_array(Main_self(self), -1, NULL);' 'Main__create_serial_1 at wrong\.ci:11'
-  shows 'Main_wrong(Main_self(self));' 'helper at wrong\.ci:45' 'Main__wrong_serial_1 at wrong\.ci:16'
-  shows 'Main_slow(Main_self(self));' 'helper at wrong\.ci:45' 'Main_on_slow at wrong\.ci:49'
+  shows 'Main_wrong(Main_self(self));' 'helper at wrong\.ci:47' 'Main__wrong_serial_1 at wrong\.ci:16'
+  shows 'Main_slow(Main_self(self));' 'helper at wrong\.ci:47' 'Main_on_slow at wrong\.ci:51'
 fi
 refused 'skua_complete(Main_total_done(Main_self(self)), "four", 4);' \
   'Main.total takes .double heat., 8 bytes, but the result of the reduction on PE 0 has 4 bytes; do the contributions'
 refused 'skua_complete(Main_list_done(Main_self(self)), "four", 4);' \
   'Main.list takes .int n, const double .heat., a multiple of 8 bytes, but the result'
+
+refused 'Main_pass_twice(Main_self(self)); Main_hold(Main_self(self), Note_new());' \
+  'Main.sink is called with a message that is NULL: it has been passed on or kept'
 
 export SKUA_CHECKED_MESSAGES=1
 refused 'Main_free_it(Main_self(self)); Main_hold(Main_self(self), Note_new());' \

@@ -12,7 +12,7 @@ void see(int kind, int64_t value)
     Census_here(Census_at(census, skua_pe()))->seen[kind] += value;
 }
 
-static Load *new_load(int k)
+Load *new_load(int k)
 {
     Load *load = Load_new(k % 7 + 1);
 
@@ -37,10 +37,19 @@ static void spoil(Load *load)
     load->k = -1;
 }
 
-/* Checks the message, overwrites it, and returns it. */
+/* Checks the message, overwrites it, and frees it. */
 static void use_up(int kind, Load *load)
 {
     use(kind, load);
+    spoil(load);
+    Load_free(load);
+}
+
+/* Overwrites the memory of a message that has been freed too early. */
+void use_new(int k)
+{
+    Load *load = new_load(k);
+
     spoil(load);
     Load_free(load);
 }
@@ -119,6 +128,7 @@ void create_all(void)
         Seed_new_on(k % skua_pes(), new_load(SEEDS + k));
         Kept_new(new_load(k));
         Taker_new(new_load(k));
+        Passer_new(new_load(k));
     }
     Defaults_look(Defaults_new(new_load(3)));
     Member_new(new_load(9));
@@ -153,6 +163,7 @@ void check_all(int n, const int64_t *seen)
     CHECK(n == KINDS);
     CHECK(seen[SAW_SEED] == sum && seen[SAW_ON] == sum + SEEDS * SEEDS);
     CHECK(seen[SAW_KEPT] == sum && seen[SAW_TAKEN] == sum);
+    CHECK(seen[SAW_PASSED] == sum + 2 * 2 * SEEDS);
     CHECK(seen[SAW_DEFAULTS] == 3 + 3 + 3);
     CHECK(seen[SAW_MEMBER] == 9 * pes && seen[SAW_ASKED] == 6 * pes);
     CHECK(seen[SAW_PROCESS] % 11 == 0 && seen[SAW_PROCESS] > 0);

@@ -8,7 +8,7 @@
 
 #include "../tap.h"
 
-struct Load; /* a read-only variable of owner.ci */
+typedef struct Load Load; /* a message of owner.ci */
 
 /* The counts of constructors and entries on each PE. */
 enum {
@@ -25,16 +25,19 @@ enum {
     SAW_SLOW,
     SAW_TAKEN,
     SAW_ASKED,
+    SAW_PASSED,
     KINDS
 };
 
 SKUA_BEGIN_DECLS
 
-void create_all(void);
-void invoke_all(void);
-void see(int kind, int64_t value);
-void use(int kind, const struct Load *load);
-void check_all(int n, const int64_t *seen);
+void  create_all(void);
+void  invoke_all(void);
+void  see(int kind, int64_t value);
+Load *new_load(int k);
+void  use(int kind, const Load *load);
+void  use_new(int k);
+void  check_all(int n, const int64_t *seen);
 
 SKUA_END_DECLS
 

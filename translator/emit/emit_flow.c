@@ -396,26 +396,46 @@ static void emit_flow_call_struct(struct writer *to, const char *stem,
     writer_put(to, "    memcpy(skua_msg_data(skua_packed), &skua_args, sizeof skua_args);\n");
 }
 
-/* Emits the declaration of `skua_packed`, a message with the arguments of a call. */
-static void emit_flow_call_value(struct writer          *to, const struct ast_class *class,
-                                 const struct ast_entry *called, const struct source_code *code,
-                                 unsigned count)
+/* Emits the message that a call passes.  The called body owns it from now on: a name of the caller
+ * that refers to it becomes NULL, so that the caller does not free it too. */
+static void emit_flow_call_message(const struct emit_fragment *fragment,
+                                   const struct ast_entry     *called)
 {
+    struct writer            *to      = &fragment->flow->fragments;
+    const struct ast_message *message = called->parameters->message;
+
+    writer_put(to, "    %.*s *skua_passed = (\n", NAME_ARGS(message));
+    writer_put_code(to, *fragment->code);
+    writer_put(
+        to,
+        "    );\n    skua_msg *skua_packed;\n\n    if (!skua_passed)\n"
+        "        skua_abort(\"%s is called with a message that is NULL: it has been passed on "
+        "or kept\");\n"
+        "    skua_packed = %.*s__message(skua_passed);\n",
+        emit_title_of(fragment->flow->class, called), NAME_ARGS(message));
+    emit_fragment_give_up(fragment, message, "skua_passed");
+}
+
+/* Emits the declaration of `skua_packed`, a message with the arguments of a call. */
+static void emit_flow_call_value(const struct emit_fragment *fragment,
+                                 const struct ast_entry     *called)
+{
+    struct writer           *to     = &fragment->flow->fragments;
     enum emit_marshal_format format = emit_marshal_format_of(called);
-    const char              *stem   = emit_stem_of(class, called);
+    const char              *stem   = emit_stem_of(fragment->flow->class, called);
 
     if (format == MARSHAL_FIXED) {
-        emit_flow_call_struct(to, stem, called, code);
+        emit_flow_call_struct(to, stem, called, fragment->code);
         return;
     }
-    if (format == MARSHAL_MESSAGE)
-        writer_put(to, "    skua_msg *skua_packed = %.*s__message(\n",
-                   NAME_ARGS(called->parameters->message));
-    else
-        writer_put(to, "    skua_msg *skua_packed = %s_pack(\n", stem);
-    for (unsigned i = 0; i < count; i++) {
-        writer_put_code(to, code[i]);
-        writer_put(to, i + 1 < count ? "    ,\n" : "");
+    if (format == MARSHAL_MESSAGE) {
+        emit_flow_call_message(fragment, called);
+        return;
+    }
+    writer_put(to, "    skua_msg *skua_packed = %s_pack(\n", stem);
+    for (unsigned i = 0; i < fragment->codes; i++) {
+        writer_put_code(to, fragment->code[i]);
+        writer_put(to, i + 1 < fragment->codes ? "    ,\n" : "");
     }
     writer_put(to, "    );\n");
 }
@@ -425,7 +445,6 @@ static const char *emit_flow_call_arguments(struct emit_flow *flow, struct emit_
                                             struct emit_binding        *scope,
                                             const struct ast_statement *call)
 {
-    struct writer       *to    = &flow->fragments;
     unsigned             count = 0, i = 0;
     struct source_code  *code;
     struct emit_fragment fragment;
@@ -436,7 +455,7 @@ static const char *emit_flow_call_arguments(struct emit_flow *flow, struct emit_
     for (const struct ast_argument *argument = call->arguments; argument; argument = argument->next)
         code[i++] = argument->value;
     fragment = emit_fragment_begin(flow, frame, scope, "call", "skua_msg *", code, count);
-    emit_flow_call_value(to, flow->class, call->called, code, count);
+    emit_flow_call_value(&fragment, call->called);
     return emit_fragment_end(&fragment, "skua_packed");
 }
 

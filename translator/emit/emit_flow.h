@@ -82,6 +82,11 @@ struct emit_fragment emit_fragment_begin(struct emit_flow *flow, struct emit_fra
  *  name of the function. */
 const char *emit_fragment_end(const struct emit_fragment *fragment, const char *result);
 
+/** Emits, for each name of a @p message that the code mentions, that it becomes NULL if it is equal
+ * to the C variable @p value: the frame does not own that message any more. */
+void emit_fragment_give_up(const struct emit_fragment *fragment, const struct ast_message *message,
+                           const char *value);
+
 /** Generates a fragment that executes statements.  Returns the name of the function. */
 const char *emit_fragment_statements(struct emit_flow *flow, struct emit_frame *frame,
                                      struct emit_binding *scope, const char *what,

@@ -197,6 +197,16 @@ static void emit_fragment_copy_back(const struct emit_fragment *fragment)
     }
 }
 
+void emit_fragment_give_up(const struct emit_fragment *fragment, const struct ast_message *message,
+                           const char *value)
+{
+    for (const struct emit_binding *b = fragment->scope; b; b = b->next)
+        if (b->slot && b->parameter->passing == PASS_MESSAGE && b->parameter->message == message &&
+            emit_fragment_mentions(fragment, b->name))
+            writer_put(&fragment->flow->fragments, "    if (%.*s == %s)\n        %.*s = NULL;\n",
+                       TEXT_ARGS(b->name), value, TEXT_ARGS(b->name));
+}
+
 struct emit_fragment emit_fragment_begin(struct emit_flow *flow, struct emit_frame *frame,
                                          struct emit_binding *scope, const char *what,
                                          const char *result, const struct source_code *code,
