@@ -8,6 +8,8 @@
  */
 #include "check/check.h"
 
+#include <string.h>
+
 #include "support/bump.h"
 #include "support/diagnostic.h"
 #include "support/source.h"
@@ -27,7 +29,7 @@ static const struct check_field_rules of_record = {.in = "a struct", .strings = 
 static const struct check_field_rules of_state  = {
      .in = "a state", .defaults = true, .strings = true, .deep = true};
 static const struct check_field_rules of_readonly = {
-    .in = "a readonly variable", .defaults = true, .strings = true, .deep = true, .globals = true};
+    .in = "a readonly variable", .defaults = true, .strings = true, .globals = true};
 
 /* A field being checked, and its context. */
 struct check_field_context {
@@ -162,8 +164,9 @@ static void check_field_inner_struct(const struct check_field_context *view)
     }
     field->record = symbol->is.record;
     if (!view->rules->deep)
-        check_reject_deep(view->checker, field->record, field->name,
-                          bump_printf("part of %s", view->rules->in));
+        check_reject_deep(
+            view->checker, field->record, field->name,
+            bump_printf("%s%s", view->rules->globals ? "" : "part of ", view->rules->in));
 }
 
 static void check_field_type(const struct check_field_context *view)
@@ -185,12 +188,23 @@ static void check_field_type(const struct check_field_context *view)
         check_field_inner_struct(view);
 }
 
+/* Returns whether @p value is certainly not text: a number, a character or a list. */
+static bool check_field_is_not_text(struct text value)
+{
+    return value.length && !text_is(value, "0") &&
+           (text_is_digit(*value.at) || memchr("+-.'{", *value.at, 5));
+}
+
 static void check_field_default(const struct check_field_context *view)
 {
     const struct ast_field *field = view->field;
 
     if (!field->value.text.at)
         return;
+    if (view->rules->globals && check_type_is(field->type, "string") &&
+        check_field_is_not_text(field->value.text))
+        diagnostic_error_name(field->name, "the initial value of the string `%.*s' is not text",
+                              TEXT_ARGS(field->name.text));
     if (!view->rules->defaults) {
         diagnostic_error_name(field->name, "a field of %s cannot have an initial value",
                               view->rules->in);
