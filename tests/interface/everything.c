@@ -56,6 +56,7 @@ void Member_on_create(Member *self, point home, int n, const int16_t *x)
 {
     CHECK(home.x == 1 && home.y == 2 && n == 3 && x[0] == 1 && x[2] == 3);
     CHECK(self->home.x == 1 && self->home.y == 2 && self->calls == 0);
+    CHECK(self->x[0] == 1 && self->x[2] == 3 && self->x[3] == 0);
     CHECK(setting.level == 7 && setting.factor == 2.5 && grid[0][0] == 1 && grid[1][2] == 60);
     CHECK(weights == 3 && weight[0] == 1 && weight[5] == 6 && verbose);
     CHECK(strcmp(greeting, "hello") == 0 && !unset);
@@ -293,6 +294,7 @@ void Blank_on_end(Blank *self)
 void Line_on_create(Line *self, int n, const double *x, const char *name)
 {
     CHECK(n == 2 && self->n == 2 && self->x != x && memcmp(self->x, x, 2 * sizeof *x) == 0);
+    CHECK(self->x[2] == 0);
     CHECK(self->name != name && strcmp(self->name, "line") == 0 && self->radius == 10);
     hit(HIT_CREATE);
 }

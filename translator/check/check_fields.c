@@ -297,12 +297,33 @@ void check_message(struct checker *checker, struct ast_message *message)
     }
 }
 
+static bool check_field_is_real(struct source_code type)
+{
+    return check_type_is(type, "double") || check_type_is(type, "float");
+}
+
+/* Returns false if the elements of an array argument are certainly of another type than those of
+ * the field. The C compiler rejects the others: an unknown name may be a typedef. */
+static bool check_field_accepts_elements(const struct checker       *checker,
+                                         const struct ast_field     *field,
+                                         const struct ast_parameter *parameter)
+{
+    bool known = ident_is_type_keyword(check_type_name(field->type)) &&
+                 ident_is_type_keyword(check_type_name(parameter->type));
+
+    if (parameter->passing != PASS_ARRAY || field->stars || field->dimensions->next ||
+        field->record != check_record_of(checker, parameter->type))
+        return false;
+    return !known || (!check_field_is_real(field->type) && !check_field_is_real(parameter->type)) ||
+           check_same_type(field->type, 0, parameter->type, 0);
+}
+
 /* Returns false if C certainly does not allow the assignment of the parameter to the field. */
 static bool check_field_accepts(const struct checker *checker, const struct ast_field *field,
                                 const struct ast_parameter *parameter)
 {
     if (field->dimensions)
-        return !field->variable || parameter->passing == PASS_ARRAY;
+        return check_field_accepts_elements(checker, field, parameter);
     if (check_type_is(field->type, "string"))
         return parameter->passing == PASS_STRING;
     return (parameter->passing == PASS_VALUE ||

@@ -404,6 +404,30 @@ static const char *emit_data_alloc_function(const struct ast_class *class, bool 
     return string ? "skuac_state_string" : "skuac_state_array";
 }
 
+/* Emits the copy of the constructor's array argument @p from: as many elements as both have.  The
+ * assignment of its address lets the compiler reject elements of another type. */
+static void emit_data_array_copy(struct writer          *to, const struct ast_class *class,
+                                 const struct ast_field *field, const struct ast_parameter *from)
+{
+    const struct ast_entry  *constructor = emit_special_of(class, ENTRY_CONSTRUCTOR);
+    const struct source_code name        = {from->name.text, from->name.location};
+
+    writer_put(to, "    {\n        const __typeof__(*self->%.*s) *skua_from =\n", NAME_ARGS(field));
+    writer_put_code(to, name);
+    writer_put(to, "        ;\n        size_t skua_given = (size_t)");
+    emit_length_call(to, emit_stem_of(class, constructor), constructor, from, "skua_args.");
+    if (field->variable)
+        writer_put(to, ";\n        size_t skua_count = (size_t)%.*s__%.*s_length(self);\n\n",
+                   NAME_ARGS(class), NAME_ARGS(field));
+    else
+        writer_put(to, ";\n        size_t skua_count = sizeof self->%.*s / sizeof *skua_from;\n\n",
+                   NAME_ARGS(field));
+    writer_put(to,
+               "        skuac_copy(self->%.*s, skua_from, (skua_given < skua_count ? skua_given : "
+               "skua_count) * sizeof *skua_from);\n    }\n",
+               NAME_ARGS(field));
+}
+
 static void emit_data_array_default(struct writer          *to, const struct ast_class *class,
                                     const struct ast_field *field, const struct ast_parameter *from)
 {
@@ -415,11 +439,7 @@ static void emit_data_array_default(struct writer          *to, const struct ast
                NAME_ARGS(class), NAME_ARGS(field), NAME_ARGS(class), NAME_ARGS(field),
                NAME_ARGS(field));
     if (from && from->passing == PASS_ARRAY)
-        writer_put(to,
-                   "    skuac_copy(self->%.*s, %.*s, (size_t)%.*s__%.*s_length(self) * "
-                   "sizeof *self->%.*s);\n",
-                   NAME_ARGS(field), NAME_ARGS(field), NAME_ARGS(class), NAME_ARGS(field),
-                   NAME_ARGS(field));
+        emit_data_array_copy(to, class, field, from);
 }
 
 /* A value in braces initialises a temporary; any other value is assigned. */
@@ -479,6 +499,8 @@ void emit_state_defaults(struct writer *to, const struct ast_class *class)
             emit_data_array_default(to, class, field, from);
         else if (field->dimensions && field->value.text.at)
             emit_data_array_value(to, field);
+        else if (field->dimensions && from && from->passing == PASS_ARRAY)
+            emit_data_array_copy(to, class, field, from);
         else if (!field->dimensions)
             emit_data_value_default(to, class, field, from);
     }
