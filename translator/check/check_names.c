@@ -8,8 +8,11 @@
  * depends on the attributes of an entry is not, since `ghost` and `ghost_done` are natural names
  * for two entries.
  *
- * Names with two underscores are reserved for generated code: private names in the C file need no
- * table.
+ * Names with two underscores are reserved for generated code, and no entry begins with one, so that
+ * private names in the C file need no table.  Entry `ghost' has the struct Block__ghost and the
+ * function Block__ghost_call(); a second struct, or the second frame of its body, has two
+ * underscores before its suffix, Block__ghost__view, as Block__ghost_view is the struct of entry
+ * `ghost_view'.
  */
 #include "check/check.h"
 
@@ -209,6 +212,12 @@ static void check_name_reserve_entry(struct checker         *checker, const stru
     bool single = entry->attributes & (ATTRIBUTE_SYNC | ATTRIBUTE_LOCAL | ATTRIBUTE_AGGREGATE);
     bool target = entry->attributes & ATTRIBUTE_REDUCTIONTARGET || !entry->parameters;
 
+    if (text_starts_with(entry->name.text, "_")) {
+        diagnostic_error_name(
+            entry->name, "`%.*s' begins with an underscore: `%s' is reserved for generated code",
+            TEXT_ARGS(entry->name.text), stem);
+        return;
+    }
     if (!check_name_reserve_all(checker, stem, entry_names, origin))
         return;
     if (!single && !check_name_reserve_all(checker, stem, send_names, origin))

@@ -222,7 +222,7 @@ static void emit_call_element_items(struct writer          *to, const struct ast
     writer_put(
         to,
         "static void %s_items(void *skua_none, const void *skua_items, size_t skua_count)\n{\n"
-        "    const struct %s_item *skua_item = (const struct %s_item *)skua_items;\n\n"
+        "    const struct %s__item *skua_item = (const struct %s__item *)skua_items;\n\n"
         "    for (; skua_count > 0; skua_count--, skua_item++)\n"
         "        skua_invoke_now(skua_element(skua_item->of, skua_index_bytes(skua_item->at, "
         "sizeof skua_item->at)),\n"
@@ -359,7 +359,7 @@ static void emit_call_stream_registration(struct writer          *to, const stru
         emit_bare_type(to, entry->parameters->next->type, entry->parameters->next->stars);
         writer_put(to, ")");
     } else {
-        writer_put(to, "sizeof(struct %s%s)", stem, class->kind == CLASS_ARRAY ? "_item" : "");
+        writer_put(to, "sizeof(struct %s%s)", stem, class->kind == CLASS_ARRAY ? "__item" : "");
     }
     writer_put(to, ";\n        skua_def.batch = %s_items;\n%s", stem,
                class->kind == CLASS_ARRAY ? "" : "        skua_def.held = true;\n");

@@ -84,7 +84,7 @@ static struct emit_frame *emit_flow_new_frame(struct emit_flow        *flow,
 
     frame->outer = outer;
     frame->title = title;
-    frame->name  = outer ? bump_printf("%s_%u", flow->name, flow->frame_count) : flow->name;
+    frame->name  = outer ? bump_printf("%s__%u", flow->name, flow->frame_count) : flow->name;
     flow->frame_count++;
     return frame;
 }
@@ -96,7 +96,7 @@ static void emit_flow_function(struct emit_flow *flow, const struct emit_frame *
 
     writer_put(to,
                "static void %s_go(skuac_frame *skua_this)\n{\n"
-               "    struct %s_frame *skua_frame = (struct %s_frame *)(void *)skua_this;\n"
+               "    struct %s__frame *skua_frame = (struct %s__frame *)(void *)skua_this;\n"
                "    %.*s *self = (%.*s *)skua_this->self;\n\n",
                frame->name, frame->name, frame->name, NAME_ARGS(flow->class),
                NAME_ARGS(flow->class));
@@ -114,14 +114,14 @@ static void emit_flow_frame_struct(struct emit_flow *flow, const struct emit_fra
 {
     struct writer *to = &flow->frames;
 
-    writer_put(to, "struct %s_frame {\n    skuac_frame frame;\n", frame->name);
+    writer_put(to, "struct %s__frame {\n    skuac_frame frame;\n", frame->name);
     writer_append(to, &frame->arrivals);
     if (frame->waits > 0)
         writer_put(to, "    skuac_wait wait[%u];\n", frame->waits);
     writer_append(to, &frame->variables);
     writer_put(to, "};\n\nstatic void %s_go(skuac_frame *skua_this);\n", frame->name);
     writer_put(to,
-               "static const skuac_frame_type %s_type = {\"%s\", sizeof(struct %s_frame), %u, %u, "
+               "static const skuac_frame_type %s_type = {\"%s\", sizeof(struct %s__frame), %u, %u, "
                "%s_go};\n\n",
                frame->name, frame->title, frame->name, frame->arrival_count, frame->waits,
                frame->name);
@@ -373,7 +373,7 @@ static void emit_flow_forall(struct emit_flow *flow, struct emit_frame *frame,
         to,
         "%*sfor (long long skua_i = %s(self, skua_frame);\n"
         "%*s     skua_step > 0 ? skua_i <= skua_last : skua_i >= skua_last; skua_i += skua_step)\n"
-        "%*s((struct %s_frame *)(void *)skuac_flow_start(skua_this, &%s_type, "
+        "%*s((struct %s__frame *)(void *)skuac_flow_start(skua_this, &%s_type, "
         "skua_arrival_none()))->%s = (int)skua_i;\n%*s}\n",
         indent + 4, "", first, indent + 4, "", indent + 8, "", inner->name, inner->name,
         bound->variable, indent, "");
@@ -572,7 +572,7 @@ void emit_class_flow(struct emit_files to, const struct ast_class *class)
             continue;
         emit_flow_entry(&flow, entry);
         for (unsigned i = 0; i < flow.frame_count; i++, types++)
-            writer_put(&names, i == 0 ? "&%s_type, " : "&%s_%u_type, ", flow.name, i);
+            writer_put(&names, i == 0 ? "&%s_type, " : "&%s__%u_type, ", flow.name, i);
     }
     writer_append(to.source, &flow.frames);
     writer_append(to.source, &flow.fragments);

@@ -11,7 +11,7 @@
 /** A part of a structured entry that waits on its own, and so has a frame at run time: the body of
  *  the entry, a branch of an `overlap`, or the body of a `forall`. */
 struct emit_frame {
-    const char              *name;  /* "Block__run", "Block__run_1" */
+    const char              *name;  /* "Block__run", "Block__run__1" */
     const char              *title; /* "Block.run"                  */
     const struct emit_frame *outer; /* the frame that starts it     */
     struct writer            arrivals, variables, go;

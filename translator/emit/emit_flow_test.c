@@ -74,8 +74,8 @@ static void emit_flow_test_branches(void)
 {
     emit_flow_test_translate(
         "overlap { when a(int k) serial { } when b(int k, int v) serial { } }");
-    OK(emit_flow_test_has("&C__run_1_type") && emit_flow_test_has("&C__run_2_type") &&
-           !emit_flow_test_has("&C__run_3_type"),
+    OK(emit_flow_test_has("&C__run__1_type") && emit_flow_test_has("&C__run__2_type") &&
+           !emit_flow_test_has("&C__run__3_type"),
        "each branch of an `overlap' has a frame");
     OK(emit_flow_test_count("skuac_flow_join(skua_this, 1)") == 1, "and they are joined");
     emit_flow_test_translate("case { when a(int k) serial { } when b(int k, int v) serial { } }");
@@ -83,7 +83,7 @@ static void emit_flow_test_branches(void)
            emit_flow_test_has("switch (skua_this->chosen)"),
        "the alternatives of a `case' are numbered");
     emit_flow_test_translate("int i = 0; forall [j] (0 : 3) when a[j](int k) serial { i += j; }");
-    OK(emit_flow_test_has("skua_outer_1 = (struct C__run_frame *)(void *)skua_frame->frame.parent"),
+    OK(emit_flow_test_has("skua_outer_1 = (struct C__run__frame *)(void *)skua_frame->frame.parent"),
        "an inner frame reaches the variables of the outer one");
 }
 

@@ -115,7 +115,7 @@ static void emit_fragment_outer_frames(const struct emit_fragment *fragment)
             most = emit_fragment_depth_of(fragment, emit_fragment_frame_of(b));
     for (unsigned depth = 1; depth <= most; depth++) {
         frame = frame->outer;
-        writer_put(to, "    struct %s_frame *skua_outer_%u = (struct %s_frame *)(void *)",
+        writer_put(to, "    struct %s__frame *skua_outer_%u = (struct %s__frame *)(void *)",
                    frame->name, depth, frame->name);
         if (depth == 1)
             writer_put(to, "skua_frame->frame.parent;\n");
@@ -216,7 +216,7 @@ struct emit_fragment emit_fragment_begin(struct emit_flow *flow, struct emit_fra
     struct emit_fragment fragment = {flow, frame, scope, code, codes, NULL};
 
     fragment.name = bump_printf("%s_%s_%u", flow->name, what, ++flow->fragment_count);
-    writer_put(to, "static %s%s(%.*s *self, struct %s_frame *skua_frame)\n{\n", result,
+    writer_put(to, "static %s%s(%.*s *self, struct %s__frame *skua_frame)\n{\n", result,
                fragment.name, NAME_ARGS(flow->class), frame->name);
     emit_fragment_outer_frames(&fragment);
     for (const struct emit_binding *b = scope; b; b = b->next) {

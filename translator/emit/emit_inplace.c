@@ -62,10 +62,11 @@ static void emit_inplace_open_function(struct writer *to, const char *stem, cons
     const struct ast_parameter *array = emit_inplace_parameter(entry);
 
     assert(array);
-    writer_put(to,
-               "static inline struct %s_view %s_open(const void *skua_data, size_t skua_bytes)\n{\n"
-               "    struct %s_view skua_view;\n    int64_t skua_reference;\n",
-               stem, stem, stem);
+    writer_put(
+        to,
+        "static inline struct %s__view %s_open(const void *skua_data, size_t skua_bytes)\n{\n"
+        "    struct %s__view skua_view;\n    int64_t skua_reference;\n",
+        stem, stem, stem);
     if (emit_inplace_has_head(entry))
         writer_put(to, "    const struct %s *skua_args = (const struct %s *)", stem, stem);
     else

@@ -10,7 +10,7 @@
  *     #line jacobi_ci__line_1 "jacobi.ci"
  *                        grid
  *     #line 40 "jacobi.ci.h"
- *         Block__type_1;
+ *         Block__type__1;
  *     #endif
  *
  *     #define jacobi_ci__line_1 12          in the source, before it includes the header
@@ -50,7 +50,7 @@ static void emit_lines_type_check(struct emit_files to, const struct ast_assumed
 {
     struct writer *header = to.header;
     const char    *macro  = emit_lines_define(to, assumed->type.location);
-    const char    *check  = bump_printf("%.*s__type_%u", TEXT_ARGS(name), to.lines->count);
+    const char    *check  = bump_printf("%.*s__type__%u", TEXT_ARGS(name), to.lines->count);
     const char    *size   = assumed->whole ? "sizeof(" : "";
     int            margin = (int)assumed->type.location.column - 1 - (int)strlen(size);
 

@@ -5,11 +5,11 @@
  * For an entry `ghost` of a class `Block` the following are generated as needed:
  *
  *   struct Block__ghost          the arguments of fixed size, as transferred
- *   Block__ghost_length_x()      computes the length of the array `x`
+ *   Block__ghost__length_x()     computes the length of the array `x`
  *   Block__ghost_bytes()         computes the size of all arguments
  *   Block__ghost_fill()          writes them to memory
  *   Block__ghost_pack()          writes them to a new message
- *   struct Block__ghost_view     all arguments
+ *   struct Block__ghost__view    all arguments
  *   Block__ghost_open()          validates the data that arrived and returns a view
  */
 #include "emit/emit_parts.h"
@@ -223,7 +223,7 @@ static void emit_marshal_length_parameters(struct writer *to, const struct ast_e
 void emit_length_function(struct writer *to, const char *stem, const struct ast_entry *entry,
                           const struct ast_parameter *array)
 {
-    writer_put(to, "static inline long long %s_length_%.*s(", stem, NAME_ARGS(array));
+    writer_put(to, "static inline long long %s__length_%.*s(", stem, NAME_ARGS(array));
     emit_marshal_length_parameters(to, entry, array, "", true);
     writer_put(to, ")\n{\n    return (long long)(\n");
     writer_put_code(to, array->length);
@@ -233,7 +233,7 @@ void emit_length_function(struct writer *to, const char *stem, const struct ast_
 void emit_length_call(struct writer *to, const char *stem, const struct ast_entry *entry,
                       const struct ast_parameter *array, const char *before)
 {
-    writer_put(to, "%s_length_%.*s(", stem, NAME_ARGS(array));
+    writer_put(to, "%s__length_%.*s(", stem, NAME_ARGS(array));
     emit_marshal_length_parameters(to, entry, array, before, false);
     writer_put(to, ")");
 }
@@ -365,7 +365,7 @@ static void emit_marshal_pack_function(struct writer *to, const char *stem, cons
 
 void emit_view_struct(struct writer *to, const char *stem, const struct ast_entry *entry)
 {
-    writer_put(to, "struct %s_view {\n", stem);
+    writer_put(to, "struct %s__view {\n", stem);
     for (const struct ast_parameter *p = entry->parameters; p; p = p->next) {
         if (p->passing == PASS_PACKED) {
             writer_put(to, "    skuac_packed %.*s;\n", NAME_ARGS(p));
@@ -492,12 +492,12 @@ static void emit_marshal_open_view(struct writer *to, const char *stem, const ch
     bool raw = emit_marshal_format_of(entry) == MARSHAL_RAW;
 
     writer_put(
-        to, "static inline struct %s_view %s_open(const void *skua_data, size_t skua_bytes)\n{\n",
+        to, "static inline struct %s__view %s_open(const void *skua_data, size_t skua_bytes)\n{\n",
         stem, stem);
     if (emit_marshal_has_struct(entry))
         writer_put(to, "    const struct %s *skua_args = (const struct %s *)skua_data;\n", stem,
                    stem);
-    writer_put(to, "    struct %s_view skua_view;\n", stem);
+    writer_put(to, "    struct %s__view skua_view;\n", stem);
     if (raw)
         writer_put(to, "\n");
     else if (emit_marshal_has_struct(entry))
@@ -520,7 +520,7 @@ void emit_open_call(struct writer *to, const struct ast_class *class, const stru
         writer_put(to, "    const struct %s *%s = %s_open(%s, %s);\n", name, word, name, data,
                    bytes);
     else
-        writer_put(to, "    const struct %s_view %s = %s_open(%s, %s);\n", name, word, name, data,
+        writer_put(to, "    const struct %s__view %s = %s_open(%s, %s);\n", name, word, name, data,
                    bytes);
 }
 

@@ -25,7 +25,7 @@ void emit_packed_parameter(struct writer *to, const char *stem, const char *titl
                            const struct ast_parameter *p)
 {
     writer_put(to,
-               "static const skuac_packed_parameter %s_packed_%.*s = {&%.*s__packable, \"%s\", "
+               "static const skuac_packed_parameter %s__packed_%.*s = {&%.*s__packable, \"%s\", "
                "\"%.*s\"};\n\n",
                stem, NAME_ARGS(p), NAME_ARGS(p->record), title, NAME_ARGS(p));
 }
@@ -34,7 +34,7 @@ void emit_packed_reserve(struct writer *to, const char *stem, const char *title,
                          const struct ast_entry *entry, const struct ast_parameter *p,
                          unsigned index)
 {
-    writer_put(to, "    skua_at[%u] = skuac_packed_bytes(&%s_packed_%.*s, %.*s, ", index + 1, stem,
+    writer_put(to, "    skua_at[%u] = skuac_packed_bytes(&%s__packed_%.*s, %.*s, ", index + 1, stem,
                NAME_ARGS(p), NAME_ARGS(p));
     emit_packed_count(to, stem, entry, p, "");
     writer_put(to,
@@ -46,7 +46,7 @@ void emit_packed_reserve(struct writer *to, const char *stem, const char *title,
 void emit_packed_fill(struct writer *to, const char *stem, const struct ast_entry *entry,
                       const struct ast_parameter *p, unsigned index)
 {
-    writer_put(to, "    skuac_pack(&%s_packed_%.*s, %.*s, ", stem, NAME_ARGS(p), NAME_ARGS(p));
+    writer_put(to, "    skuac_pack(&%s__packed_%.*s, %.*s, ", stem, NAME_ARGS(p), NAME_ARGS(p));
     emit_packed_count(to, stem, entry, p, "");
     writer_put(to, ", skua_data + skua_at[%u], skua_at[%u]);\n", index, index + 1);
 }
@@ -57,7 +57,7 @@ void emit_packed_hold(struct writer          *to, const struct ast_class *class,
 {
     const char *stem = emit_stem_of(class, entry);
 
-    writer_put(to, "    SKUAC_FREED skuac_unpacked %s = skuac_unpack(&%s_packed_%.*s, %s.%.*s, ",
+    writer_put(to, "    SKUAC_FREED skuac_unpacked %s = skuac_unpack(&%s__packed_%.*s, %s.%.*s, ",
                held, stem, NAME_ARGS(p), args, NAME_ARGS(p));
     emit_packed_count(to, stem, entry, p, bump_printf("%s.", args));
     writer_put(to, ");\n");

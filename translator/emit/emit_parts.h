@@ -121,7 +121,7 @@ void emit_length_function(struct writer *to, const char *stem, const struct ast_
 void emit_length_call(struct writer *to, const char *stem, const struct ast_entry *entry,
                       const struct ast_parameter *array, const char *before);
 
-/** Emits `struct Block__ghost_view`, which has all arguments as members. */
+/** Emits `struct Block__ghost__view`, which has all arguments as members. */
 void emit_view_struct(struct writer *to, const char *stem, const struct ast_entry *entry);
 
 /** Emits `const struct Block__ghost *WORD = Block__ghost_open(DATA, BYTES);`. */
@@ -190,7 +190,7 @@ void emit_entry_registration(struct writer          *to, const struct ast_class 
 
 /* ---- packed arguments (emit_packed.c) ------------------------------------------------------ */
 
-/** Emits the description of a packed parameter: `Block__ghost_packed_g`. */
+/** Emits the description of a packed parameter: `Block__ghost__packed_g`. */
 void emit_packed_parameter(struct writer *to, const char *stem, const char *title,
                            const struct ast_parameter *p);
 

@@ -357,7 +357,7 @@ static void emit_send_element_item(struct writer          *to, const struct ast_
     const char *stem = emit_stem_of(class, entry);
 
     emit_send_item_head(to, class, entry);
-    writer_put(to, "\n{\n    struct %s_item skua_item;\n", stem);
+    writer_put(to, "\n{\n    struct %s__item skua_item;\n", stem);
     if (entry->parameters) {
         writer_put(to, "    const struct %s skua_args = ", stem);
         emit_initializer(to, entry);
@@ -376,7 +376,7 @@ static void emit_send_item_struct(struct writer          *to, const struct ast_c
 {
     const char *stem = emit_stem_of(class, entry);
 
-    writer_put(to, "struct %s_item {\n    skua_collection of;\n", stem);
+    writer_put(to, "struct %s__item {\n    skua_collection of;\n", stem);
     if (class->dims > 0)
         writer_put(to, "    int32_t at[%u];\n", class->dims);
     else
