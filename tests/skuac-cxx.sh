@@ -66,6 +66,29 @@ for cxx in g++ clang++; do
   run $cxx -std=c++17 $includes -fsyntax-only -x c++ "$work/lines.ci.c"
   ok "$cxx: a type with a copy constructor is refused" has "$err" \
     "error: static.assert.*Page.add: argument .l' cannot be copied byte by byte"
+  cat >"$work/lines.ci" <<'END'
+module lines {
+    include "line.h";
+    readonly struct line first;
+    struct two { struct line second; };
+    message Tile { struct line third; };
+    group Page {
+        state { struct line fourth; transient struct line *pointer; }
+        entry void run() { struct line fifth; serial { (void)fifth; } }
+        entry [sync] struct line sixth();
+        entry [local] struct line local();
+    };
+    chare Book { state { transient struct line kept; } };
+}
+END
+  run "$skuac" -o "$work" "$work/lines.ci"
+  run $cxx -std=c++17 $includes -fsyntax-only -x c++ "$work/lines.ci.c"
+  for line in "3:.*.first'" "4:.*.second'" "5:.*.third'" "7:.*.fourth'" "8:.*.fifth'" "9:.*the result of .sixth'"; do
+    ok "$cxx: a type with a copy constructor is refused: $line" has "$err" \
+      "lines\.ci:$line cannot be copied byte by byte"
+  done
+  ok "$cxx: a transient field, or a local result, may have any type" test \
+    "$(echo "$err" | grep -c 'error: static.assert')" = 6
 done
 
 tap_end

@@ -273,6 +273,7 @@ struct ast_assumed_type {
     struct source_code       type;
     bool                     whole; /* the size must be known, not only the name           */
     const void              *unit;  /* the class, message, struct or variable that uses it */
+    struct text copied; /* what is copied bytewise and has the type, perhaps: "field `v'"  */
 };
 
 /** The AST of one interface file. */

@@ -163,6 +163,11 @@ void check_external_record(struct checker *checker, const struct ast_record *rec
  *  declare is recorded in the AST, so that the C compiler can report it at its location. */
 bool check_type_names(struct checker *checker, struct source_code type, unsigned stars);
 
+/** Does the same for the type of something that is copied bytewise, such as "field `v'" in @p what,
+ *  so that a C++ compiler can reject a type that must not be. */
+bool check_copied_type(struct checker *checker, struct source_code type, unsigned stars,
+                       const char *what);
+
 /* ---- check_fields.c ------------------------------------------------------------------------ */
 
 /** Checks the fields of a message. */

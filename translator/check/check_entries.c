@@ -474,7 +474,11 @@ static void check_entry_result(struct checker *checker, struct ast_entry *entry)
         entry->result = (struct source_code){0};
     if (!entry->result.text.at)
         return;
-    check_type_names(checker, entry->result, entry->result_stars);
+    if (answers & ATTRIBUTE_SYNC)
+        check_copied_type(checker, entry->result, entry->result_stars,
+                          bump_printf("the result of `%.*s'", TEXT_ARGS(entry->name.text)));
+    else
+        check_type_names(checker, entry->result, entry->result_stars);
     if (!answers) {
         diagnostic_error_name(entry->name,
                               "`%.*s' has a result, but its callers do not wait for it",

@@ -220,7 +220,11 @@ static void check_field_default(const struct check_field_context *view)
 
 static void check_field_one(struct check_field_context *view)
 {
-    if (check_type_names(view->checker, view->field->type, view->field->stars))
+    const struct ast_field *field = view->field;
+    const char             *what  = bump_printf("`%.*s'", TEXT_ARGS(field->name.text));
+
+    if (field->transient ? check_type_names(view->checker, field->type, field->stars)
+                         : check_copied_type(view->checker, field->type, field->stars, what))
         check_field_type(view);
     check_field_dimensions(view);
     check_field_default(view);
@@ -405,7 +409,8 @@ void check_readonly(struct checker *checker, struct ast_field *fields)
 void check_local(struct checker *checker, struct ast_field *local)
 {
     local->record = check_record_of(checker, local->type);
-    if (!check_type_names(checker, local->type, local->stars)) {
+    if (!check_copied_type(checker, local->type, local->stars,
+                           bump_printf("`%.*s'", TEXT_ARGS(local->name.text)))) {
         return;
     } else if (local->stars || check_type_is(local->type, "string")) {
         diagnostic_error_name(

@@ -70,6 +70,25 @@ static void emit_lines_type_check(struct emit_files to, const struct ast_assumed
         writer_put(header, "    %s;\n#endif\n\n", check);
 }
 
+/* Lets a C++ compiler reject a type that cannot be copied bytewise. */
+static void emit_lines_copy_check(struct emit_files to, const struct ast_assumed_type *assumed)
+{
+    struct writer *header = to.header;
+    const char    *macro  = emit_lines_define(to, assumed->type.location);
+
+    writer_put(header, "#if defined %s && defined __cplusplus\n", macro);
+    writer_put_line_at(header, macro, assumed->type.location);
+    writer_put(header, "static_assert(__is_trivially_copyable(");
+    writer_put_flat(header, assumed->type.text);
+    writer_put(
+        header,
+        "), \"%.*s cannot be copied byte by byte; in a state, declare a `transient' pointer to "
+        "it, or its type as a struct with a pup function: `struct name;'\");\n",
+        TEXT_ARGS(assumed->copied));
+    writer_put_line_end(header);
+    writer_put(header, "#endif\n\n");
+}
+
 /* Returns whether an equal type follows in the list, which is in reverse order. */
 static bool emit_lines_is_repeated(const struct ast_assumed_type *assumed)
 {
@@ -83,6 +102,10 @@ static bool emit_lines_is_repeated(const struct ast_assumed_type *assumed)
 void emit_type_checks(struct emit_files to, const void *unit, struct text name)
 {
     for (const struct ast_assumed_type *b = to.lines->tree->assumed_types; b; b = b->next)
-        if (b->unit == unit && !emit_lines_is_repeated(b))
-            emit_lines_type_check(to, b, name);
+        if (b->unit == unit) {
+            if (!emit_lines_is_repeated(b))
+                emit_lines_type_check(to, b, name);
+            if (b->copied.at)
+                emit_lines_copy_check(to, b);
+        }
 }
