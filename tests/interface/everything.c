@@ -234,6 +234,31 @@ static Named_element named(Named_proxy all, const char *name, int number)
     return Named_at(all, key);
 }
 
+/* Elements are found whatever the padding of their index contains. */
+static Padded_element padded_at(Padded_proxy all, int padding, int number)
+{
+    padded index;
+
+    memset(&index, padding, sizeof index);
+    index.in.kind   = 'k';
+    index.in.number = number;
+    index.last      = 'l';
+    return Padded_at(all, index);
+}
+
+static void visit_padded(Main *self)
+{
+    Padded_proxy all = Padded_new();
+
+    for (int i = 0; i < 4; i++)
+        Padded_insert(padded_at(all, 1, i), SKUA_ANY_PE);
+    skua_array_close(all.all);
+    for (int i = 0; i < 4; i++)
+        Padded_visit(padded_at(all, 2, i));
+    self->expect[HIT_CREATE] += 4;
+    self->expect[HIT_INDEX] += 4;
+}
+
 static void visit_named(Main *self)
 {
     Named_proxy all = Named_new();
@@ -245,6 +270,7 @@ static void visit_named(Main *self)
         Named_nearby(named(all, "here", i), i);
         Named_item(named(all, "here", i), i);
     }
+    visit_padded(self);
     self->expect[HIT_CREATE] += 1 + 4 + 4;
     self->expect[HIT_INDEX] += 1 + 4 + 4 + 4;
 }

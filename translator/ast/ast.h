@@ -162,6 +162,7 @@ struct ast_class {
     struct ast_field      *state;
 
     unsigned awaited_entries; /* checker: number of entries that some `when` waits for */
+    const struct ast_record *index_record; /* checker: the struct that is the index type, or NULL */
 };
 
 /* ---- structured control flow ----------------------------------------------------------- */

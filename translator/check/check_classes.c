@@ -44,7 +44,7 @@ static void check_class_special(const struct ast_class *class, const struct ast_
 }
 
 /* Elements are found by the bytes of their index. */
-static void check_class_index(struct checker *checker, const struct ast_class *class)
+static void check_class_index(struct checker *checker, struct ast_class *class)
 {
     struct source_code       index  = class->index;
     const struct ast_record *record = check_record_of(checker, index);
@@ -59,7 +59,9 @@ static void check_class_index(struct checker *checker, const struct ast_class *c
                             "`%.*s' cannot be an index: elements are found by the bytes of theirs",
                             TEXT_ARGS(index.text));
         diagnostic_hint("use an integer, or a struct of integers");
+        return;
     }
+    class->index_record = record;
 }
 
 static void check_class_own_entries(struct checker *checker, struct ast_class *class)

@@ -5,6 +5,8 @@
  */
 #include "emit/emit_parts.h"
 
+#include "support/bump.h"
+
 static bool emit_class_is_single(const struct ast_class *class)
 {
     return class->kind == CLASS_CHARE || class->kind == CLASS_MAINCHARE;
@@ -48,6 +50,40 @@ void emit_class_types(struct emit_files to, const struct ast_class *class)
 
 /* ---- references --------------------------------------------------------------------------- */
 
+/* Emits the copies of the members of a struct, without its padding. */
+static void emit_class_index_members(struct writer *to, const struct ast_record *record,
+                                     const char *path)
+{
+    for (const struct ast_field *field = record->fields; field; field = field->next) {
+        const char *member = bump_printf("%s.%.*s", path, NAME_ARGS(field));
+
+        if (field->record && !field->dimensions)
+            emit_class_index_members(to, field->record, member);
+        else
+            writer_put(to, "    memcpy(&skua_which%s, &skua_from%s, sizeof skua_which%s);\n",
+                       member, member, member);
+    }
+}
+
+/* Emits statements that clear the padding of an index, since elements are found by its bytes.  A
+ * compiler without a builtin for it can do so for a struct of an interface file. */
+static void emit_class_clear_padding(struct writer *to, const struct ast_class *class)
+{
+    const struct ast_record *record = class->index_record;
+
+    if (!record) {
+        writer_put(to, "    SKUA_CLEAR_PADDING(&skua_which);\n");
+        return;
+    }
+    writer_put(to,
+               "#if SKUA_CLEARS_PADDING\n    SKUA_CLEAR_PADDING(&skua_which);\n#else\n"
+               "    const %.*s skua_from = skua_which;\n\n"
+               "    memset(&skua_which, 0, sizeof skua_which);\n",
+               TEXT_ARGS(class->index.text));
+    emit_class_index_members(to, record, "");
+    writer_put(to, "#endif\n");
+}
+
 static void emit_class_at(struct writer *to, const struct ast_class *class)
 {
     writer_put(to,
@@ -70,13 +106,14 @@ static void emit_class_at(struct writer *to, const struct ast_class *class)
         emit_axes(to, class->dims, "", "skua_");
         writer_put(to, "))};\n\n    return skuac_found;\n}\n\n");
     } else {
-        writer_put(to,
-                   "%.*s skua_which)\n{\n    %.*s_element skuac_found = {skua_element(skua_in.all, "
-                   "skua_index_bytes(&skua_which, sizeof skua_which))};\n\n"
-                   "    SKUA_STATIC_ASSERT(sizeof skua_which <= SKUA_INDEX_MAX, "
-                   "\"an index has at most SKUA_INDEX_MAX bytes\");\n"
-                   "    return skuac_found;\n}\n\n",
+        writer_put(to, "%.*s skua_which)\n{\n    %.*s_element skuac_found;\n",
                    TEXT_ARGS(class->index.text), NAME_ARGS(class));
+        emit_class_clear_padding(to, class);
+        writer_put(to,
+                   "\n    SKUA_STATIC_ASSERT(sizeof skua_which <= SKUA_INDEX_MAX, "
+                   "\"an index has at most SKUA_INDEX_MAX bytes\");\n"
+                   "    skuac_found.ref = skua_element(skua_in.all, skua_index_bytes(&skua_which, "
+                   "sizeof skua_which));\n    return skuac_found;\n}\n\n");
     }
 }
 
