@@ -22,12 +22,16 @@ try()
 mainmodule wrong {
     code { static int helper(void) { return @code@; } }
 
-    readonly int variable = @readonly@;
+    readonly int variable = @readonly@, table[@dimension@];
+    message Tile { int row[@row@]; };
+    struct pair { int both[
+        @both@]; };
 
     mainchare Main {
         state {
             int n = @default@;
             double x[n + @length@];
+            int fixed[2][@constant@ + 1];
         }
 
         entry Main() {
@@ -66,7 +70,7 @@ END
     grep -v ":$line:")"
 }
 
-for place in code readonly default length local serial if first while step reference from argument size; do
+for place in code readonly dimension row both default length constant local serial if first while step reference from argument size; do
   try $place
 done
 
@@ -111,6 +115,25 @@ END
   ok "$1: the first error names line $line" has \
     "$(echo "$err" | grep -m 1 error)" "believed\.ci:$line:.*WRONG"
 }
+# The type of a reference number is not an integer.
+printf '#include <stdio.h>\ntypedef struct { int a; } tag;\n' >"$work/tag.h"
+cat >"$work/tag.ci" <<'END'
+module tags {
+    include "tag.h";
+    chare Main {
+        state {}
+        entry void tagged(tag t);
+        entry void run() {
+            when tagged[1](t);
+        }
+    };
+}
+END
+run "$skuac" -o "$work" "$work/tag.ci"
+run "$cc" -std=gnu17 -fsyntax-only -I"$work" $includes "$work/tag.ci.c"
+ok "a reference number that is a struct: does not compile" test "$code" != 0
+ok "and names the line of the when" has "$err" "tag\.ci:7:.*error"
+
 for place in readonly struct message state local value array result pointer index; do
   believed $place WRONG
 done

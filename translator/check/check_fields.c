@@ -76,6 +76,27 @@ static void check_field_length_word(struct text word, void *arg)
     }
 }
 
+/* Rejects a readonly variable in a constant length. */
+static void check_field_constant_word(struct text word, void *arg)
+{
+    const struct check_field_context *view  = arg;
+    const struct ast_field           *field = view->field;
+    struct source_name                name  = check_field_name_in(view->length, word);
+    const struct check_symbol *readonly = check_find_symbol(view->checker, word, SYMBOL_READONLY);
+
+    if (!readonly)
+        return;
+    if (view->length.text.at == field->dimensions->length.text.at)
+        diagnostic_error_name(name,
+                              "`%.*s' is a readonly variable, not a constant: copy it into a field "
+                              "declared before `%.*s'",
+                              TEXT_ARGS(word), TEXT_ARGS(field->name.text));
+    else
+        diagnostic_error_name(name, "`%.*s' is a readonly variable, not a constant",
+                              TEXT_ARGS(word));
+    diagnostic_note_at(readonly->name.location, "declared here");
+}
+
 static void check_field_open_array(struct check_field_context *view,
                                    const struct ast_dimension *dimension)
 {
@@ -100,6 +121,8 @@ static void check_field_dimensions(struct check_field_context *view)
             ident_for_each(d->length, check_field_length_word, view);
         else
             check_field_open_array(view, d);
+        if (!view->variable && !view->rules->globals && d->length.text.length)
+            ident_for_each(d->length, check_field_constant_word, view);
         if (d == field->dimensions)
             field->variable = view->variable;
         else if (view->variable)

@@ -67,15 +67,18 @@ static void emit_declaration(struct emit_files to, const struct ast_item *item)
     case ITEM_DIRECTIVE: writer_put(to.header, "%.*s\n", TEXT_ARGS(item->is.code.text)); break;
     case ITEM_READONLY:
         emit_type_checks(to, item->is.readonly, item->is.readonly->name.text);
+        emit_length_checks(to, item->is.readonly, item->is.readonly->name.text);
         for (const struct ast_field *field = item->is.readonly; field; field = field->next)
             emit_readonly(to, field);
         break;
     case ITEM_MESSAGE:
         emit_type_checks(to, item->is.message, item->is.message->name.text);
+        emit_length_checks(to, item->is.message->fields, item->is.message->name.text);
         emit_message(to, item->is.message);
         break;
     case ITEM_RECORD:
         emit_type_checks(to, item->is.record, item->is.record->name.text);
+        emit_length_checks(to, item->is.record->fields, item->is.record->name.text);
         emit_record(to, item->is.record);
         break;
     case ITEM_INIT:
@@ -92,6 +95,7 @@ static void emit_states(struct emit_files to, const struct ast_item *item)
     if (item->kind != ITEM_CLASS)
         return;
     emit_type_checks(to, item->is.class, item->is.class->name.text);
+    emit_length_checks(to, item->is.class->state, item->is.class->name.text);
     emit_state(to, item->is.class);
 }
 

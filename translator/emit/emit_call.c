@@ -12,6 +12,7 @@
 #include <assert.h>
 
 #include "support/bump.h"
+#include "syntax/ident.h"
 
 /* Variables of the generated function: the data that arrived. */
 #define DATA  "skua_data"
@@ -122,19 +123,35 @@ static void emit_call_begin(struct writer          *to, const struct ast_class *
                NAME_ARGS(class), emit_stem_of(class, entry), arrival);
 }
 
-/* Emits the reference number of the message. */
+/* Emits the reference number of the message.  A type that a header declares may be none that C
+ * converts to an integer: the compiler reports that at the line of the first `when`. */
 static void emit_call_reference(struct writer          *to, const struct ast_class *class,
                                 const struct ast_entry *entry)
 {
-    if (!emit_is_referenced(class, entry))
+    const struct ast_when_entry *when    = emit_reference_to(class, entry);
+    const struct ast_parameter  *first   = entry->parameters;
+    bool                         message = emit_marshal_format_of(entry) == MARSHAL_MESSAGE;
+    const char                  *member  = emit_member_operator(entry);
+    const char                  *value;
+    struct text                  type, name;
+
+    if (!when) {
         writer_put(to, "0");
-    else if (emit_marshal_format_of(entry) == MARSHAL_VARIABLE)
-        writer_put(to, "(int64_t)skua_args->%.*s", NAME_ARGS(entry->parameters));
-    else if (emit_marshal_format_of(entry) == MARSHAL_MESSAGE)
-        writer_put(to, "(int64_t)skua_args->%.*s", NAME_ARGS(entry->parameters->message->fields));
-    else
-        writer_put(to, "(int64_t)skua_args%s%.*s", emit_member_operator(entry),
-                   NAME_ARGS(entry->parameters));
+        return;
+    }
+    if (message || emit_marshal_format_of(entry) == MARSHAL_VARIABLE)
+        member = "->";
+    type  = message ? first->message->fields->type.text : first->type.text;
+    name  = message ? first->message->fields->name.text : first->name.text;
+    value = bump_printf("(int64_t)skua_args%s%.*s", member, TEXT_ARGS(name));
+    if (ident_is_type_keyword(type)) {
+        writer_put(to, "%s", value);
+        return;
+    }
+    writer_put(to, "\n");
+    writer_put_code(
+        to, (struct source_code){text_of(bump_printf("(%s)", value)), when->reference.location});
+    writer_put(to, "        ");
 }
 
 /* Emits the declaration of `skua_args`, the arguments by value alone: a frame that takes the
@@ -158,7 +175,7 @@ static void emit_call_arrive(struct writer          *to, const struct ast_class 
                              const struct ast_entry *entry, bool message)
 {
     bool values =
-        emit_marshal_format_of(entry) == MARSHAL_VARIABLE && emit_is_referenced(class, entry);
+        emit_marshal_format_of(entry) == MARSHAL_VARIABLE && emit_reference_to(class, entry);
 
     assert(entry->awaited && entry->number < class->awaited_entries);
     if (values)

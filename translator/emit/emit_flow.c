@@ -54,25 +54,30 @@ static bool emit_flow_waits(const struct ast_statement *statement)
     }
 }
 
-static bool emit_flow_refers(const struct ast_statement *statement, const struct ast_entry *entry)
+static const struct ast_when_entry *emit_flow_reference_in(const struct ast_statement *statement,
+                                                           const struct ast_entry     *entry)
 {
-    for (; statement; statement = statement->next) {
+    const struct ast_when_entry *found = NULL;
+
+    for (; statement && !found; statement = statement->next) {
         for (const struct ast_when_entry *w = statement->when_entries; w; w = w->next)
             if (w->entry == entry && w->reference.text.at)
-                return true;
-        if (emit_flow_refers(statement->body, entry) ||
-            emit_flow_refers(statement->otherwise, entry))
-            return true;
+                return w;
+        found = emit_flow_reference_in(statement->body, entry);
+        if (!found)
+            found = emit_flow_reference_in(statement->otherwise, entry);
     }
-    return false;
+    return found;
 }
 
-bool emit_is_referenced(const struct ast_class *class, const struct ast_entry *entry)
+const struct ast_when_entry *emit_reference_to(const struct ast_class *class,
+                                               const struct ast_entry *entry)
 {
-    for (const struct ast_entry *other = class->entries; other; other = other->next)
-        if (emit_flow_refers(other->body, entry))
-            return true;
-    return false;
+    const struct ast_when_entry *found = NULL;
+
+    for (const struct ast_entry *other = class->entries; other && !found; other = other->next)
+        found = emit_flow_reference_in(other->body, entry);
+    return found;
 }
 
 /* ---- frames ------------------------------------------------------------------------------- */

@@ -24,6 +24,8 @@
 
 #include "support/bump.h"
 
+/* ---- types and includes ------------------------------------------------------------------- */
+
 static const char *emit_lines_define(struct emit_files to, struct source_location location)
 {
     const char *macro = bump_printf("%s__line_%u", to.lines->stem, ++to.lines->count);
@@ -108,4 +110,41 @@ void emit_type_checks(struct emit_files to, const void *unit, struct text name)
             if (b->copied.at)
                 emit_lines_copy_check(to, b);
         }
+}
+
+/* ---- lengths ------------------------------------------------------------------------------ */
+
+/* Checks a length that C must know when it compiles the struct. */
+static void emit_lines_length_check(struct emit_files to, const struct ast_dimension *dimension,
+                                    struct text name)
+{
+    struct writer         *header   = to.header;
+    struct source_location location = dimension->length.location;
+    const char            *macro    = emit_lines_define(to, location);
+    int                    margin   = (int)location.column - 1;
+
+    writer_put(header, "#ifdef %s\nenum { %.*s__length__%u = (\n", macro, TEXT_ARGS(name),
+               to.lines->count);
+    writer_put_line_at(header, macro, location);
+    writer_put(header, "%*s", margin, "");
+    writer_put_flat(header, dimension->length.text);
+    writer_put(header, "\n");
+    writer_put_line_end(header);
+    writer_put(header, "    ) != 0 };\n#endif\n\n");
+}
+
+static bool emit_lines_is_number(struct text text)
+{
+    for (size_t i = 0; i < text.length; i++)
+        if (!text_is_digit(text.at[i]))
+            return false;
+    return true;
+}
+
+void emit_length_checks(struct emit_files to, const struct ast_field *fields, struct text name)
+{
+    for (const struct ast_field *f = fields; f; f = f->next)
+        for (const struct ast_dimension *d = f->dimensions; d; d = d->next)
+            if (!(f->variable && d == f->dimensions) && !emit_lines_is_number(d->length.text))
+                emit_lines_length_check(to, d, name);
 }

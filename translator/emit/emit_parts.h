@@ -54,6 +54,10 @@ void emit_include(struct emit_files to, const struct ast_item *item);
  * reports an unknown type at its location in the interface file. */
 void emit_type_checks(struct emit_files to, const void *unit, struct text name);
 
+/** Emits a check of each constant length of an array among @p fields of @p name: the compiler
+ * reports an error in it at its location in the interface file. */
+void emit_length_checks(struct emit_files to, const struct ast_field *fields, struct text name);
+
 /* ---- arguments of entries (emit_marshal.c) ------------------------------------------------ */
 
 /** The format of the marshalled arguments of an entry. */
@@ -323,8 +327,9 @@ void emit_interface_registration(struct writer         *to, const struct ast_cla
 /** Returns whether the objects of @p class have a flow. */
 bool emit_has_flow(const struct ast_class *class);
 
-/** Returns whether some `when` of @p class waits for a reference number of @p entry. */
-bool emit_is_referenced(const struct ast_class *class, const struct ast_entry *entry);
+/** Returns the first `when` of @p class that waits for a reference number of @p entry, or NULL. */
+const struct ast_when_entry *emit_reference_to(const struct ast_class *class,
+                                               const struct ast_entry *entry);
 
 /** Emits the frames and functions of all entries with a body, and the table of them. */
 void emit_class_flow(struct emit_files to, const struct ast_class *class);
