@@ -290,6 +290,9 @@ static const struct {
     {ATTRIBUTE_SYNC, ATTRIBUTE_AGGREGATE, "aggregated items have no result"},
     {ATTRIBUTE_SYNC, ATTRIBUTE_REDUCTIONTARGET, "a reduction ignores results"},
     {ATTRIBUTE_REDUCTIONTARGET, ATTRIBUTE_AGGREGATE, "a reduction has one result"},
+    {ATTRIBUTE_EXPEDITED, ATTRIBUTE_AGGREGATE, "aggregated items wait in a buffer"},
+    {ATTRIBUTE_IMMEDIATE, ATTRIBUTE_AGGREGATE, "aggregated items wait in a buffer"},
+    {ATTRIBUTE_INLINE, ATTRIBUTE_AGGREGATE, "aggregated items wait in a buffer"},
 };
 
 static void check_entry_contradictions(const struct ast_entry *entry)
@@ -353,10 +356,25 @@ static void check_entry_target_message(const struct ast_entry *entry)
         }
 }
 
+/* Returns whether @p number is certainly negative. */
+static bool check_entry_is_negative(struct text number)
+{
+    size_t at = 1;
+
+    while (at < number.length && text_is_space(number.at[at]))
+        at++;
+    while (at < number.length && text_is_digit(number.at[at]))
+        at++;
+    return number.length > 1 && *number.at == '-' && at == number.length;
+}
+
 static void check_entry_aggregate(const struct checker *checker, const struct ast_entry *entry)
 {
     if (!(entry->attributes & ATTRIBUTE_AGGREGATE))
         return;
+    if (check_entry_is_negative(entry->aggregate.text))
+        diagnostic_error_at(entry->aggregate.location, (unsigned)entry->aggregate.text.length,
+                            "a number of items cannot be negative");
     if (!entry->parameters)
         diagnostic_error_name(entry->name, "`aggregate' requires parameters");
     else if (!check_entry_all_values(entry->parameters) &&
@@ -553,6 +571,10 @@ static void check_entry_aggregate_class(const struct ast_class *class,
             TEXT_ARGS(class->name.text));
     else if (class->kind == CLASS_ARRAY && check_entry_is_batch(entry->parameters))
         diagnostic_error_name(entry->name, "`aggregate': only entries of groups can take batches");
+    else if (class->kind == CLASS_GROUP && entry->attributes & ATTRIBUTE_THREADED)
+        diagnostic_error_name(entry->name,
+                              "an `aggregate' entry of a group cannot be `threaded': it runs for "
+                              "each item of a packet in turn");
 }
 
 void check_entry_kind(const struct ast_class *class, const struct ast_entry *entry)
