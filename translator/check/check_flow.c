@@ -90,6 +90,7 @@ static void check_flow_declare_locals(struct check_flow_context *flow, struct as
 
 struct check_flow_return {
     const struct check_flow_context *flow;
+    struct source_code               code;
     struct text                      word;   /* the keyword `return`, if present */
     struct text                      copied; /* a variable to be copied back, if present */
 };
@@ -99,7 +100,7 @@ static void check_flow_look_for_return(struct text word, void *arg)
     struct check_flow_return         *returning = arg;
     const struct check_flow_variable *variable  = check_flow_find_variable(returning->flow, word);
 
-    if (text_is(word, "return"))
+    if (text_is(word, "return") && !ident_is_in_lambda(returning->code, word))
         returning->word = word;
     else if (variable && variable->copied_back)
         returning->copied = word;
@@ -108,7 +109,7 @@ static void check_flow_look_for_return(struct text word, void *arg)
 static void check_flow_serial(const struct check_flow_context *flow,
                               const struct ast_statement      *serial)
 {
-    struct check_flow_return returning = {.flow = flow};
+    struct check_flow_return returning = {.flow = flow, .code = serial->code};
 
     ident_for_each(serial->code, check_flow_look_for_return, &returning);
     if (!returning.word.at || !returning.copied.at)

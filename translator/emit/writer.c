@@ -10,6 +10,7 @@
 
 #include "support/file_replace.h"
 #include "support/source.h"
+#include "syntax/lexer.h"
 
 #define PLACEHOLDER "\001skuac\n" /* placeholder for a #line of the generated file */
 #define WIDTH       100           /* columns; longer lines are broken at a comma if possible */
@@ -91,6 +92,14 @@ static const char *writer_skip_quoted(const char *at, const char *end)
     return at < end ? at + 1 : end;
 }
 
+/* Returns the end of a word, a number, or a raw string of C++. */
+static const char *writer_skip_word(const char *at, const char *end)
+{
+    const char *raw = lexer_raw_string_end(at, end);
+
+    return raw > at ? raw : lexer_word_end(at, end);
+}
+
 static bool writer_is_blank(char c)
 {
     return c == ' ' || c == '\t' || c == '\n' || c == '\r' || c == '\f' || c == '\v';
@@ -116,6 +125,8 @@ void writer_put_flat(struct writer *to, struct text text)
             gap = first = false;
             if (*at == '"' || *at == '\'')
                 next = writer_skip_quoted(at, end);
+            else if (text_is_letter(*at) || text_is_digit(*at))
+                next = writer_skip_word(at, end);
             writer_put_bytes(to, at, (size_t)(next - at));
         }
         at = next;

@@ -66,11 +66,16 @@ static struct indent_lines indent_lines_of(struct text text)
 static void indent_skip_quotes(struct indent_lines *lines, const char *at, const char *end)
 {
     for (at = lines->quoted > at ? lines->quoted : at; at < end; at++) {
-        bool        string = *at == '"' || *at == '\'';
-        const char *after =
-            string ? lexer_quoted_end(at, lines->end) : lexer_comment_end(at, lines->end);
+        bool        word   = text_is_letter(*at) || text_is_digit(*at);
+        const char *raw    = word ? lexer_raw_string_end(at, lines->end) : at;
+        bool        string = *at == '"' || *at == '\'' || raw > at;
+        const char *after  = raw > at ? raw
+                             : string ? lexer_quoted_end(at, lines->end)
+                                      : lexer_comment_end(at, lines->end);
 
-        if (!after || after == at)
+        if (word && !string)
+            at = lexer_word_end(at, lines->end) - 1;
+        if (!after || after <= at)
             continue;
         lines->quoted = after;
         lines->string = string;

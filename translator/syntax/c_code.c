@@ -182,8 +182,10 @@ static bool c_code_word(struct c_code_scan *scan)
 {
     const char *from = scan->at;
 
-    while (scan->at < scan->end && (text_is_letter(*scan->at) || text_is_digit(*scan->at)))
-        scan->at++;
+    scan->at = lexer_raw_string_end(from, scan->end);
+    if (scan->at > from)
+        return false;
+    scan->at = lexer_word_end(from, scan->end);
     if (scan->closer || scan->braces || !scan->line_begins || text_is_digit(*from) ||
         !c_code_begins_statement(scan, text_between(from, scan->at)))
         return false;

@@ -42,6 +42,10 @@ static void c_code_test_expressions(void)
     OK(c_code_test_expression("a ? b : c : d", C_CODE_STOP_COLON, "a ? b : c", ':'),
        "a conditional operator has a colon of its own");
     OK(c_code_test_expression("\")\" ')' )", 0, "\")\" ')'", ')'), "quoted brackets do not count");
+    OK(c_code_test_expression("1'000 + f('(') )", 0, "1'000 + f('(')", ')'),
+       "nor do those in quotes after a number with separators");
+    OK(c_code_test_expression("R\"x() \" )y\")x\" + 1 )", 0, "R\"x() \" )y\")x\" + 1", ')'),
+       "a raw string ends with its delimiter");
     OK(c_code_test_expression("(int){1; }; b", C_CODE_STOP_SEMICOLON, "(int){1; }", ';'),
        "semicolons in braces do not count");
 }

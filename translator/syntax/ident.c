@@ -9,6 +9,8 @@
  */
 #include "syntax/ident.h"
 
+#include "syntax/lexer.h"
+
 struct ident_scan {
     const char *at, *end;
     bool        line_begins;
@@ -53,11 +55,13 @@ static void ident_skip_quoted(struct ident_scan *scan)
         scan->at++;
 }
 
-/* Skips a preprocessing number: 1e+3 and 0x1.8p-2L are one each. */
+/* Skips a preprocessing number: 1e+3, 0x1.8p-2L and, in C++, 1'000 are one each. */
 static void ident_skip_number(struct ident_scan *scan)
 {
     while (text_is_digit(ident_peek(scan, 0)) || ident_is_letter(ident_peek(scan, 0)) ||
-           ident_peek(scan, 0) == '.') {
+           ident_peek(scan, 0) == '.' ||
+           (ident_peek(scan, 0) == '\'' &&
+            (text_is_digit(ident_peek(scan, 1)) || ident_is_letter(ident_peek(scan, 1))))) {
         bool exponent = memchr("eEpP", *scan->at, 4);
 
         scan->at++;
@@ -116,6 +120,15 @@ static bool ident_is_string_prefix(struct text word, char next)
            (text_is(word, "L") || text_is(word, "u") || text_is(word, "U") || text_is(word, "u8"));
 }
 
+/* Skips a raw string of C++.  Returns whether there was one. */
+static bool ident_skip_raw_string(struct ident_scan *scan)
+{
+    const char *from = scan->at;
+
+    scan->at = lexer_raw_string_end(from, scan->end);
+    return scan->at > from;
+}
+
 /* Returns the next identifier, or a text with a NULL `at` at the end. */
 static struct text ident_next(struct ident_scan *scan)
 {
@@ -124,7 +137,9 @@ static struct text ident_next(struct ident_scan *scan)
             continue;
         char c            = *scan->at;
         scan->line_begins = false;
-        if (ident_is_letter(c)) {
+        if (ident_skip_raw_string(scan)) {
+            scan->member = false;
+        } else if (ident_is_letter(c)) {
             bool        member = scan->member;
             struct text word   = ident_take(scan);
 
@@ -168,6 +183,111 @@ bool ident_is_mentioned(struct source_code code, struct text name)
             return true;
     return false;
 }
+
+/* ---- lambdas of C++ ----------------------------------------------------------------------- */
+
+#define BRACKETS_MAX 256 /* more than c_code.h accepts */
+
+/* How much of `[captures] (parameters)' is before the current position. */
+enum ident_lambda { LAMBDA_NONE, LAMBDA_CAPTURES, LAMBDA_PARAMETERS };
+
+struct ident_bracket {
+    enum ident_lambda before; /* of a parenthesis: what precedes it      */
+    bool              lambda; /* the code after it is that of a lambda,  */
+                              /* or, of a `[', the list of its captures  */
+};
+
+struct ident_lambda_scan {
+    struct ident_bracket open[BRACKETS_MAX];
+    unsigned             depth;
+    enum ident_lambda    state;
+    bool operand; /* the last element was an operand: a `[' after it is a subscript */
+    char last;    /* the last punctuator, if it was the last element */
+};
+
+static void ident_lambda_open(struct ident_lambda_scan *lambda, char c, char next)
+{
+    struct ident_bracket *open = &lambda->open[lambda->depth++];
+
+    open->before = lambda->state;
+    if (c == '{')
+        open->lambda = lambda->state != LAMBDA_NONE;
+    else /* [[ begins an attribute */
+        open->lambda = c == '[' && !lambda->operand && lambda->last != '[' && next != '[';
+    lambda->state   = LAMBDA_NONE;
+    lambda->operand = false;
+}
+
+static void ident_lambda_close(struct ident_lambda_scan *lambda, char c)
+{
+    struct ident_bracket closed = lambda->open[--lambda->depth];
+
+    lambda->state = LAMBDA_NONE;
+    if (c == ']' && closed.lambda)
+        lambda->state = LAMBDA_CAPTURES;
+    else if (c == ')' && closed.before != LAMBDA_NONE)
+        lambda->state = LAMBDA_PARAMETERS;
+    lambda->operand = c != '}';
+}
+
+static void ident_lambda_punctuator(struct ident_lambda_scan *lambda, char c, char next)
+{
+    if ((c == '(' || c == '[' || c == '{') && lambda->depth < BRACKETS_MAX) {
+        ident_lambda_open(lambda, c, next);
+    } else if ((c == ')' || c == ']' || c == '}') && lambda->depth > 0) {
+        ident_lambda_close(lambda, c);
+    } else {
+        if (lambda->state == LAMBDA_CAPTURES || c == ';' || c == '=')
+            lambda->state = LAMBDA_NONE; /* otherwise part of a result type, `-> a::b<c, d> &' */
+        lambda->operand = false;
+    }
+    lambda->last = c;
+}
+
+/* Takes an operand or a keyword. */
+static void ident_lambda_word(struct ident_lambda_scan *lambda, struct text word)
+{
+    static const char *const before[] = {"return", "else", "do", "case", "throw", NULL};
+
+    if (lambda->state == LAMBDA_CAPTURES)
+        lambda->state = LAMBDA_NONE;
+    lambda->operand = text_index_in(word, before) < 0;
+    lambda->last    = '\0';
+}
+
+bool ident_is_in_lambda(struct source_code code, struct text word)
+{
+    struct ident_scan        scan   = ident_scan_of(code);
+    struct ident_lambda_scan lambda = {.depth = 0};
+
+    while (scan.at < word.at) {
+        const char *from = scan.at;
+
+        if (ident_skip_blank(&scan))
+            continue;
+        scan.line_begins = false;
+        if (!ident_skip_raw_string(&scan)) {
+            if (*from == '"' || *from == '\'')
+                ident_skip_quoted(&scan);
+            else if (text_is_digit(*from))
+                ident_skip_number(&scan);
+            else if (ident_is_letter(*from))
+                ident_take(&scan);
+        }
+        if (scan.at > from) {
+            ident_lambda_word(&lambda, text_between(from, scan.at));
+        } else {
+            ident_lambda_punctuator(&lambda, *from, ident_peek(&scan, 1));
+            scan.at++;
+        }
+    }
+    for (unsigned i = 0; i < lambda.depth; i++)
+        if (lambda.open[i].lambda && lambda.open[i].before != LAMBDA_NONE)
+            return true;
+    return false;
+}
+
+/* ---- types -------------------------------------------------------------------------------- */
 
 static const char *const type_keywords[] = {
     "void",    "char",     "short",   "int",      "long",     "float",    "double",

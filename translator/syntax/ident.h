@@ -15,6 +15,10 @@ void ident_for_each(struct source_code code, void (*fn)(struct text word, void *
 /** Returns whether @p name is among the identifiers of @p code. */
 bool ident_is_mentioned(struct source_code code, struct text name);
 
+/** Returns whether @p word, an identifier or a keyword of @p code, is in the body of a lambda of
+ * C++. */
+bool ident_is_in_lambda(struct source_code code, struct text word);
+
 /** Returns whether @p word is a keyword or a standard name of C's types, and therefore not a name
  *  of the user. */
 bool ident_is_type_keyword(struct text word);

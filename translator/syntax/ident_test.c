@@ -29,6 +29,30 @@ static void ident_test_expect(const char *c, const char *words)
     OK(!strcmp(list, words), "words:%s", words);
 }
 
+/* Returns whether the last `return` of @p c is in a lambda. */
+static bool ident_test_in_lambda(const char *c)
+{
+    const char *at = NULL;
+
+    for (const char *next = c; (next = strstr(next, "return")); next++)
+        at = next;
+    return ident_is_in_lambda(ident_test_code(c), (struct text){at, 6});
+}
+
+static void ident_test_lambdas(void)
+{
+    OK(ident_test_in_lambda("sort(a, a + 3, [](int x, int y) { return x < y; });"), "a lambda");
+    OK(ident_test_in_lambda("auto f = [&, n] { if (n) { return; } };"), "a block in a lambda");
+    OK(ident_test_in_lambda("f([=](int x) mutable -> std::pair<int, int> { return {x, x}; });"),
+       "a lambda with a type of its result");
+    OK(!ident_test_in_lambda("f([] { return 1; }); if (a[i](x)) { return; }"), "after a lambda");
+    OK(!ident_test_in_lambda("int a[] = {[0] = 1, [1] = 2}; if (a[b[0]]) { return; }"),
+       "not after subscripts");
+    OK(!ident_test_in_lambda("if (n) [[likely]] { return; }"), "not after an attribute");
+    OK(!ident_test_in_lambda("for (auto x : a[1]) { return; }"), "not after a list in a loop");
+    OK(ident_test_in_lambda("return [] { return 2; };"), "a lambda that is a result");
+}
+
 int main(void)
 {
     ident_test_expect("", "");
@@ -44,6 +68,10 @@ int main(void)
     ident_test_expect("a /* never closed", " a");
     ident_test_expect("a \"never closed", " a");
     ident_test_expect("a\\", " a");
+    ident_test_expect("1'000'000 + 0xf'f + a'b'c", " a c");
+    ident_test_expect("R\"(a \" b)\" + u8R\"x(c)\" d)x\" + e", " e");
+    ident_test_expect("R\"a b\" c + xR\"(d)\"", " R c xR");
+    ident_test_lambdas();
     OK(ident_is_mentioned(ident_test_code("x[n]"), text_of("n")), "n is mentioned");
     OK(!ident_is_mentioned(ident_test_code("x.n + nn"), text_of("n")),
        "a member and a longer word are not n");

@@ -51,6 +51,44 @@ const char *lexer_quoted_end(const char *at, const char *end)
     return NULL;
 }
 
+const char *lexer_word_end(const char *at, const char *end)
+{
+    bool number = at < end && text_is_digit(*at);
+
+    for (; at < end; at++)
+        if (!text_is_letter(*at) && !text_is_digit(*at) &&
+            !(number && *at == '\'' && end - at > 1 &&
+              (text_is_letter(at[1]) || text_is_digit(at[1]))))
+            break;
+    return at;
+}
+
+/* Returns whether @p c may be part of the delimiter of a raw string. */
+static bool lexer_delimits(char c)
+{
+    return c != '(' && c != ')' && c != '\\' && c != '"' && !text_is_space(c);
+}
+
+const char *lexer_raw_string_end(const char *at, const char *end)
+{
+    static const char *const prefixes[] = {"R", "LR", "uR", "UR", "u8R", NULL};
+    const char              *quote = lexer_word_end(at, end), *open = quote + 1, *close;
+    size_t                   length;
+
+    if (quote == end || *quote != '"' || text_index_in(text_between(at, quote), prefixes) < 0)
+        return at;
+    while (open < end && open - quote <= 17 && lexer_delimits(*open))
+        open++;
+    if (open == end || *open != '(')
+        return at;
+    length = (size_t)(open - quote - 1);
+    for (close = open; (close = memchr(close, ')', (size_t)(end - close))); close++)
+        if ((size_t)(end - close) > length + 1 && !memcmp(close + 1, quote + 1, length) &&
+            close[length + 1] == '"')
+            return close + length + 2;
+    return at;
+}
+
 static void lexer_error(struct lexer *lexer, const char *at, size_t length, const char *what)
 {
     if (lexer->quiet || lexer->last_error == at)

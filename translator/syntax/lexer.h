@@ -55,4 +55,12 @@ const char *lexer_comment_end(const char *at, const char *end);
  *  closed on its line. */
 const char *lexer_quoted_end(const char *at, const char *end);
 
+/** Returns the end of the raw string of C++ whose prefix begins at @p at, such as R"(text)"; @p at
+ *  itself if none does. */
+const char *lexer_raw_string_end(const char *at, const char *end);
+
+/** Returns the end of the word or the number that begins at @p at.  A number of C++ may have
+ *  separators between its digits: 1'000. */
+const char *lexer_word_end(const char *at, const char *end);
+
 #endif
