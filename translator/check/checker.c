@@ -133,6 +133,63 @@ static void checker_module(struct checker *checker, struct ast_module *module)
     }
 }
 
+/* ---- directives --------------------------------------------------------------------------- */
+
+/* The conditional directives that are open. */
+struct checker_conditions {
+    unsigned               depth;
+    struct source_location first; /* the outermost one */
+    bool                   reported;
+};
+
+/* Returns the word of a directive: `ifdef' of `# ifdef X'. */
+static struct text checker_directive_word(struct text line)
+{
+    struct text rest = text_trim((struct text){line.at + 1, line.length - 1});
+    size_t      end  = 0;
+
+    while (end < rest.length && text_is_letter(rest.at[end]))
+        end++;
+    return (struct text){rest.at, end};
+}
+
+static void checker_directive(struct checker_conditions *open, const struct ast_item *item)
+{
+    struct text word = checker_directive_word(item->is.code.text);
+
+    if (text_starts_with(word, "if")) {
+        if (open->depth++ == 0) {
+            open->first    = item->location;
+            open->reported = false;
+        }
+    } else if (text_is(word, "endif") && open->depth > 0) {
+        open->depth--;
+    }
+}
+
+/* Directives are copied to the header, so a condition would reach only a part of what is generated
+ * for a declaration. */
+static void checker_conditions(const struct ast_tree *tree)
+{
+    struct checker_conditions open = {0};
+
+    for (const struct ast_module *module = tree->modules; module; module = module->next)
+        for (const struct ast_item *item = module->items; item && !module->imported;
+             item                        = item->next) {
+            if (item->kind == ITEM_DIRECTIVE)
+                checker_directive(&open, item);
+            if (item->kind == ITEM_DIRECTIVE || item->kind == ITEM_INCLUDE || !open.depth ||
+                open.reported)
+                continue;
+            open.reported = true;
+            diagnostic_error_at(item->location, 1,
+                                "conditional directives cannot enclose declarations, of which only "
+                                "a part is generated where the directive is");
+            diagnostic_hint("enclose includes only, or write the directives inside `code { }'");
+            diagnostic_note_at(open.first, "the condition begins here");
+        }
+}
+
 /* ---- passes ------------------------------------------------------------------------------- */
 
 static void checker_modules(struct checker *checker)
@@ -197,6 +254,7 @@ bool check_tree(struct ast_tree *tree)
 {
     struct checker checker = {.tree = tree, .has_c = checker_has_c(tree)};
 
+    checker_conditions(tree);
     checker_modules(&checker);
     check_note_headers(&checker);
     checker_structs(&checker);
