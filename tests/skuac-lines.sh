@@ -134,6 +134,33 @@ run "$cc" -std=gnu17 -fsyntax-only -I"$work" $includes "$work/tag.ci.c"
 ok "a reference number that is a struct: does not compile" test "$code" != 0
 ok "and names the line of the when" has "$err" "tag\.ci:7:.*error"
 
+# Types with a larger alignment than the memory of objects, messages and frames.
+printf '#include <stdio.h>\ntypedef double wide __attribute__((aligned(32)));\n' >"$work/wide.h"
+cat >"$work/wide.ci" <<'END'
+module wides {
+    include "wide.h";
+    readonly wide fine;
+    readonly int n;
+    message Tile { int n; wide third; };
+    struct pair { wide fourth; };
+    chare Main {
+        state { transient wide fifth; transient wide *pointer; }
+        entry void run(wide sixth) {
+            wide seventh = 3;
+            serial { (void)sixth; (void)seventh; }
+        }
+        entry [local] wide look();
+    };
+}
+END
+run "$skuac" -o "$work" "$work/wide.ci"
+run "$cc" -std=gnu17 -fsyntax-only -I"$work" $includes "$work/wide.ci.c"
+for line in "5:.*third" "6:.*fourth" "8:.*fifth" "10:.*seventh"; do
+  ok "a wide type: $line" has "$err" "wide\.ci:$line.* has an alignment of more than 16 bytes"
+done
+ok "a wide argument" has "$err" "Main.run: argument .sixth.* has an alignment of more than 16 bytes"
+ok "no others" test "$(echo "$err" | grep -c 'error: static')" = 5
+
 for place in readonly struct message state local value array result pointer index; do
   believed $place WRONG
 done

@@ -272,9 +272,11 @@ struct ast_code_span {
 struct ast_assumed_type {
     struct ast_assumed_type *next;
     struct source_code       type;
-    bool                     whole; /* the size must be known, not only the name           */
-    const void              *unit;  /* the class, message, struct or variable that uses it */
-    struct text copied; /* what is copied bytewise and has the type, perhaps: "field `v'"  */
+    bool                     whole;  /* the size must be known, not only the name           */
+    const void              *unit;   /* the class, message, struct or variable that uses it */
+    struct text              stored; /* what has the type, if it is not only a pointer: "`v'"   */
+    bool                     copied; /* it is copied bytewise                                  */
+    bool                     placed; /* it is in an object, a message or a frame               */
 };
 
 /** The AST of one interface file. */

@@ -163,10 +163,10 @@ void check_external_record(struct checker *checker, const struct ast_record *rec
  *  declare is recorded in the AST, so that the C compiler can report it at its location. */
 bool check_type_names(struct checker *checker, struct source_code type, unsigned stars);
 
-/** Does the same for the type of something that is copied bytewise, such as "field `v'" in @p what,
- *  so that a C++ compiler can reject a type that must not be. */
-bool check_copied_type(struct checker *checker, struct source_code type, unsigned stars,
-                       const char *what);
+/** Does the same for the type of @p what, such as "`v'", which is @p copied bytewise, or @p placed
+ *  in objects, messages or frames: the compiler rejects types with which that is not possible. */
+bool check_stored_type(struct checker *checker, struct source_code type, unsigned stars,
+                       const char *what, bool copied, bool placed);
 
 /* ---- check_fields.c ------------------------------------------------------------------------ */
 

@@ -49,7 +49,7 @@ static void check_class_index(struct checker *checker, struct ast_class *class)
     struct source_code       index  = class->index;
     const struct ast_record *record = check_record_of(checker, index);
 
-    if (!index.text.length || !check_copied_type(checker, index, 0, "the index"))
+    if (!index.text.length || !check_stored_type(checker, index, 0, "the index", true, false))
         return;
     if ((record && record->deep) || memchr(index.text.at, '*', index.text.length) ||
         check_type_is(index, "string") || check_type_is(index, "void") ||

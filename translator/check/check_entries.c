@@ -493,8 +493,9 @@ static void check_entry_result(struct checker *checker, struct ast_entry *entry)
     if (!entry->result.text.at)
         return;
     if (answers & ATTRIBUTE_SYNC)
-        check_copied_type(checker, entry->result, entry->result_stars,
-                          bump_printf("the result of `%.*s'", TEXT_ARGS(entry->name.text)));
+        check_stored_type(checker, entry->result, entry->result_stars,
+                          bump_printf("the result of `%.*s'", TEXT_ARGS(entry->name.text)), true,
+                          false);
     else
         check_type_names(checker, entry->result, entry->result_stars);
     if (!answers) {

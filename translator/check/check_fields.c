@@ -246,8 +246,8 @@ static void check_field_one(struct check_field_context *view)
     const struct ast_field *field = view->field;
     const char             *what  = bump_printf("`%.*s'", TEXT_ARGS(field->name.text));
 
-    if (field->transient ? check_type_names(view->checker, field->type, field->stars)
-                         : check_copied_type(view->checker, field->type, field->stars, what))
+    if (check_stored_type(view->checker, field->type, field->stars, what, !field->transient,
+                          !view->rules->globals || field->dimensions))
         check_field_type(view);
     check_field_dimensions(view);
     check_field_default(view);
@@ -432,8 +432,8 @@ void check_readonly(struct checker *checker, struct ast_field *fields)
 void check_local(struct checker *checker, struct ast_field *local)
 {
     local->record = check_record_of(checker, local->type);
-    if (!check_copied_type(checker, local->type, local->stars,
-                           bump_printf("`%.*s'", TEXT_ARGS(local->name.text)))) {
+    if (!check_stored_type(checker, local->type, local->stars,
+                           bump_printf("`%.*s'", TEXT_ARGS(local->name.text)), true, true)) {
         return;
     } else if (local->stars || check_type_is(local->type, "string")) {
         diagnostic_error_name(

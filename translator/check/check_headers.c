@@ -68,8 +68,7 @@ static bool check_header_is_c_type(struct text word)
                                         "FILE",     "va_list", "jmp_buf", "signed",   NULL};
 
     return ident_is_type_keyword(word) || text_index_in(word, words) >= 0 ||
-           text_starts_with(word, "skua_") || text_starts_with(word, "__") ||
-           text_starts_with(word, "atomic_");
+           text_starts_with(word, "skua_") || text_starts_with(word, "atomic_");
 }
 
 /* Returns whether @p word is a generated handle type: `Block_proxy` for a class `Block`. */
@@ -176,8 +175,8 @@ static void check_header_look_at_word(struct text word, void *arg)
     words->tag = tag;
     if (words->checker->headers == HEADERS_ANY || (tag && words->checker->headers))
         check_header_note_assumed(words, tag && !words->stars);
-    else if (!tag && check_header_ends_with(word, "_t"))
-        ; /* a type of C or of its library */
+    else if (!tag && (check_header_ends_with(word, "_t") || text_starts_with(word, "__")))
+        ; /* a type of C, of its library or of the compiler */
     else if (!tag || !words->stars)
         check_header_reject_unknown(words, word);
     words->tag = false;
@@ -205,13 +204,16 @@ bool check_type_names(struct checker *checker, struct source_code type, unsigned
     return !words.refused;
 }
 
-bool check_copied_type(struct checker *checker, struct source_code type, unsigned stars,
-                       const char *what)
+bool check_stored_type(struct checker *checker, struct source_code type, unsigned stars,
+                       const char *what, bool copied, bool placed)
 {
     const struct ast_assumed_type *before = checker->tree->assumed_types;
     bool                           good   = check_type_names(checker, type, stars);
 
-    if (checker->tree->assumed_types != before && !stars)
-        checker->tree->assumed_types->copied = text_of(what);
+    if (checker->tree->assumed_types != before && !stars) {
+        checker->tree->assumed_types->stored = text_of(what);
+        checker->tree->assumed_types->copied = copied;
+        checker->tree->assumed_types->placed = placed;
+    }
     return good;
 }

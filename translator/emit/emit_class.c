@@ -404,10 +404,14 @@ static void emit_class_ids(struct emit_files to, const struct ast_class *class)
 static void emit_class_struct_check(struct writer *to, const struct ast_class *class)
 {
     if (!class->has_state)
-        writer_put(to,
-                   "enum { %.*s__bytes = sizeof(%.*s) }; /* no `state': define struct %.*s in an "
-                   "included header */\n\n",
-                   NAME_ARGS(class), NAME_ARGS(class), NAME_ARGS(class));
+        writer_put(
+            to,
+            "enum { %.*s__bytes = sizeof(%.*s) }; /* no `state': define struct %.*s in an "
+            "included header */\n\n"
+            "SKUA_STATIC_ASSERT(SKUA_ALIGNOF(%.*s) <= 16, \"%.*s has an alignment of more than "
+            "16 bytes, which objects do not have\");\n\n",
+            NAME_ARGS(class), NAME_ARGS(class), NAME_ARGS(class), NAME_ARGS(class),
+            NAME_ARGS(class));
 }
 
 static void emit_class_headline(struct emit_files to, const struct ast_class *class)

@@ -83,7 +83,8 @@ static void emit_flow_test_branches(void)
            emit_flow_test_has("switch (skua_this->chosen)"),
        "the alternatives of a `case' are numbered");
     emit_flow_test_translate("int i = 0; forall [j] (0 : 3) when a[j](int k) serial { i += j; }");
-    OK(emit_flow_test_has("skua_outer_1 = (struct C__run__frame *)(void *)skua_frame->frame.parent"),
+    OK(emit_flow_test_has(
+           "skua_outer_1 = (struct C__run__frame *)(void *)skua_frame->frame.parent"),
        "an inner frame reaches the variables of the outer one");
 }
 

@@ -72,21 +72,42 @@ static void emit_lines_type_check(struct emit_files to, const struct ast_assumed
         writer_put(header, "    %s;\n#endif\n\n", check);
 }
 
-/* Lets a C++ compiler reject a type that cannot be copied bytewise. */
-static void emit_lines_copy_check(struct emit_files to, const struct ast_assumed_type *assumed)
+/* Emits the static assertion that begins with @p fact and ends with @p why, both about the type. */
+static void emit_lines_assertion(struct writer *header, const struct ast_assumed_type *assumed,
+                                 const char *fact, const char *why)
+{
+    writer_put(header, "%s(", fact);
+    writer_put_flat(header, assumed->type.text);
+    writer_put(header, ")%s\");\n", why);
+}
+
+/* Lets the compiler reject a type that has a larger alignment than the memory of objects, messages
+ * and frames, and a C++ compiler one that cannot be copied bytewise.  (static_assert is a keyword
+ * only in C++; a macro would give its own location.) */
+static void emit_lines_storage_check(struct emit_files to, const struct ast_assumed_type *assumed)
 {
     struct writer *header = to.header;
     const char    *macro  = emit_lines_define(to, assumed->type.location);
+    const char *wide  = bump_printf(" <= 16, \"%.*s has an alignment of more than 16 bytes, which "
+                                     "objects, messages and bodies do not have",
+                                    TEXT_ARGS(assumed->stored));
+    const char *owner = bump_printf(", \"%.*s cannot be copied byte by byte; in a state, declare a "
+                                    "`transient' pointer to it, or its type as a struct with a pup "
+                                    "function: `struct name;'",
+                                    TEXT_ARGS(assumed->stored));
 
-    writer_put(header, "#if defined %s && defined __cplusplus\n", macro);
+    writer_put(header, "#ifdef %s\n#ifdef __cplusplus\n", macro);
     writer_put_line_at(header, macro, assumed->type.location);
-    writer_put(header, "static_assert(__is_trivially_copyable(");
-    writer_put_flat(header, assumed->type.text);
-    writer_put(
-        header,
-        "), \"%.*s cannot be copied byte by byte; in a state, declare a `transient' pointer to "
-        "it, or its type as a struct with a pup function: `struct name;'\");\n",
-        TEXT_ARGS(assumed->copied));
+    if (assumed->copied)
+        emit_lines_assertion(header, assumed, "static_assert(__is_trivially_copyable", owner);
+    writer_put_line_at(header, macro, assumed->type.location);
+    if (assumed->placed)
+        emit_lines_assertion(header, assumed, "static_assert(alignof", wide);
+    writer_put(header, "#else\n");
+    writer_put_line_at(header, macro, assumed->type.location);
+    if (assumed->placed)
+        emit_lines_assertion(header, assumed, "_Static_assert(_Alignof", wide);
+    writer_put(header, "#endif\n");
     writer_put_line_end(header);
     writer_put(header, "#endif\n\n");
 }
@@ -107,8 +128,8 @@ void emit_type_checks(struct emit_files to, const void *unit, struct text name)
         if (b->unit == unit) {
             if (!emit_lines_is_repeated(b))
                 emit_lines_type_check(to, b, name);
-            if (b->copied.at)
-                emit_lines_copy_check(to, b);
+            if (b->stored.at)
+                emit_lines_storage_check(to, b);
         }
 }
 

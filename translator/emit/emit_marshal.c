@@ -552,7 +552,7 @@ static void emit_marshal_lengths(struct writer *to, const char *stem, const char
     }
 }
 
-/* Lets a C++ compiler reject types that cannot be copied bytewise. */
+/* Lets the compiler reject types that messages cannot contain. */
 static void emit_marshal_type_checks(struct writer *to, const char *title,
                                      const struct ast_entry *entry)
 {
@@ -560,7 +560,14 @@ static void emit_marshal_type_checks(struct writer *to, const char *title,
         if (p->assumed && p->passing != PASS_PACKED && p->passing != PASS_MESSAGE) {
             writer_put(to, "SKUAC_BYTEWISE(");
             emit_bare_type(to, p->type, p->stars);
-            writer_put(to, ", \"%s\", \"%.*s\");\n\n", title, NAME_ARGS(p));
+            writer_put(to, ", \"%s\", \"%.*s\");\nSKUA_STATIC_ASSERT(SKUA_ALIGNOF(", title,
+                       NAME_ARGS(p));
+            emit_bare_type(to, p->type, p->stars);
+            writer_put(
+                to,
+                ") <= 16, \"%s: argument `%.*s' has an alignment of more than 16 bytes, which "
+                "messages do not have\");\n\n",
+                title, NAME_ARGS(p));
         }
 }
 
