@@ -94,6 +94,13 @@ const char *check_nearest_entry(const struct ast_class *class, struct text word)
  *  empty. */
 bool check_name(struct source_name name);
 
+/** Rejects a name at file scope that check_name() rejects, or that is a function of the C library
+ * that generated code includes.  Returns whether check_name() accepts it. */
+bool check_global_name(struct source_name name);
+
+/** Rejects the name of a class, a message or a struct.  Returns whether @p name is one. */
+bool check_reject_type_name(const struct checker *checker, struct source_name name);
+
 /** Rejects the name `self`.  Returns whether @p name is that. */
 bool check_reject_self(struct source_name name);
 

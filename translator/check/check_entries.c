@@ -503,6 +503,9 @@ static void check_entry_result(struct checker *checker, struct ast_entry *entry)
                               "`%.*s' has a result, but its callers do not wait for it",
                               TEXT_ARGS(entry->name.text));
         diagnostic_hint("make the entry `[sync]' or `[local]', or its result `void'");
+    } else if (answers & ATTRIBUTE_LOCAL && check_type_is(entry->result, "string")) {
+        diagnostic_error_name(entry->name, "a `string' is an argument or a field, not a result");
+        diagnostic_hint("declare a pointer: `const char *%.*s(...)'", TEXT_ARGS(entry->name.text));
     } else if (answers & ATTRIBUTE_SYNC &&
                (entry->result_stars || check_type_is(entry->result, "string"))) {
         diagnostic_error_name(entry->name, "a pointer or a string cannot be a result");

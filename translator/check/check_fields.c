@@ -265,7 +265,8 @@ static void check_field_list(struct checker *checker, const struct check_field_r
             .checker = checker, .rules = rules, .before = &before, .field = field};
         struct ast_field *earlier = NULL;
 
-        check_name(field->name);
+        if (check_name(field->name) && rules == &of_message) /* parameters of Tile_new() */
+            check_reject_type_name(checker, field->name);
         check_field_one(&view);
         if (field->name.text.length)
             earlier = strmap_put(&before, field->name.text, field);

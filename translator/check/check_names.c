@@ -51,6 +51,15 @@ static bool check_name_is_c_keyword(struct text word)
     return false;
 }
 
+/* The names in <stdlib.h> and <string.h>, which generated code includes, that a program could use
+ * for something else. */
+static const char *const c_functions[] = {
+    "abort",   "abs",      "alloca", "bsearch", "calloc", "div",    "exit",    "ffs",
+    "free",    "getenv",   "index",  "labs",    "ldiv",   "malloc", "memchr",  "memcmp",
+    "memcpy",  "memmove",  "memset", "mktemp",  "putenv", "qsort",  "rand",    "random",
+    "realloc", "realpath", "rindex", "select",  "setenv", "srand",  "srandom", "strchr",
+    "strcmp",  "strcpy",   "strdup", "strlen",  "strstr", "strtok", "system",  NULL};
+
 static bool check_name_has_two_underscores(struct text word)
 {
     for (size_t i = 1; i < word.length; i++)
@@ -73,9 +82,22 @@ bool check_name(struct source_name name)
         diagnostic_error_name(name,
                               "`%.*s': names that begin with `%.5s' are reserved for the runtime",
                               TEXT_ARGS(name.text), name.text.at);
+    else if (text_starts_with(name.text, "skuac_") || text_starts_with(name.text, "SKUAC_"))
+        diagnostic_error_name(
+            name, "`%.*s': names that begin with `%.6s' are reserved for generated code",
+            TEXT_ARGS(name.text), name.text.at);
     else
         return true;
     return false;
+}
+
+bool check_global_name(struct source_name name)
+{
+    if (!check_name(name))
+        return false;
+    if (text_index_in(name.text, c_functions) >= 0)
+        diagnostic_error_name(name, "`%.*s' is a function of the C library", TEXT_ARGS(name.text));
+    return true;
 }
 
 bool check_reject_self(struct source_name name)
@@ -85,19 +107,21 @@ bool check_reject_self(struct source_name name)
     return text_is(name.text, "self");
 }
 
+bool check_reject_type_name(const struct checker *checker, struct source_name name)
+{
+    struct check_symbol *symbol =
+        name.text.length ? strmap_find(&checker->symbols, name.text) : NULL;
+
+    if (!symbol || symbol->kind == SYMBOL_READONLY)
+        return false;
+    diagnostic_error_name(name, "`%.*s' is a %s", TEXT_ARGS(name.text), check_symbol_noun(symbol));
+    diagnostic_note_at(symbol->name.location, "declared here");
+    return true;
+}
+
 bool check_variable_name(const struct checker *checker, struct source_name name)
 {
-    struct check_symbol *symbol = strmap_find(&checker->symbols, name.text);
-
-    if (!check_name(name) || check_reject_self(name))
-        return false;
-    if (symbol && symbol->kind != SYMBOL_READONLY) {
-        diagnostic_error_name(name, "`%.*s' is a %s", TEXT_ARGS(name.text),
-                              check_symbol_noun(symbol));
-        diagnostic_note_at(symbol->name.location, "declared here");
-        return false;
-    }
-    return true;
+    return check_name(name) && !check_reject_self(name) && !check_reject_type_name(checker, name);
 }
 
 /* ---- generated names ---------------------------------------------------------------------- */

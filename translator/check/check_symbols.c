@@ -19,7 +19,7 @@ void check_add_symbol(struct checker *checker, struct check_symbol symbol)
     if (!symbol.name.text.length)
         return;
     /* A readonly variable is checked as a variable. */
-    if (check_name(symbol.name) && symbol.kind != SYMBOL_READONLY)
+    if (check_global_name(symbol.name) && symbol.kind != SYMBOL_READONLY)
         check_reject_self(symbol.name);
     kept  = BUMP_NEW(struct check_symbol);
     *kept = symbol;

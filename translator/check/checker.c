@@ -51,8 +51,8 @@ static void checker_add_item(struct checker *checker, struct ast_item *item)
     case ITEM_EXTERN:
     case ITEM_INCLUDE:
     case ITEM_DIRECTIVE:
-    case ITEM_CODE:
-    case ITEM_INIT: break;
+    case ITEM_CODE: break;
+    case ITEM_INIT: check_global_name(item->is.function); break;
     }
 }
 

@@ -149,6 +149,16 @@ static void emit_flow_label(struct emit_frame *frame, unsigned point)
     writer_put(&frame->go, "at_%u:;\n", point);
 }
 
+/* Emits the label of a serial block as a comment, which the label must not end. */
+static void emit_flow_serial_label(struct writer *to, struct text label)
+{
+    writer_put(to, " /* ");
+    for (size_t i = 0; i < label.length; i++)
+        writer_put(to, i > 0 && label.at[i] == '/' && label.at[i - 1] == '*' ? " %c" : "%c",
+                   label.at[i]);
+    writer_put(to, " */");
+}
+
 static void emit_flow_serial(struct emit_flow *flow, struct emit_frame *frame,
                              struct emit_binding *scope, const struct ast_statement *statement,
                              int indent)
@@ -158,7 +168,7 @@ static void emit_flow_serial(struct emit_flow *flow, struct emit_frame *frame,
 
     writer_put(&frame->go, "%*s%s(self, skua_frame);", indent, "", name);
     if (statement->label.at)
-        writer_put(&frame->go, " /* %.*s */", TEXT_ARGS(statement->label));
+        emit_flow_serial_label(&frame->go, statement->label);
     writer_put(&frame->go, "\n");
 }
 

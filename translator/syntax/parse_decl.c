@@ -249,7 +249,9 @@ static bool parse_decl_reject_default(struct parser *parser)
     if (!parser_at_punctuator(parser, '='))
         return true;
     if (parser_error(parser, "a parameter cannot have a default value"))
-        diagnostic_hint("declare a second entry instead");
+        diagnostic_hint(
+            "declare a second entry instead; of the constructor, which is the only one, "
+            "callers pass all arguments");
     return false;
 }
 
