@@ -21,12 +21,14 @@ SKUA_BEGIN_DECLS
  *
  * Activity consists of: messages of all kinds, including those of broadcasts, reductions,
  * completions and one-sided operations; user threads that are ready; handlers and start on any PE,
- * also while they call skua_poll(); threads of the program inside one-sided operations.
+ * also while they call skua_poll(); threads of the program inside one-sided operations that send a
+ * message or a completion, or leave something in flight.
  *
  * The following are not activity: blocked user threads; handlers and start while they wait
  * (skua_counter_wait(), skua_run_until(), skua_run() and similar functions, which may wait for
  * quiescence itself); timers that have not fired; idle callbacks; detectors that have not
- * completed. A program that needs a timer to have fired must check for it.
+ * completed; threads of the program inside operations that they perform by load and store. A
+ * program that needs a timer to have fired must check for it.
  *
  * Detection costs nothing until it is requested. While the program is busy, PEs are polled at most
  * once per millisecond, and each answers when it is idle.

@@ -30,6 +30,11 @@ static _Atomic uint64_t external_outstanding;
 #define EXTERNAL_LOOK_NS 50000 /* a PE sleeps while operations are in flight */
 #define EXTERNAL_POLL    64    /* messages that a PE runs for external threads before it sleeps */
 
+/* Messages that the PE of external threads has sent, to a reader who cannot know while a thread
+ * holds the lock: more than it ever sends, so that the sums of a wave cannot match, and little
+ * enough for the sum over 2^24 processes. */
+#define EXTERNAL_SENT_UNKNOWN (UINT64_C(1) << 40)
+
 /* External threads inside of a call, and whether new ones are refused. */
 #define EXTERNAL_CLOSED (1 << 30)
 static _Atomic int external_inside = EXTERNAL_CLOSED;
@@ -154,7 +159,7 @@ void ski_external_leave(void)
 
 struct ski_msg_counts ski_external_msg_counts(void)
 {
-    struct ski_msg_counts traffic = {1, 0};
+    struct ski_msg_counts traffic = {.sent = EXTERNAL_SENT_UNKNOWN, .received = 0};
 
     if (pthread_mutex_trylock(&external_lock) != 0)
         return traffic;

@@ -60,8 +60,8 @@ bool ski_external_enter(void);
 void ski_external_leave(void);
 
 /** Returns the messages that the PE of external threads has sent and received
- *  (core/message/msg_counts.h).  A thread inside of a call counts as a message in flight.  Any
- *  thread. */
+ *  (core/message/msg_counts.h).  While a thread holds the lock they are unknown: `sent` is then
+ *  larger than any number of messages received, never smaller than the true number.  Any thread. */
 struct ski_msg_counts ski_external_msg_counts(void);
 
 /** Accepts external threads, in a process of @p boot; their PE has its states made by @p begin and
