@@ -153,6 +153,10 @@ misuse create-mayfly 'a message from PE [01] to mayfly::here of mayfly .7.: that
 misuse create-nothing 'a message from PE 1 to mayfly::plain of mayfly .7.: that object does not exist'
 misuse done-too-long 'skua_done_invoke: an index has 49 bytes, at most 48 are possible'
 misuse contribute-at-end 'skua_contribute: bag .7. on PE 1 contributes while it is destroyed'
+misuse contribute-deleted 'skua_contribute: sack .7. on PE 1 contributes while it is destroyed'
+misuse contribute-moving 'skua_contribute: sack .7. on PE 1 contributes while it is destroyed'
+misuse contribute-ending 'skua_contribute: sack .5. on PE 1 contributes while it is destroyed'
+misuse contribute-section 'skua_section_contribute: sack .7. on PE 1 contributes while it is destroyed'
 
 run env CREATE_TWICE=1 "$program" exit-42
 ok "an entry that creates both at home and here" has "$err" 'skua_method_register."both".: .* not at both'

@@ -18,6 +18,9 @@
 /* Reductions that an element and a PE may be apart. */
 #define ARRAY_REDUCTION_AHEAD_MAX (UINT32_C(1) << 16)
 
+/* What no element and no reduction are apart, nor those that are in flight. */
+#define ARRAY_REDUCTION_NEVER (UINT32_C(1) << 30)
+
 /* ---- elements come and go -------------------------------------------------------------------- */
 
 static void array_reduction_element_created(struct ski_object *object)
@@ -44,6 +47,13 @@ static void array_reduction_count_done(struct ski_object *object, uint32_t by)
     }
 }
 
+/* Ends the contributions of an element that is counted out, or packed: the number is that of no
+ * reduction here, so skua_contribute() takes the slow path, which reports the misuse. */
+static void array_reduction_bar(struct ski_object *object)
+{
+    object->next_reduction = object->of->reduction->first + ARRAY_REDUCTION_NEVER;
+}
+
 static void array_reduction_element_deleted(struct ski_object *object)
 {
     struct ski_collection      *all = object->of;
@@ -56,11 +66,7 @@ static void array_reduction_element_deleted(struct ski_object *object)
         r->expected--;
     for (uint32_t n = object->next_reduction; ski_seqnum_before(n, r->first); n++)
         ski_array_reduction_send_late(all, n, &(struct ski_array_report){.expected = -1}, NULL, 0);
-}
-
-static void array_reduction_element_departed(struct ski_object *object)
-{
-    array_reduction_count_done(object, UINT32_MAX);
+    array_reduction_bar(object);
 }
 
 /* Returns whether an element whose next reduction is @p next may arrive on this PE: the two are not
@@ -120,7 +126,9 @@ static void array_reduction_collection_added(struct ski_collection *all)
     all->reduction = ski_calloc(1, sizeof *all->reduction);
 }
 
-static void array_reduction_collection_ended(struct ski_collection *all)
+/* No reduction completes any more.  Without partial results, a contribution of an element that is
+ * about to be destroyed takes the slow path, which reports it. */
+static void array_reduction_collection_ending(struct ski_collection *all)
 {
     ski_reduction_list_free(&all->reduction->partials);
 }
@@ -165,9 +173,13 @@ static void array_reduction_save(const struct ski_object *object, void *to)
     memcpy(to, &object->next_reduction, sizeof object->next_reduction);
 }
 
+/* The element leaves.  It is counted out here and not when it has departed, as its class's
+ * `destroy`, which may contribute by mistake, runs before that. */
 static void array_reduction_pack(struct ski_object *object, void *to)
 {
     array_reduction_save(object, to);
+    array_reduction_count_done(object, UINT32_MAX);
+    array_reduction_bar(object);
 }
 
 static bool array_reduction_packed_valid(const struct ski_collection *all, const void *from,
@@ -209,14 +221,13 @@ static const struct ski_saved_part array_reduction_saved = {
 const struct ski_lifecycle ski_array_reduction_lifecycle = {
     .collection_added     = array_reduction_collection_added,
     .collection_populated = ski_array_reduction_advance,
-    .collection_ended     = array_reduction_collection_ended,
+    .collection_ending    = array_reduction_collection_ending,
     .collection_freed     = array_reduction_collection_freed,
     .collection_report    = array_reduction_idle_report,
     .element_added        = array_reduction_element_added,
     .element_created      = array_reduction_element_created,
     .element_deleted      = array_reduction_element_deleted,
     .element_removed      = ski_array_reduction_removed,
-    .element_departed     = array_reduction_element_departed,
     .element_arrived      = array_reduction_element_arrived,
     .insertion_begun      = array_reduction_insertion_begun,
     .element_inserted     = array_reduction_element_inserted,

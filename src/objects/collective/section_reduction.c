@@ -464,6 +464,9 @@ void skua_section_contribute(skua_section target, void *self, skua_contribution 
                                               give.count * ski_type_size(give.type),
                                               0};
 
+    if (SKI_UNLIKELY(object->state >= SKI_DEAD))
+        ski_misuse("skua_section_contribute: %s on PE %d contributes while it is destroyed",
+                   ski_object_text(object), pe->pe);
     if (SKI_UNLIKELY(!section)) {
         section = section_reduction_section_of(object, target.id);
         member  = section_reduction_member(section, object);
