@@ -74,11 +74,11 @@ static void job_index_hosts(struct ski_job *job, const struct ski_job_params *pl
     job->host_number = job->host_of[job->process[0].number];
 }
 
-static skua_status job_make_tag_key(uint64_t key[2])
+static skua_status job_make_random(uint64_t *to, size_t count)
 {
-    size_t bytes = 2 * sizeof *key;
+    size_t bytes = count * sizeof *to;
 
-    if (getrandom(key, bytes, 0) == (ssize_t)bytes)
+    if (getrandom(to, bytes, 0) == (ssize_t)bytes)
         return SKUA_OK;
     return ski_fail(SKUA_ERR_SYSTEM, "the system has no random numbers for the key of a host: %s",
                     strerror(errno));
@@ -127,7 +127,18 @@ static skua_status job_make_secret(struct ski_job *job, const uint64_t secret[2]
     job->tag_key    = job->secret + 2;
     job->keep_until = (char *)memory + JOB_SECRET_BYTES;
     job_hide_secret(job);
-    return job_make_tag_key(job->tag_key);
+    return job_make_random(job->tag_key, 2);
+}
+
+/* Sets the mark of messages, which the hosts of a job derive from what they share. */
+static skua_status job_make_msg_mark(struct ski_job *job)
+{
+    const uint64_t words[] = {UINT64_C(0x6b72616d) /* no other use of the secret has it */};
+
+    if (!job->secret)
+        return job_make_random(&job->msg_mark, 1);
+    job->msg_mark = ski_siphash(job->secret, words, 1);
+    return SKUA_OK;
 }
 
 /* Allocates a job with its tables, which are zero. */
@@ -181,6 +192,8 @@ skua_status ski_job_create(struct ski_arena *arena, const struct ski_job_params 
     status = job_assign_cpus(made, plan);
     if (status == SKUA_OK && ski_job_is_distributed(made))
         status = job_make_secret(made, plan->secret);
+    if (status == SKUA_OK)
+        status = job_make_msg_mark(made);
     if (status != SKUA_OK) {
         ski_span_free(arena, made);
         return status;

@@ -87,7 +87,9 @@ struct ski_job {
     struct ski_clock  clock;
     uint64_t *secret;   /* of a distributed job: two words in pages of their own, then tag_key */
     uint64_t *tag_key;  /* of a distributed job: the key of this host (core/message/addr_tag.h) */
-    bool      one_host; /* all processes are on one host, also if it is distributed */
+    uint64_t  msg_mark; /* random, the same on all hosts: proves that the runtime has laid out data
+                           of a message, since data of the program that look alike have another */
+    bool one_host;      /* all processes are on one host, also if it is distributed */
     bool cpus_shared; /* PEs of the job that do not share this arena run on the CPUs of its PEs   */
     int32_t          pes, pes_per_process, processes; /* of the whole job                        */
     int32_t          local_processes, local_pes;      /* processes on this host, and their PEs   */

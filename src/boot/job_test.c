@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "base/config.h"
+#include "base/siphash.h"
 #include "base/topology.h"
 #include "tests/tap.h"
 
@@ -54,6 +55,7 @@ static void test_job_one_host(struct ski_arena *arena)
            !ski_job_is_mixed(job),
        "one host has all PEs");
     OK(job->cpu[6] == SKI_CPU_ANY && !job->secret, "they are not bound and need no secret");
+    OK(job->msg_mark != 0, "messages have a mark");
     OK(!ski_job_exiting(job) && ski_job_exit(job, 3) && !ski_job_exit(job, 4) &&
            ski_job_exit_code(job) == 3,
        "the first request to exit decides the code");
@@ -88,6 +90,8 @@ static void test_job_spread(struct ski_arena *arena)
     OK(job->secret && job->secret[0] == 17 && job->secret[1] == 18 &&
            job->tag_key == job->secret + 2,
        "a spread job has its secret");
+    OK(job->msg_mark == ski_siphash(job->secret, (uint64_t[]){0x6b72616d}, 1),
+       "from which its hosts derive the mark of messages");
 }
 
 /* Processes 0, 2, 4 and 1, 3, 5 share a host each, and process 6 is alone. */

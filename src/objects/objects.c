@@ -34,6 +34,7 @@
 #include "objects/services/termination.h"
 #include "objects/zerocopy/learned_channel.h"
 #include "objects/zerocopy/learned_net.h"
+#include "objects/zerocopy/nocopy.h"
 #include "objects/zerocopy/nocopy_net.h"
 #include "objects/zerocopy/object_channel.h"
 
@@ -58,6 +59,7 @@ static const struct ski_lifecycle *const objects_modules[] = {
     &ski_detector_lifecycle,         &ski_stream_lifecycle,
     &ski_program_lifecycle,          &ski_idle_report_lifecycle,
     &ski_finalize_lifecycle,         &ski_nocopy_lifecycle,
+    &ski_nocopy_net_lifecycle,
 };
 
 #define OBJECTS_MODULES (sizeof objects_modules / sizeof *objects_modules)

@@ -340,6 +340,18 @@ bool ski_nocopy_goes_as_is(const skua_msg *msg, const struct ski_entry *entry)
     return ski_nocopy_walk_buffer(&walk) && !entry->method;
 }
 
+/* Any entry may get messages with nocopy arguments; those of the runtime have observers of their
+ * own. */
+static bool nocopy_discard(skua_msg *msg)
+{
+    if (!ski_entries[msg->handler].of || !ski_nocopy_is_marked(msg))
+        return false;
+    ski_nocopy_drop(msg);
+    return true;
+}
+
+const struct ski_lifecycle ski_nocopy_lifecycle = {.discard = nocopy_discard};
+
 /* ---- for code that skuac generates ----------------------------------------------------------- */
 
 static void nocopy_malformed(const char *entry, size_t bytes)

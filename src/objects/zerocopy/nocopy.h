@@ -19,6 +19,7 @@
 
 #include <skua/object.h>
 
+#include "objects/model/lifecycle.h"
 #include "objects/zerocopy/nocopy_fetch.h"
 
 struct ski_entry;
@@ -68,6 +69,9 @@ skua_msg *ski_nocopy_copy_posted(const skua_msg *msg);
 
 /** Frees a message that will not be delivered; its sender is notified unless the job ends. */
 void ski_nocopy_drop(skua_msg *msg);
+
+/** The observer of this module: messages to entries that will not be delivered. */
+extern const struct ski_lifecycle ski_nocopy_lifecycle;
 
 /** Frees a message of the runtime, which may have @p nocopy arguments. */
 static inline void ski_nocopy_free_any(skua_msg *msg, bool nocopy)

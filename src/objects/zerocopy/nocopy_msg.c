@@ -4,6 +4,7 @@
 
 #include "base/assert.h"
 #include "core/message/msg_alloc.h"
+#include "core/pe/pe.h"
 
 /* Returns whether @p count arguments, the first of which is at @p at, fill a message to @p end. */
 static bool nocopy_args_fit(const char *data, size_t at, size_t end, uint32_t count)
@@ -35,6 +36,13 @@ struct ski_nocopy_trailer *ski_nocopy_trailer(const void *data, size_t bytes)
     return trailer;
 }
 
+bool ski_nocopy_is_marked(const skua_msg *msg)
+{
+    const struct ski_nocopy_trailer *trailer = ski_nocopy_trailer(msg + 1, msg->bytes);
+
+    return trailer && trailer->mark == ski_self->job->msg_mark;
+}
+
 struct ski_nocopy_trailer *ski_nocopy_trailer_of(const skua_msg *msg)
 {
     struct ski_nocopy_trailer *trailer = ski_nocopy_trailer(msg + 1, msg->bytes);
@@ -63,8 +71,8 @@ skua_msg *ski_nocopy_new(size_t first, uint32_t count, size_t extent)
         skua_msg_alloc(ski_nocopy_align(first) + extent + sizeof(struct ski_nocopy_trailer));
 
     ski_assert(extent % SKI_NOCOPY_ALIGN == 0);
-    *ski_nocopy_trailer_at(msg + 1, msg->bytes) =
-        (struct ski_nocopy_trailer){.magic = SKI_NOCOPY_MAGIC, .first = first, .count = count};
+    *ski_nocopy_trailer_at(msg + 1, msg->bytes) = (struct ski_nocopy_trailer){
+        .magic = SKI_NOCOPY_MAGIC, .first = first, .count = count, .mark = ski_self->job->msg_mark};
     return msg;
 }
 

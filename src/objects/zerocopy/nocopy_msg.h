@@ -9,6 +9,9 @@
  * the argument is no longer used: it notifies the sender, or frees memory, on any PE.  So a message
  * may be forwarded, or migrate with its element, and its arguments remain valid.
  *
+ * An entry may get such messages and others, so a message that is discarded is recognised by its
+ * mark, a random number of the job (boot/job.h): data that merely look alike are no arguments.
+ *
  * A message may come from another host.  ski_nocopy_trailer(), through which all of it is read,
  * checks that the arguments are within the message.
  */
@@ -39,7 +42,11 @@ struct ski_nocopy_trailer {
     uint32_t count;
     uint32_t posted; /* the program was asked where it wants the data */
     uint64_t made;   /* a tag: a message that may be sent in one packet (nocopy_net.h), or 0 */
+    uint64_t mark;   /* the mark of the job */
+    uint64_t unused; /* 0 */
 };
+
+_Static_assert(sizeof(struct ski_nocopy_trailer) % 16 == 0, "it ends at a multiple of 16");
 
 #define SKI_NOCOPY_MAGIC UINT64_C(0x7061727473206f66)
 #define SKI_NOCOPY_ALIGN ((size_t)16)
@@ -78,6 +85,9 @@ static inline struct ski_nocopy_trailer *ski_nocopy_trailer_at(const void *data,
 /** Returns the trailer of @p bytes at @p data, which says where the arguments are; NULL: the
  *  message is not valid. */
 struct ski_nocopy_trailer *ski_nocopy_trailer(const void *data, size_t bytes);
+
+/** Returns whether the data of @p msg, of any kind, were laid out by this module. */
+bool ski_nocopy_is_marked(const skua_msg *msg);
 
 /** Returns the trailer of @p msg; the job ends if @p msg is not valid. */
 struct ski_nocopy_trailer *ski_nocopy_trailer_of(const skua_msg *msg);

@@ -36,7 +36,7 @@ static void message_make(struct test_message *m, uint64_t *random)
     }
     m->bytes = m->whole = at + sizeof(struct ski_nocopy_trailer);
     *ski_nocopy_trailer_at(m->data, m->bytes) =
-        (struct ski_nocopy_trailer){SKI_NOCOPY_MAGIC, first, m->count, 0, 0};
+        (struct ski_nocopy_trailer){.magic = SKI_NOCOPY_MAGIC, .first = first, .count = m->count};
 }
 
 /* Returns whether a walk visits all arguments, and one over buffers just those. */

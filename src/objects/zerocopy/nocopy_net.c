@@ -273,4 +273,4 @@ static void nocopy_net_pe_end(struct ski_objects *objects)
     objects->slot[SKI_SLOT_NOCOPY] = NULL;
 }
 
-const struct ski_lifecycle ski_nocopy_lifecycle = {.pe_end = nocopy_net_pe_end};
+const struct ski_lifecycle ski_nocopy_net_lifecycle = {.pe_end = nocopy_net_pe_end};

@@ -50,6 +50,6 @@ void ski_on_nocopy_net(skua_msg *msg);
 extern const struct ski_placement ski_nocopy_placement;
 
 /** Frees the records of packets that a PE has not received whole when it ends. */
-extern const struct ski_lifecycle ski_nocopy_lifecycle;
+extern const struct ski_lifecycle ski_nocopy_net_lifecycle;
 
 #endif
