@@ -100,7 +100,7 @@ static void deleted(void *arg, const void *data, size_t bytes)
 {
     (void)arg, (void)data, (void)bytes;
     CHECK(freed == arguments && wrong == 0);
-    CHECK(free_now() + SLACK + (size_t)skua_pes() * KEPT >= before);
+    CHECK(!tap_all_near() || free_now() + SLACK + (size_t)skua_pes() * KEPT >= before);
     skua_exit(0);
 }
 
@@ -114,9 +114,9 @@ static void start(int argc, char **argv)
     group    = skua_group_create(box_class, NULL, 0);
     argument = skua_buffer_alloc(ARGUMENT);
     before   = free_now();
-    for (int i = 0; i < MESSAGES; i++)
+    for (int i = 0; i < MESSAGES && tap_all_near(); i++)
         skua_invoke(skua_element1(boxes, i), take_entry, make_left());
-    CHECK(free_now() + MESSAGES * BYTES <= before);
+    CHECK(!tap_all_near() || free_now() + MESSAGES * BYTES <= before);
     for (int i = 0; i < 10; i++) {
         skua_invoke(skua_element1(boxes, MESSAGES + i), plain_entry, make_nocopy(0));
         skua_invoke(skua_element1(boxes, MESSAGES + i), plain_entry, make_alike());

@@ -13,6 +13,7 @@
 #include "core/sched/thread.h"
 #include "objects/chare/entry.h"
 #include "objects/model/class.h"
+#include "objects/model/collection.h"
 #include "objects/zerocopy/nocopy.h"
 #include "onesided/buffer/buffer_share.h"
 
@@ -30,12 +31,27 @@ static void nocopy_share_args(skua_msg *msg, uint32_t users)
         ski_buffer_share(ski_self, ski_nocopy_buffer(arg), users);
 }
 
+/* Drops a message to a group that was deleted meanwhile.  Returns false if it is none. */
+static bool nocopy_drop_ended(skua_msg *msg, const struct ski_nocopy_route *to)
+{
+    const struct ski_collection *all =
+        to->all.id ? ski_collection_find(ski_self->objects, to->all.id) : NULL;
+
+    if (!all || all->state != SKI_ENDED)
+        return false;
+    msg->handler = (uint16_t)to->id; /* it is one to that entry */
+    ski_collection_drop(all, msg);
+    return true;
+}
+
 /* Sends a message to all PEs of this host, or to one of each process; all reach the arguments. */
 static void nocopy_spread_here(skua_msg *msg, const struct ski_nocopy_route *to)
 {
     const struct ski_job *job   = ski_self->job;
     int                   count = to->processes ? job->local_processes : job->local_pes;
 
+    if (nocopy_drop_ended(msg, to))
+        return;
     nocopy_share_args(msg, (uint32_t)count);
     for (int i = 0; i < count; i++) {
         int       pe   = to->processes ? job->process[i].number : ski_job_pe_at(job, i);
