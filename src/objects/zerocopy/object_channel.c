@@ -295,12 +295,11 @@ static void object_end_on_sending(struct ski_object_end                *end,
 
 /* ---- handler --------------------------------------------------------------------------------- */
 
-/* Answers a message for an end that is closed. */
-static void object_channel_on_closed(struct ski_object                    *object,
+/* Answers a message to the object @p to for an end that is closed. */
+static void object_channel_on_closed(struct ski_pe *self, skua_ref to,
                                      const struct ski_object_channel_head *head)
 {
-    struct ski_object_channel_head answer = {
-        .id = head->id, .about = head->epoch, .from = skua_ref_of(object + 1)};
+    struct ski_object_channel_head answer = {.id = head->id, .about = head->epoch, .from = to};
 
     if (head->kind == SKI_OBJECT_CHANNEL_OPEN)
         answer.kind = SKI_OBJECT_CHANNEL_RECEIVER_CLOSED;
@@ -308,7 +307,7 @@ static void object_channel_on_closed(struct ski_object                    *objec
         answer.kind = SKI_OBJECT_CHANNEL_DRAINED;
     else
         return;
-    ski_object_channel_post_to(object->of->self, &head->from, &answer);
+    ski_object_channel_post_to(self, &head->from, &answer);
 }
 
 void ski_on_object_channel(skua_msg *msg)
@@ -332,18 +331,47 @@ void ski_on_object_channel(skua_msg *msg)
             return;
     }
     skua_msg_free(msg);
-    if (!object)
-        return;
-    end = ski_object_end_find(all->self->objects, head.id, sends);
+    end = object ? ski_object_end_find(all->self->objects, head.id, sends) : NULL;
     if (!end || end->of->object != object)
-        object_channel_on_closed(object, &head);
+        object_channel_on_closed(all->self, (skua_ref){{all->id}, index}, &head);
     else if (sends)
         object_end_on_sending(end, &head);
     else
         object_end_on_receiving(end, &head);
 }
 
+/* Answers a message to an object that has been deleted with its collection, or long ago: the other
+ * end has to learn that this one is closed. */
+static bool object_channel_discard(skua_msg *msg)
+{
+    const struct ski_object_channel_head *head = skua_msg_data(msg);
+
+    if (msg->handler == SKI_HANDLER_OBJECT_CHANNEL && !ski_pe_exiting(ski_self) &&
+        head->from.index.bytes <= SKUA_INDEX_MAX)
+        object_channel_on_closed(ski_self, (skua_ref){{msg->target >> 8}, ski_msg_index(msg)},
+                                 head);
+    return false;
+}
+
 /* ---- calls ----------------------------------------------------------------------------------- */
+
+/* Requests an offer for a sending end; the end of a receiver whose collection has ended is closed.
+ */
+static void object_end_request(struct ski_object_end *end)
+{
+    struct ski_pe                 *self = ski_object_channel_pe(end);
+    const struct ski_collection   *all  = ski_collection_find(self->objects, end->state.peer.of.id);
+    struct ski_object_channel_head request = {.id    = end->state.id,
+                                              .kind  = SKI_OBJECT_CHANNEL_OPEN,
+                                              .epoch = end->state.epoch,
+                                              .from  = skua_ref_of(end->of->object + 1)};
+
+    ski_assert(end->state.sends);
+    if (all && all->state == SKI_ENDED)
+        object_channel_on_closed(self, end->state.peer, &request);
+    else
+        ski_object_channel_post(end, SKI_OBJECT_CHANNEL_OPEN, end->state.peer_epoch);
+}
 
 static uint32_t object_channel_check_kind(const char *call, const struct ski_object *object,
                                           skua_channel_end kind)
@@ -405,7 +433,7 @@ void skua_object_channel_open(void *self, skua_ref receiver, skua_object_channel
         ski_object_end_find(object->of->self->objects, channel.id, true))
         ski_misuse("%s: %s: channel %llx does not exist, or has been opened", __func__,
                    ski_object_text(object), (unsigned long long)channel.id);
-    ski_object_channel_post(ski_object_end_add(object, &state), SKI_OBJECT_CHANNEL_OPEN, 0);
+    object_end_request(ski_object_end_add(object, &state));
 }
 
 bool skua_object_channel_put(void *self, skua_object_channel channel)
@@ -534,7 +562,7 @@ static void object_channel_element_arrived(struct ski_object *object, int from)
         if (!end->state.sends)
             object_end_create(end);
         if (reach && end->state.sends)
-            ski_object_channel_post(end, SKI_OBJECT_CHANNEL_OPEN, end->state.peer_epoch);
+            object_end_request(end);
         else if (reach)
             ski_object_end_offer(end);
     }
@@ -582,6 +610,7 @@ const struct ski_lifecycle ski_object_channel_lifecycle = {
     .element_replaced = object_channel_element_replaced,
     .element_departed = object_channel_element_departed,
     .element_arrived  = object_channel_element_arrived,
+    .discard          = object_channel_discard,
     .baggage          = &ski_object_end_baggage,
     .saved            = &ski_object_end_saved,
     .late             = object_channel_late,
