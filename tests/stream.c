@@ -2,7 +2,8 @@
 /*
  * stream.c - streams of random items between all PEs: each arrives once, intact and in order, on
  * meshes of all dimensions, with buffers of any size, delivered by items and by batches; items wait
- * no longer, and no more of them wait, than specified.
+ * no longer, and no more of them wait, than specified; those for members of a group reach no other
+ * group.
  *
  * usage: stream [ITEMS]
  */
@@ -286,6 +287,81 @@ static void test_held(void)
     skua_stream_bind(held.stream, mine());
 }
 
+/* ---- members of groups that follow one another -------------------------------------------- */
+
+#define GROUP_ROUNDS 20
+#define GROUP_ITEMS  30 /* of each PE to each member */
+
+struct group_member {
+    uint64_t group;
+    int      items;
+};
+
+static skua_class  group_class;
+static skua_stream group_stream;
+
+static void group_construct(void *self, const void *data, size_t bytes)
+{
+    struct group_member *member = self;
+
+    (void)data, (void)bytes;
+    member->group = skua_collection_of(self).id;
+    skua_stream_bind_member(group_stream, member->group, self);
+}
+
+static void group_destroy(void *self)
+{
+    (void)self;
+    skua_stream_bind(group_stream, NULL);
+}
+
+static void group_on_item(void *self, const void *item)
+{
+    struct group_member *member = self;
+    uint64_t             group;
+
+    memcpy(&group, item, sizeof group);
+    CHECK(member->group == group);
+    member->items++;
+}
+
+static void put_to_group(uint64_t group)
+{
+    for (int i = 0; i < GROUP_ITEMS * skua_pes(); i++)
+        skua_stream_put_member(group_stream, group, i % skua_pes(), &group);
+}
+
+static void group_settle(void)
+{
+    skua_counter quiet = SKUA_COUNTER_INIT;
+
+    skua_quiescence(skua_done_count(&quiet));
+    skua_counter_wait(&quiet, 1);
+    total(0);
+}
+
+/* Items for a group may arrive before it is created, and after it was deleted. */
+static void test_groups(void)
+{
+    skua_collection last = {0};
+
+    for (int round = 0; round < GROUP_ROUNDS; round++) {
+        if (skua_pe() == 0 && round > 0)
+            skua_collection_destroy(last);
+        last.id = skua_pe() == 0 ? skua_group_create(group_class, NULL, 0).id : 0;
+        last.id = (uint64_t)total((int64_t)last.id);
+        put_to_group(last.id);
+    }
+    group_settle();
+    CHECK(((struct group_member *)skua_group_local(last))->items == GROUP_ITEMS * skua_pes());
+    total(0);
+    put_to_group(last.id);
+    if (skua_pe() == 0)
+        skua_collection_destroy(last);
+    group_settle();
+    CHECK(skua_stream_waiting(group_stream) == 0);
+}
+
 /* ---- a chain: items that put the next one, also to their own PE -------------------------- */
 
 static void on_link(void *arg, const void *item)
@@ -390,6 +466,7 @@ static void start(int argc, char **argv)
     test_patient();
     test_period();
     test_held();
+    test_groups();
     test_chain();
     skua_send_copy(0, done_handler, NULL, 0);
 }
@@ -404,7 +481,14 @@ int main(int argc, char **argv)
     held.stream    = skua_stream_register(held.name, &held.def);
     chain.def      = (skua_stream_def){.item_bytes = 8, .item = on_link};
     chain.stream   = skua_stream_register("chain", &chain.def);
-    mine_key       = skua_pe_data_register(sizeof(struct mine));
-    done_handler   = skua_handler_register("done", on_done);
+    group_class    = skua_class_register(&(skua_class_def){.name      = "members",
+                                                           .bytes     = sizeof(struct group_member),
+                                                           .construct = group_construct,
+                                                           .destroy   = group_destroy});
+    group_stream   = skua_stream_register(
+          "groups",
+          &(skua_stream_def){.item_bytes = 8, .item = group_on_item, .mesh_dims = 2, .held = true});
+    mine_key     = skua_pe_data_register(sizeof(struct mine));
+    done_handler = skua_handler_register("done", on_done);
     return skua_main(argc, argv, start);
 }

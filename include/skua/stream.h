@@ -68,7 +68,8 @@ SKUA_API skua_stream skua_stream_register(const char *name, const skua_stream_de
 
 /** Sets the argument of this PE's callbacks, which is NULL before. Called in start, before items
  *  can arrive. If the stream is `held`, items wait while the argument is NULL, and a PE has one
- *  argument at a time. */
+ *  argument at a time. NULL also drops items that wait for members of a group that was deleted
+ *  (skua_stream_put_member()). */
 SKUA_API void skua_stream_bind(skua_stream stream, void *arg);
 
 /** Sends all items of a stream that wait on this PE. Returns true if there were any. At
@@ -107,6 +108,8 @@ typedef struct {
     skua_stream_slot *slot;
     skua_stream_slot  none;                    /* for PEs that do not exist: has no message */
     skua_stream_dim   dim[SKUA_MESH_DIMS - 1]; /* the last dimension of the mesh first */
+    uint64_t          group; /* the group whose members the items in the slots are for, or 0 */
+    uint64_t          bound; /* the group whose member is bound, or 0 */
 } skua_stream_port;
 
 /** Returns the slot of the route to PE @p pe, which exists, in the @p port of a stream. */
@@ -175,6 +178,34 @@ static inline void skua_stream_put(skua_stream stream, int pe, const void *item)
         *slot->to++ = pe;
     if (__builtin_expect(--port->left == 0 || next + bytes == slot->end, 0))
         skua_stream_full(stream.offset, slot);
+}
+
+/* ---- streams to the members of a group -------------------------------------------------- */
+
+/** Puts a copy of @p item into a `held` stream to the member of a group on PE @p pe. @p group is
+ * the id of its skua_collection. The item is delivered while that member is bound
+ *  (skua_stream_bind_member()); it waits until then, and is dropped if the group was deleted.
+ *  Otherwise as skua_stream_put(). Items for another group than the last one's first send those
+ *  that wait on this PE. */
+static inline void skua_stream_put_member(skua_stream stream, uint64_t group, int pe,
+                                          const void *item)
+{
+    skua_stream_port *port = skua_stream_here(stream.offset);
+
+    if (__builtin_expect(port->group != group, 0)) {
+        skua_stream_flush(stream);
+        port->group = group;
+    }
+    skua_stream_put(stream, pe, item);
+}
+
+/** Sets the argument of this PE's callbacks of a `held` stream to @p member, the member of a group
+ * on this PE. @p group is the id of its skua_collection. Called in its constructor; its destructor
+ *  calls skua_stream_bind() with NULL. */
+static inline void skua_stream_bind_member(skua_stream stream, uint64_t group, void *member)
+{
+    skua_stream_here(stream.offset)->bound = group;
+    skua_stream_bind(stream, member);
 }
 
 SKUA_END_DECLS

@@ -246,14 +246,20 @@ static void emit_class_constructor_call(struct writer          *to, const struct
     writer_put(to, ");\n");
 }
 
-/* Emits the binding of the class's streams to @p object, a member of a group. */
-static void emit_class_stream_binding(struct writer *to, const struct ast_class *class,
-                                      const char    *object)
+/* Emits the binding of the class's streams to `self`, a member of a group that begins or @p ends.
+ */
+static void emit_class_stream_binding(struct writer *to, const struct ast_class *class, bool ends)
 {
-    for (const struct ast_entry *entry = class->entries; entry; entry = entry->next)
-        if (entry->attributes & ATTRIBUTE_AGGREGATE && class->kind != CLASS_ARRAY)
-            writer_put(to, "    skua_stream_bind(%s_stream, %s);\n", emit_stem_of(class, entry),
-                       object);
+    for (const struct ast_entry *entry = class->entries; entry; entry = entry->next) {
+        if (!(entry->attributes & ATTRIBUTE_AGGREGATE) || class->kind == CLASS_ARRAY)
+            continue;
+        if (ends)
+            writer_put(to, "    skua_stream_bind(%s_stream, NULL);\n", emit_stem_of(class, entry));
+        else
+            writer_put(
+                to, "    skua_stream_bind_member(%s_stream, skua_collection_of(self).id, self);\n",
+                emit_stem_of(class, entry));
+    }
 }
 
 static void emit_class_construct(struct writer *to, const struct ast_class *class)
@@ -275,7 +281,7 @@ static void emit_class_construct(struct writer *to, const struct ast_class *clas
         emit_class_constructor_names(to, class, constructor);
     }
     writer_put(to, "\n");
-    emit_class_stream_binding(to, class, "self");
+    emit_class_stream_binding(to, class, false);
     emit_state_defaults(to, class);
     if (constructor)
         emit_class_constructor_call(to, class, constructor);
@@ -290,7 +296,7 @@ static void emit_class_destroy(struct writer *to, const struct ast_class *class)
     writer_put(to, "\n");
     if (emit_special_of(class, ENTRY_DESTRUCTOR))
         writer_put(to, "    %.*s_on_destroy(self);\n", NAME_ARGS(class));
-    emit_class_stream_binding(to, class, "NULL");
+    emit_class_stream_binding(to, class, true);
     emit_state_free(to, class);
     if (emit_has_flow(class))
         writer_put(to, "    skuac_flow_destroy(&%.*s__flow, self);\n", NAME_ARGS(class));

@@ -328,7 +328,8 @@ static void emit_send_item_head(struct writer          *to, const struct ast_cla
     writer_put(to, ")");
 }
 
-/* Emits the send to a member of a group: the stream carries the item only. */
+/* Emits the send to a member of a group: the stream carries the items, and names the group once for
+ * many. */
 static void emit_send_member_item(struct writer          *to, const struct ast_class *class,
                                   const struct ast_entry *entry)
 {
@@ -342,7 +343,8 @@ static void emit_send_member_item(struct writer          *to, const struct ast_c
         emit_initializer(to, entry);
         writer_put(to, ";\n");
     }
-    writer_put(to, "\n    skua_stream_put(skua_in, skua_to.ref.index.at.x[0], &");
+    writer_put(to, "\n    skua_stream_put_member(skua_in, skua_to.ref.of.id, "
+                   "skua_to.ref.index.at.x[0], &");
     if (emit_is_batch(entry))
         writer_put(to, "%.*s", NAME_ARGS(entry->parameters->next));
     else

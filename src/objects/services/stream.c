@@ -18,6 +18,7 @@
 #include "core/message/msg_counts.h"
 #include "objects/services/mesh.h"
 #include "objects/services/quiescence.h"
+#include "objects/model/collection.h"
 #include "objects/model/objects_pe.h"
 
 #define STREAM_SLOT_BYTES ((size_t)16384) /* of a message: larger ones are no faster         */
@@ -266,6 +267,42 @@ static struct stream_pe *stream_of_call(const char *call, skua_stream stream)
     return stream_at(stream.offset);
 }
 
+/* Returns the bytes at the end of each message that name its group. */
+static size_t stream_group_bytes(const struct stream_pe *s)
+{
+    return s->kind->def.held ? sizeof s->port.group : 0;
+}
+
+/* Returns the group that the items of a message of a held stream are for; 0: it names none. */
+static uint64_t stream_group_of(const skua_msg *msg)
+{
+    uint64_t group;
+
+    ski_assert(msg->bytes >= sizeof group);
+    memcpy(&group, (const char *)(msg + 1) + msg->bytes - sizeof group, sizeof group);
+    return group;
+}
+
+/* Drops the messages that wait for members of a group that was deleted. */
+static void stream_drop_ended(struct ski_pe *self, struct stream_pe *s)
+{
+    struct ski_list kept = s->kept;
+    skua_msg       *msg;
+
+    ski_list_init(&s->kept);
+    while ((msg = ski_list_pop(&kept))) {
+        uint64_t                     group = stream_group_of(msg);
+        const struct ski_collection *all = group ? ski_collection_find(self->objects, group) : NULL;
+
+        if (all && all->state == SKI_ENDED) {
+            self->held--;
+            ski_collection_drop(all, msg);
+        } else {
+            ski_list_push(&s->kept, msg);
+        }
+    }
+}
+
 void skua_stream_bind(skua_stream stream, void *arg)
 {
     struct stream_pe *s;
@@ -277,8 +314,12 @@ void skua_stream_bind(skua_stream stream, void *arg)
                    "entries that are [aggregate] there is one group at a time",
                    s->kind->name);
     s->arg = arg;
-    if (arg)
+    if (arg) {
         ski_msg_unhold(SKI_SELF(), &s->kept);
+    } else {
+        s->port.bound = 0;
+        stream_drop_ended(SKI_SELF(), s);
+    }
 }
 
 static void stream_pe_end(struct ski_objects *objects)
@@ -320,7 +361,8 @@ static SKI_COLD void stream_open_slot(struct stream_pe *s, skua_stream_slot *slo
     ski_assert(!slot->msg && s->port.left > 0);
     if (stream_is_empty(s) && stream_period(s) > 0)
         s->timer = skua_timer_after(stream_period(s), s->due);
-    slot->msg  = skua_msg_alloc(last ? items : to + s->slot_room * sizeof(int32_t));
+    slot->msg  = skua_msg_alloc((last ? items : to + s->slot_room * sizeof(int32_t)) +
+                                stream_group_bytes(s));
     slot->next = skua_msg_data(slot->msg);
     slot->end  = slot->next + items;
     slot->to   = last ? NULL : (int32_t *)(void *)(slot->next + to);
@@ -341,17 +383,19 @@ skua_stream_slot *skua_stream_open(uint32_t offset, int pe)
     return slot;
 }
 
-/* Moves items and destinations together; returns the bytes of both. */
+/* Moves items, destinations and group together; returns the bytes of all. */
 static size_t stream_close_slot(const struct stream_pe *s, const skua_stream_slot *slot,
                                 size_t count)
 {
     char  *data  = skua_msg_data(slot->msg);
-    size_t items = count * s->port.item_bytes, to = count * sizeof(int32_t);
+    size_t items = count * s->port.item_bytes, to = slot->to ? count * sizeof(int32_t) : 0;
+    size_t group = stream_group_bytes(s);
 
-    if (!slot->to)
-        return items;
-    memmove(data + items, slot->to - count, to);
-    return items + to;
+    if (to)
+        memmove(data + items, slot->to - count, to);
+    if (group)
+        memcpy(data + items + to, &s->port.group, group);
+    return items + to + group;
 }
 
 static void stream_send_slot(struct stream_pe *s, skua_stream_slot *slot)
@@ -458,24 +502,49 @@ static SKI_COLD _Noreturn void stream_malformed(const struct stream_pe *s, const
               s->kind->name, ski_self->pe, msg->bytes, msg->source);
 }
 
-/* Returns whether a message has to wait, and is held, since no object is bound to the stream
- * yet. */
-static bool stream_must_wait(struct stream_pe *s, skua_msg *msg)
+/* Holds a message for a member of @p group that is not bound here yet; 0: for what the program will
+ * bind.  Drops it if the group was deleted. */
+static SKI_COLD void stream_keep(struct stream_pe *s, skua_msg *msg, uint64_t group)
 {
-    bool wait = !s->arg && s->kind->def.held;
+    struct ski_pe               *self = SKI_SELF();
+    const struct ski_collection *all  = group ? ski_collection_expect(self->objects, group) : NULL;
 
-    if (SKI_UNLIKELY(wait))
-        ski_msg_hold(SKI_SELF(), &s->kept, msg);
-    return wait;
+    if (group && !all)
+        ski_fatal("stream \"%s\": PE %d sent items for %llx, which is not a group", s->kind->name,
+                  msg->source, (unsigned long long)group);
+    if (all && all->state == SKI_ENDED)
+        ski_collection_drop(all, msg);
+    else
+        ski_msg_hold(self, &s->kept, msg);
+}
+
+/* Returns whether the items of a message are for what is bound here; if not, it is kept or dropped.
+ * Takes the group off its end, and sets *group; a stream that is not held has none: 0. */
+static bool stream_accepts(struct stream_pe *s, skua_msg *msg, uint64_t *group)
+{
+    *group = 0;
+    if (!s->kind->def.held)
+        return true;
+    if (SKI_UNLIKELY(msg->bytes < sizeof *group))
+        stream_malformed(s, msg);
+    *group = stream_group_of(msg);
+    if (SKI_UNLIKELY(!s->arg || (*group && *group != s->port.bound))) {
+        stream_keep(s, msg, *group);
+        return false;
+    }
+    msg->bytes -= sizeof *group;
+    return true;
 }
 
 static void stream_on_last(skua_msg *msg)
 {
-    struct stream_pe *s     = stream_of(msg);
-    size_t            count = msg->bytes / s->kind->def.item_bytes;
+    struct stream_pe *s = stream_of(msg);
+    uint64_t          group;
+    size_t            count;
 
-    if (stream_must_wait(s, msg))
+    if (!stream_accepts(s, msg, &group))
         return;
+    count = msg->bytes / s->kind->def.item_bytes;
     if (SKI_UNLIKELY(count * s->kind->def.item_bytes != msg->bytes))
         stream_malformed(s, msg);
     stream_deliver(s, skua_msg_data(msg), count);
@@ -489,18 +558,20 @@ static void stream_on_hop(skua_msg *msg)
     struct stream_pe *s      = stream_of(msg);
     skua_stream       stream = {s->kind->key.offset};
     size_t            bytes  = s->kind->def.item_bytes;
-    size_t            count = msg->bytes / (bytes + sizeof(int32_t)), ours = 0;
-    char             *items = skua_msg_data(msg);
+    char             *items  = skua_msg_data(msg);
+    uint64_t          group;
+    size_t            count, ours = 0;
 
-    if (stream_must_wait(s, msg))
+    if (!stream_accepts(s, msg, &group))
         return;
+    count = msg->bytes / (bytes + sizeof(int32_t));
     if (SKI_UNLIKELY(count * (bytes + sizeof(int32_t)) != msg->bytes))
         stream_malformed(s, msg);
     for (size_t i = 0; i < count; i++) {
         int32_t pe;
         memcpy(&pe, items + count * bytes + i * sizeof pe, sizeof pe);
         if (pe != ski_self->pe)
-            skua_stream_put(stream, pe, items + i * bytes);
+            skua_stream_put_member(stream, group, pe, items + i * bytes);
         else if (ours++ != i)
             memcpy(items + (ours - 1) * bytes, items + i * bytes, bytes);
     }

@@ -12,6 +12,9 @@
  *      | item 0 | item 1 | ... item n-1 |            last hop
  *      | item 0 | item 1 | ... item n-1 | to 0 | to 1 | ... to n-1 |   other hops
  *
+ * Messages of a `held` stream end in the id of the group that their items are for, 64 bits; 0: the
+ * program names none.  A slot is sent before it gets items for another group.
+ *
  * While a message fills, the room for the destinations is after that for all items; the two are
  * moved together when a message is sent that is not full.  Each kind of hop has a handler of its
  * own.
