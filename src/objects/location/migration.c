@@ -148,6 +148,26 @@ static size_t migration_room(struct ski_object *object)
     return guess;
 }
 
+static SKI_COLD _Noreturn void migration_too_heavy(const struct ski_object *object, size_t bytes)
+{
+    ski_misuse(
+        "%s cannot migrate to PE %d: the messages that it keeps, the stacks of its threads or "
+        "other data that the runtime has for it are %zu bytes, and at most %u can migrate",
+        ski_object_text(object), object->to, bytes, UINT32_MAX);
+}
+
+/* Returns the bytes of one kind of baggage of an element. */
+static inline uint32_t migration_bytes_of(struct ski_object        *object,
+                                          const struct ski_baggage *baggage)
+{
+    size_t bytes = baggage->bytes ? baggage->bytes(object) : baggage->least;
+
+    ski_assert(bytes >= baggage->least);
+    if (SKI_UNLIKELY(bytes > UINT32_MAX))
+        migration_too_heavy(object, bytes);
+    return (uint32_t)bytes;
+}
+
 /* Records in *head how many bytes of baggage an element has of each module.  Returns their sum. */
 static inline size_t migration_measure_baggage(struct ski_object     *object,
                                                struct migration_head *head)
@@ -159,15 +179,13 @@ static inline size_t migration_measure_baggage(struct ski_object     *object,
     size_t                            bytes   = 0;
 
     for (uint32_t i = 0; i < count; i++) {
-        const struct ski_baggage *baggage = table->baggage[i];
-        uint32_t own = (uint32_t)(baggage->bytes ? baggage->bytes(object) : baggage->least);
+        uint32_t own = migration_bytes_of(object, table->baggage[i]);
 
-        ski_assert(own >= baggage->least);
         bytes += head->bytes[i] = own;
         present |= own ? 1u << i : 0;
     }
     if (head->flags & MIGRATION_BY_POINTER && all->class->baggage) {
-        bytes += head->bytes[count] = (uint32_t)all->class->baggage->bytes(object);
+        bytes += head->bytes[count] = migration_bytes_of(object, all->class->baggage);
         present |= head->bytes[count] ? 1u << count : 0;
     }
     head->present = (uint16_t)present;
