@@ -7,13 +7,16 @@
  * sender and kind, and the use of the arena stays bounded.  PE 0 answers some of them, so that
  * blocked senders also receive.
  *
- * usage: flood MESSAGES MOST-MIB [held]   held: PE 0 begins when half of that memory is in use, so
- * that senders must have been blocked flood hog                        the last PE allocates memory
- * outside of the arena, forever
+ * usage: flood MESSAGES MOST-MIB [held|late [BYTES]]
+ *            held: PE 0 begins when half of that memory is in use, so that senders must have been
+ *            blocked; late: it begins after half a second; BYTES: the size of large messages
+ *        flood hog
+ *            the last PE allocates memory outside of the arena, forever
  */
 #include <sched.h>
 #include <skua/skua.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "stats_now.h"
 #include "tap.h"
@@ -26,9 +29,9 @@ struct drop {
     char     rest[];
 };
 
-static const size_t drop_bytes[KINDS] = {sizeof(struct drop), 20000, 3000};
+static size_t drop_bytes[KINDS] = {sizeof(struct drop), 20000, 3000};
 
-static bool         must_hold;
+static bool         must_hold, is_late;
 static skua_handler took, echoed, burst, finished;
 static uint64_t     each, most_mib, expected[1024][KINDS], total;
 
@@ -139,6 +142,8 @@ static void start(int argc, char **argv)
     if (skua_pe() == 0) {
         while (must_hold && stats_now().arena_peak >> 20 < most_mib / 2)
             sched_yield();
+        if (is_late)
+            usleep(500000);
         return;
     }
     skua_thread_detach(skua_thread_create(send_thread, NULL, 0));
@@ -152,9 +157,12 @@ int main(int argc, char **argv)
     each      = argc > 1 ? strtoull(argv[1], NULL, 10) : 1000;
     most_mib  = argc > 2 ? strtoull(argv[2], NULL, 10) : 64;
     must_hold = argc > 3 && strcmp(argv[3], "held") == 0;
-    took      = skua_handler_register("took", on_took);
-    echoed    = skua_handler_register("echoed", on_echoed);
-    burst     = skua_handler_register("burst", on_burst);
-    finished  = skua_handler_register("finished", on_finished);
+    is_late   = argc > 3 && strcmp(argv[3], "late") == 0;
+    if (argc > 4)
+        drop_bytes[LARGE] = strtoull(argv[4], NULL, 10);
+    took     = skua_handler_register("took", on_took);
+    echoed   = skua_handler_register("echoed", on_echoed);
+    burst    = skua_handler_register("burst", on_burst);
+    finished = skua_handler_register("finished", on_finished);
     return skua_main(argc, argv, start);
 }

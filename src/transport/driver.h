@@ -53,6 +53,11 @@
 #define SKI_REASON_MAX       256  /* bytes of an error text, with its 0                       */
 #define SKI_DIRECT_HEAD      384  /* bytes that recv_direct() leaves to the driver, at most      */
 
+/* Bytes of packets of send() to a peer from which on a driver that holds them takes no more: their
+ * memory is the runtime's, whose senders then wait (core/message/backpressure.h).  The last packet
+ * may exceed it, so a packet of any size can be sent. */
+#define SKI_HELD_MAX ((size_t)4 << 20)
+
 struct ski_port;        /* the access of a PE to the network; each driver defines its own   */
 struct ski_peer;        /* another port, to which a port is connected; also defined by drivers */
 struct ski_driver_mem;  /* memory of this process that is registered for access by peers    */
@@ -187,8 +192,8 @@ struct ski_driver {
 
     /** Sends a packet.  SKUA_OK: its memory may be reused.  SKUA_PENDING: sent() reports when.
      *  SKUA_ERR_AGAIN: nothing was sent for want of room; try again after progress().  A driver
-     *  bounds the packets that it holds, and a peer that does not receive leaves room for others.
-     */
+     *  bounds the packets that it holds, in number and in bytes (SKI_HELD_MAX), and a peer that
+     *  does not receive leaves room for others. */
     skua_status (*send)(struct ski_peer *peer, void *packet, size_t bytes);
 
     /** Sends one packet of @p bytes at @p packet and @p rest_bytes at @p rest.  As send(), but

@@ -155,6 +155,28 @@ void test_split(struct end *ends, int count)
 
 /* ---- floods ---------------------------------------------------------------------------- */
 
+#define BOUND_SENDS 3000
+
+/* One port sends packets of @p bytes while no other makes progress: the driver holds SKI_HELD_MAX
+ * bytes and one packet, at most, on each of its rails, which are two if it chooses (on loopback).
+ */
+static void flood_to_bound(struct end *ends, int count, size_t bytes)
+{
+    size_t most = (SKI_HELD_MAX + bytes - 1) / bytes * (net.rails > 0 ? net.rails : 2);
+
+    for (int i = 0; i < BOUND_SENDS && try_send(&ends[0], 1, bytes) >= 0; i++)
+        if (ends[0].pending - ends[0].returned > most) {
+            fail("the driver holds %llu packets of %zu bytes",
+                 (unsigned long long)(ends[0].pending - ends[0].returned), bytes);
+            break;
+        }
+    while (ends[0].held[1]) {
+        try_send(&ends[0], 1, bytes);
+        pump(ends, count);
+    }
+    settle(ends, count);
+}
+
 /* All to all; each sends as long as it can, so that all queues fill up. */
 void test_flood(struct end *ends, int count, uint64_t packets)
 {
@@ -162,6 +184,9 @@ void test_flood(struct end *ends, int count, uint64_t packets)
     double   since                    = now();
     bool     more                     = true;
 
+    flood_to_bound(ends, count, (size_t)1 << 20);
+    flood_to_bound(ends, count, 2 * SKI_HELD_MAX);
+    flood_to_bound(ends, count, 15000);
     for (int i = 0; i < count; i++)
         for (int j = 0; j < count; j++)
             goal[i][j] = i == j ? 0 : ends[i].sends[j] + (i + j == 1 ? packets : packets / 10);

@@ -48,6 +48,7 @@ static struct ski_mpi_transfer *mpi_send_get(struct ski_peer *peer, void *packet
 
     peer->sends++;
     peer->port->sends++;
+    peer->held_bytes += bytes;
     t->kind   = SKI_MPI_TRANSFER_SEND;
     t->sync   = false;
     t->split  = false;
@@ -55,6 +56,7 @@ static struct ski_mpi_transfer *mpi_send_get(struct ski_peer *peer, void *packet
     t->pe     = peer->pe;
     t->packet = packet;
     t->bytes  = bytes;
+    t->held   = bytes;
     t->first  = 0;
     t->rest   = packet;
     return t;
@@ -146,7 +148,7 @@ skua_status ski_mpi_send(struct ski_peer *peer, void *packet, size_t bytes)
 {
     if (peer->error != MPI_SUCCESS)
         return SKUA_OK; /* lost() reports it */
-    if (mpi_is_crowded(peer))
+    if (mpi_is_crowded(peer) || peer->held_bytes >= SKI_HELD_MAX)
         return SKUA_ERR_AGAIN;
     return bytes <= SKI_MPI_EAGER_MAX ? mpi_send_eager(peer, packet, bytes)
                                       : mpi_send_rndv(peer, mpi_send_get(peer, packet, bytes));
@@ -163,7 +165,8 @@ skua_status ski_mpi_send_split(struct ski_peer *peer, void *packet, size_t bytes
         return SKUA_OK; /* lost() reports it */
     if (mpi_is_crowded(peer))
         return SKUA_ERR_AGAIN;
-    t         = mpi_send_get(peer, packet, bytes + rest_bytes);
+    t         = mpi_send_get(peer, packet, bytes);
+    t->bytes  = bytes + rest_bytes;
     t->first  = bytes;
     t->rest   = (char *)(uintptr_t)rest;
     t->split  = true;

@@ -85,6 +85,8 @@ void ski_mpi_send_put(struct ski_port *port, struct ski_mpi_transfer *t)
     assert(t->kind == SKI_MPI_TRANSFER_SEND && t->peer->sends > 0 && port->sends > 0);
     t->peer->sends--;
     port->sends--;
+    assert(t->peer->held_bytes >= t->held);
+    t->peer->held_bytes -= t->held;
     ski_mpi_transfer_put(&port->free_send, t);
 }
 

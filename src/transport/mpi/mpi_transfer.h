@@ -63,6 +63,7 @@ struct ski_mpi_transfer {
     bool                     split; /* a send whose end is reported by done() */
     void                    *packet;
     size_t                   bytes;
+    size_t                   held;  /* of a send: bytes that are in memory of the runtime */
     size_t                   first; /* bytes of the first of two parts; 0: the packet is in one */
     char                    *rest;  /* the second part */
     void                    *cookie;
@@ -78,7 +79,8 @@ struct ski_peer {
     bool             reported;         /* lost() was called */
     unsigned         small;            /* eager packets sent, counted */
     unsigned         syncs;            /* synchronous sends in flight */
-    unsigned         sends;            /* transfers to it */
+    unsigned         sends;            /* transfers to it ... */
+    size_t           held_bytes;       /* ... and their bytes in memory of the runtime */
     struct ski_peer *next;
 };
 

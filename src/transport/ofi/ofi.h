@@ -96,6 +96,7 @@ struct ski_peer {
     fi_addr_t        address;
     unsigned         busy; /* operations in flight that end even if the peer makes no progress */
     unsigned         rndv_count; /* large packets in flight, which end only if it does */
+    size_t           held_bytes; /* of packets in flight whose memory is the runtime's */
     bool             reached;    /* an operation to it has succeeded */
     bool             lost, reported;
     double refused, refused_at; /* seconds of refusals so far, and the time of the last one */

@@ -130,20 +130,28 @@ static void ofi_op_end_rndv_recv(struct ski_port *port, struct ski_ofi_op *op, s
         port->up->abort(port->owner, op->memory);
 }
 
+/* Returns a packet in one part. */
+static void ofi_op_end_send(struct ski_port *port, struct ski_ofi_op *op)
+{
+    assert(op->peer->held_bytes >= op->bytes);
+    op->peer->held_bytes -= op->bytes;
+    port->up->sent(port->owner, op->memory);
+}
+
 /* Returns a large packet, in one part or two. */
 static void ofi_op_end_rndv_send(struct ski_port *port, struct ski_ofi_op *op, skua_status status)
 {
     if (op->rest)
         port->up->done(port->owner, op->cookie, status);
     else
-        port->up->sent(port->owner, op->memory);
+        ofi_op_end_send(port, op);
 }
 
 /* Reports the end of an operation to its owner, once. */
 static void ofi_op_report(struct ski_port *port, struct ski_ofi_op *op, skua_status status)
 {
     switch (op->kind) {
-    case SKI_OFI_SEND: port->up->sent(port->owner, op->memory); break;
+    case SKI_OFI_SEND: ofi_op_end_send(port, op); break;
     case SKI_OFI_RNDV_SEND: ofi_op_end_rndv_send(port, op, status); break;
     case SKI_OFI_RNDV_RECV: ofi_op_end_rndv_recv(port, op, status); break;
     case SKI_OFI_PUT:

@@ -132,12 +132,17 @@ static skua_status ofi_send_injected(struct ski_peer *peer, void *from, size_t b
 static skua_status ofi_send_eager(struct ski_peer *peer, void *packet, size_t bytes)
 {
     struct ski_ofi_op *op = ski_ofi_op_get(peer->port, peer, SKI_OFI_SEND);
+    skua_status        status;
 
     if (!op)
         return SKUA_ERR_NOMEM;
     op->memory = packet;
-    return ski_ofi_op_started(
-        peer->port, op, fi_send(peer->port->ep, packet, bytes, NULL, peer->address, &op->context));
+    op->bytes  = bytes;
+    status     = ski_ofi_op_started(
+            peer->port, op, fi_send(peer->port->ep, packet, bytes, NULL, peer->address, &op->context));
+    if (SKI_LIKELY(status == SKUA_PENDING))
+        peer->held_bytes += bytes;
+    return status;
 }
 
 /* Announces a large packet and sends it.  *@p op has its memory; NULL: there is no operation. */
@@ -159,6 +164,7 @@ static skua_status ofi_send_rndv(struct ski_peer *peer, struct ski_ofi_op *op)
     }
     port->sequence++;
     op->tag = notice.tag;
+    peer->held_bytes += op->rest ? 0 : op->bytes;
     assert(op->bytes > SKI_OFI_EAGER_MAX);
     ski_ofi_post(port, op); /* a failure is reported by sent() and lost() */
     return SKUA_PENDING;
@@ -194,7 +200,7 @@ skua_status ski_ofi_send(struct ski_peer *peer, void *packet, size_t bytes)
 
     if (SKI_UNLIKELY(peer->lost))
         return SKUA_ERR_UNREACH;
-    if (ofi_is_crowded(peer))
+    if (ofi_is_crowded(peer) || peer->held_bytes >= SKI_HELD_MAX)
         return SKUA_ERR_AGAIN;
     if (bytes > ski_ofi.info->ep_attr->max_msg_size)
         return SKUA_ERR_INVAL;

@@ -19,13 +19,10 @@
 
 #define TCP_COPY_MAX       2048 /* bytes that are copied faster than they are gathered by the kernel */
 #define TCP_SPLIT_COPY_MAX 256  /* bytes of the first part of a split packet that are copied */
-#define TCP_SENDQ_MAX      1024 /* packets in a send queue, at most ...  */
+#define TCP_SENDQ_MAX      1024 /* packets in a send queue, at most */
 #define TCP_SPLIT_QUICK_MAX                                                                        \
     (SKI_TCP_RAIL_BYTES - TCP_SPLIT_COPY_MAX) /* below that rails are not used */
-#define TCP_SENDQ_FULL                                                                             \
-    ((size_t)4 << 20)     /* ... or bytes in memory of the runtime from which on it is full:       \
-                             senders then wait (back-pressure) */
-#define TCP_STALLS_MAX 64 /* flushes that send nothing before epoll is used */
+#define TCP_STALLS_MAX 64                     /* flushes that send nothing before epoll is used */
 #define TCP_IOV_MAX    SKI_IO_PARTS_MAX
 #define TCP_WRITE_MAX                                                                              \
     ((size_t)512 << 10) /* bytes written in one call: with more the flow is uneven */
@@ -473,7 +470,7 @@ static skua_status tcp_send_now_or_queue(struct ski_peer *peer, struct ski_tcp_s
 
 bool ski_tcp_sendq_is_full(const struct ski_peer *peer)
 {
-    return peer->waiting >= TCP_SENDQ_MAX || peer->held_bytes >= TCP_SENDQ_FULL;
+    return peer->waiting >= TCP_SENDQ_MAX || peer->held_bytes >= SKI_HELD_MAX;
 }
 
 /* Returns whether the queue has room for a packet. */

@@ -50,9 +50,8 @@ struct ski_peer {
     struct ski_port     *port;
     ucp_ep_h             ep;
     int                  pe;
-    bool                 shared;      /* reached through shared memory alone */
-    unsigned             sends;       /* packets to it that UCX holds ... */
-    size_t               sends_bytes; /* ... and their bytes */
+    bool                 shared; /* reached through shared memory alone */
+    struct ski_ucx_held  held;
     bool                 by_tcp;
     bool                 lost;    /* reported; its endpoint may be NULL, then it is closed */
     struct ski_monitor  *monitor; /* with TCP alone */

@@ -28,6 +28,7 @@ struct ski_fragments_in {
  * that sends them is over. */
 struct fragment_out {
     struct ski_fragments  *fragments;
+    struct ski_ucx_held   *held; /* counts the packet */
     void                  *packet;
     size_t                 left;     /* fragments that UCX holds, and 1 for the call */
     struct fragment_header header[]; /* one per fragment, which UCX reads until it is sent */
@@ -46,6 +47,7 @@ static void fragment_on_sent(void *request, ucs_status_t status, void *arg)
     ucp_request_free(request);
     if (--out->left > 0)
         return;
+    ski_ucx_held_remove(out->held, out->header[0].bytes);
     fragments->up->sent(fragments->owner, out->packet);
     free(out);
 }
@@ -73,8 +75,8 @@ static ucs_status_t fragment_send(struct fragment_out *out, ucp_ep_h ep,
 }
 
 /* Of a packet that fails midway, fragments that UCX holds complete as usual. */
-ucs_status_t ski_fragments_send(struct ski_fragments *fragments, ucp_ep_h ep, void *packet,
-                                size_t bytes)
+ucs_status_t ski_fragments_send(struct ski_fragments *fragments, ucp_ep_h ep,
+                                struct ski_ucx_held *held, void *packet, size_t bytes)
 {
     size_t               count  = (bytes + SKI_FRAGMENT_BYTES - 1) / SKI_FRAGMENT_BYTES;
     struct fragment_out *out    = malloc(sizeof *out + count * sizeof *out->header);
@@ -83,15 +85,17 @@ ucs_status_t ski_fragments_send(struct ski_fragments *fragments, ucp_ep_h ep, vo
     if (!out)
         return UCS_ERR_NO_MEMORY;
     assert(count > 0);
-    *out = (struct fragment_out){fragments, packet, 1};
+    *out = (struct fragment_out){fragments, held, packet, 1};
     for (size_t i = 0; i < count && !UCS_STATUS_IS_ERR(status); i++) {
         out->header[i] = (struct fragment_header){fragments->key, fragments->pe, fragments->number,
                                                   bytes, i * SKI_FRAGMENT_BYTES};
         status         = fragment_send(out, ep, &out->header[i]);
     }
     fragments->number++;
-    if (--out->left > 0)
+    if (--out->left > 0) {
+        ski_ucx_held_add(held, bytes);
         return UCS_INPROGRESS;
+    }
     free(out);
     return UCS_STATUS_IS_ERR(status) ? status : UCS_OK;
 }

@@ -18,6 +18,7 @@
 #ifndef SKI_UCX_FRAGMENT_H
 #define SKI_UCX_FRAGMENT_H
 
+#include <assert.h>
 #include <ucp/api/ucp.h>
 
 #include "transport/driver.h"
@@ -27,6 +28,25 @@
 #define SKI_FRAGMENT_BYTES ((size_t)257 << 10)
 
 struct ski_fragments_in;
+
+/* The packets to a peer that UCX holds, whole or in fragments. */
+struct ski_ucx_held {
+    unsigned packets;
+    size_t   bytes;
+};
+
+static inline void ski_ucx_held_add(struct ski_ucx_held *held, size_t bytes)
+{
+    held->packets++;
+    held->bytes += bytes;
+}
+
+static inline void ski_ucx_held_remove(struct ski_ucx_held *held, size_t bytes)
+{
+    assert(held->packets > 0 && held->bytes >= bytes);
+    held->packets--;
+    held->bytes -= bytes;
+}
 
 /* The fragments that a port sends and receives. */
 struct ski_fragments {
@@ -43,9 +63,10 @@ struct ski_fragments {
 ucs_status_t ski_fragments_open(struct ski_fragments *fragments, ucp_worker_h worker, int pe,
                                 const struct ski_upcalls *up, void *owner);
 
-/** Sends a packet. UCS_OK: its memory may be reused. UCS_INPROGRESS: sent() will tell when. */
-ucs_status_t ski_fragments_send(struct ski_fragments *fragments, ucp_ep_h ep, void *packet,
-                                size_t bytes);
+/** Sends a packet.  UCS_OK: its memory may be reused.  UCS_INPROGRESS: sent() will tell when, and
+ *  until then @p held, which stays in place, counts the packet. */
+ucs_status_t ski_fragments_send(struct ski_fragments *fragments, ucp_ep_h ep,
+                                struct ski_ucx_held *held, void *packet, size_t bytes);
 
 /** Aborts the packets that @p pe, or any peer if it is -1, has begun to send. */
 void ski_fragments_abort(struct ski_fragments *fragments, int pe);

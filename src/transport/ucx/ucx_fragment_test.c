@@ -108,6 +108,7 @@ static const struct ski_upcalls fragment_test_up = {.alloc   = fragment_test_all
                                                     .sent    = fragment_test_sent};
 
 static struct ski_fragments fragment_from, fragment_to;
+static struct ski_ucx_held  fragment_held;
 
 /* Hands a fragment to the receiver. */
 static void fragment_test_deliver(struct test_fragment *f)
@@ -148,22 +149,29 @@ static void fragment_test_packets(uint64_t *random)
 /* All packets are on the wire at once; UCX completes sends at once, or later. */
 static void fragment_test_any_order(uint64_t *random)
 {
-    bool right = true;
+    bool right = true, counted = true;
 
     for (int round = 0; round < 6; round++) {
+        size_t bytes = 0;
+
         fragment_holds   = round % 2;
         fragment_arrived = fragment_sent = 0;
         for (int i = 0; i < PACKETS; i++) {
-            ucs_status_t status =
-                ski_fragments_send(&fragment_from, NULL, fragment_packet[i], fragment_bytes[i]);
+            ucs_status_t status = ski_fragments_send(&fragment_from, NULL, &fragment_held,
+                                                     fragment_packet[i], fragment_bytes[i]);
 
             right &= status == (fragment_holds ? UCS_INPROGRESS : UCS_OK);
+            bytes += fragment_bytes[i];
         }
+        counted &= fragment_held.packets == (fragment_holds ? PACKETS : 0) &&
+                   fragment_held.bytes == (fragment_holds ? bytes : 0);
         fragment_test_deliver_all(random);
         right &= fragment_arrived == PACKETS && fragment_sent == (fragment_holds ? PACKETS : 0);
     }
     OK(right && fragment_intact && !fragment_to.incoming,
        "packets whose fragments come in any order arrive once, and whole");
+    OK(counted && fragment_held.packets == 0 && fragment_held.bytes == 0,
+       "packets that UCX holds are counted");
 }
 
 /* A packet for which there is no memory is dropped, and one of a lost peer aborted. */
@@ -172,11 +180,11 @@ static void fragment_test_dropped(uint64_t *random)
     fragment_holds   = false;
     fragment_refuses = true;
     fragment_arrived = fragment_aborted = 0;
-    ski_fragments_send(&fragment_from, NULL, fragment_packet[0], fragment_bytes[0]);
+    ski_fragments_send(&fragment_from, NULL, &fragment_held, fragment_packet[0], fragment_bytes[0]);
     fragment_test_deliver_all(random);
     fragment_refuses = false;
     OK(fragment_arrived == 0 && !fragment_to.incoming, "a packet without memory is dropped");
-    ski_fragments_send(&fragment_from, NULL, fragment_packet[1], fragment_bytes[1]);
+    ski_fragments_send(&fragment_from, NULL, &fragment_held, fragment_packet[1], fragment_bytes[1]);
     fragment_test_deliver(&fragment_wire[--fragment_count]);
     ski_fragments_abort(&fragment_to, 5);
     OK(fragment_to.incoming && fragment_aborted == 0, "what another peer began continues");
@@ -193,7 +201,7 @@ static void fragment_test_forged(uint64_t *random)
     char                 data[256] = {0};
 
     fragment_arrived = fragment_aborted = 0;
-    ski_fragments_send(&fragment_from, NULL, fragment_packet[2], fragment_bytes[2]);
+    ski_fragments_send(&fragment_from, NULL, &fragment_held, fragment_packet[2], fragment_bytes[2]);
     real = fragment_wire[0];
     fragment_test_deliver_all(random);
     OK(fragment_arrived == 1, "a packet arrives");

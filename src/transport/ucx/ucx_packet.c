@@ -8,9 +8,6 @@
 
 #define UCX_SENDS_MAX                                                                              \
     1024 /* packets to a peer that UCX holds, at most; each costs 300 bytes beside it */
-#define UCX_SENDS_FULL                                                                             \
-    ((size_t)4 << 20) /* bytes from which on a peer has no room: their memory is the runtime's,    \
-                         whose senders then wait (back-pressure) */
 
 /* ---- receiving --------------------------------------------------------------------- */
 
@@ -81,9 +78,7 @@ static void ucx_on_sent(void *request, ucs_status_t status, void *packet)
 
     (void)status; /* a failure is reported by on_error() */
     port->events++;
-    assert(request_data->peer->sends > 0 && request_data->peer->sends_bytes >= request_data->bytes);
-    request_data->peer->sends--;
-    request_data->peer->sends_bytes -= request_data->bytes;
+    ski_ucx_held_remove(&request_data->peer->held, request_data->bytes);
     port->up->sent(port->owner, packet);
     ucp_request_free(request);
 }
@@ -100,19 +95,18 @@ skua_status ski_ucx_send(struct ski_peer *peer, void *packet, size_t bytes)
 
     if (SKI_UNLIKELY(peer->lost))
         return SKUA_ERR_UNREACH;
+    if (peer->held.packets >= UCX_SENDS_MAX || peer->held.bytes >= SKI_HELD_MAX)
+        return SKUA_ERR_AGAIN; /* UCX has no limit */
     if (peer->by_tcp && bytes > SKI_FRAGMENT_BYTES)
-        return ski_ucx_status(ski_fragments_send(&peer->port->fragments, peer->ep, packet, bytes));
-    if (peer->sends >= UCX_SENDS_MAX || peer->sends_bytes >= UCX_SENDS_FULL) /* UCX has no limit */
-        return SKUA_ERR_AGAIN;
+        return ski_ucx_status(
+            ski_fragments_send(&peer->port->fragments, peer->ep, &peer->held, packet, bytes));
     request = ucp_am_send_nbx(peer->ep, SKI_UCX_AM_PACKET, NULL, 0, packet, bytes, &param);
     if (!UCS_PTR_IS_PTR(request))
         return UCS_PTR_STATUS(request) == UCS_OK
                    ? SKUA_OK
                    : ski_ucx_failed("cannot send a packet", UCS_PTR_STATUS(request));
     *request = (struct ski_ucx_request){.port = peer->port, .peer = peer, .bytes = bytes};
-    assert(peer->sends < UCX_SENDS_MAX);
-    peer->sends++;
-    peer->sends_bytes += bytes;
+    ski_ucx_held_add(&peer->held, bytes);
     return SKUA_PENDING;
 }
 
