@@ -302,10 +302,11 @@ static void seal_deliver(struct ski_port *port, const char *packet, size_t bytes
         port->up->arrived(port->owner, memcpy(room, packet, bytes), bytes);
 }
 
+/* The length comes from the network, and is checked before it is rounded up. */
 static void *seal_on_alloc(void *owner, size_t bytes)
 {
     (void)owner;
-    return aligned_alloc(64, (bytes + 63) / 64 * 64);
+    return bytes > PTRDIFF_MAX ? NULL : aligned_alloc(64, (bytes + 63) / 64 * 64);
 }
 
 static void seal_on_arrived(void *owner, void *packet, size_t bytes)

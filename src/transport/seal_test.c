@@ -309,6 +309,17 @@ static void test_seal_sleep(void)
     driver->close(port[0]);
 }
 
+/* A driver asks for memory before anything of a packet is known to be authentic. */
+static void test_seal_length(void)
+{
+    seal_test_begin(SKI_SECURITY_AUTH);
+    OK(!below[1].up->alloc(below[1].owner, SIZE_MAX) &&
+           !below[1].up->alloc(below[1].owner, SIZE_MAX - 62) &&
+           !below[1].up->alloc(below[1].owner, (size_t)PTRDIFF_MAX + 1),
+       "there is no memory for a packet that is longer than memory");
+    seal_test_end();
+}
+
 int main(void)
 {
     random_state = tap_seed();
@@ -321,5 +332,6 @@ int main(void)
     test_seal_harm(SKI_SECURITY_ENCRYPT);
     test_seal_reflected();
     test_seal_sleep();
+    test_seal_length();
     return tap_end();
 }

@@ -155,6 +155,13 @@ static void fragment_take(struct ski_fragments *fragments, const struct fragment
     free(in);
 }
 
+/* Returns whether a fragment of @p bytes lies within a packet that is sent in fragments. */
+static bool fragment_is_possible(const struct fragment_header *header, size_t bytes)
+{
+    return bytes > 0 && header->bytes > SKI_FRAGMENT_BYTES && header->bytes <= PTRDIFF_MAX &&
+           header->at <= header->bytes && bytes <= header->bytes - header->at;
+}
+
 /* Copies the header first, since UCX does not align it. */
 static ucs_status_t fragment_on_recv(void *arg, const void *header, size_t header_bytes, void *data,
                                      size_t bytes, const ucp_am_recv_param_t *param)
@@ -166,7 +173,7 @@ static ucs_status_t fragment_on_recv(void *arg, const void *header, size_t heade
     if (header_bytes != sizeof own || param->recv_attr & UCP_AM_RECV_ATTR_FLAG_RNDV)
         return UCS_OK; /* not a fragment */
     memcpy(&own, header, sizeof own);
-    if (bytes > 0 && own.at <= own.bytes && bytes <= own.bytes - own.at)
+    if (fragment_is_possible(&own, bytes))
         fragment_take(fragments, &own, data, bytes);
     return UCS_OK;
 }

@@ -31,7 +31,7 @@ static struct test_fragment   fragment_wire[FRAGMENTS];
 static size_t                 fragment_count;
 static ucp_am_handler_param_t fragment_handler;
 static bool                   fragment_holds; /* whether sends are pending */
-static int                    fragment_aborted, fragment_arrived, fragment_sent;
+static int                    fragment_aborted, fragment_arrived, fragment_sent, fragment_allocs;
 static bool                   fragment_refuses; /* the receiver has no memory */
 static char                  *fragment_packet[PACKETS];
 static size_t                 fragment_bytes[PACKETS];
@@ -74,6 +74,7 @@ ucs_status_ptr_t ucp_am_send_nbx(ucp_ep_h ep, unsigned id, const void *header, s
 static void *fragment_test_alloc(void *owner, size_t bytes)
 {
     (void)owner;
+    fragment_allocs++;
     return fragment_refuses ? NULL : malloc(bytes);
 }
 
@@ -207,7 +208,7 @@ static void fragment_test_forged(uint64_t *random)
     OK(fragment_arrived == 1, "a packet arrives");
     for (int i = 0; i < 3000; i++) {
         uint64_t at = tap_random(random) % 2 ? UINT64_MAX - tap_random(random) % 300
-                                             : tap_random(random) % 600;
+                                             : SKI_FRAGMENT_BYTES + tap_random(random) % 600;
 
         forged              = real;
         forged.held         = false;
@@ -215,7 +216,7 @@ static void fragment_test_forged(uint64_t *random)
         forged.header_bytes = tap_random(random) % 8 ? real.header_bytes : 7;
         forged.data         = memcpy(malloc(sizeof data), data, sizeof data);
         memcpy(forged.header + real.header_bytes - sizeof at, &at, sizeof at);
-        at = tap_random(random) % 400;
+        at = SKI_FRAGMENT_BYTES + tap_random(random) % 400;
         memcpy(forged.header + real.header_bytes - 2 * sizeof at, &at, sizeof at);
         forged.header[0] ^= (unsigned char)(1 + tap_random(random) % 3); /* another key */
         fragment_intact = true;
@@ -223,6 +224,35 @@ static void fragment_test_forged(uint64_t *random)
     }
     ski_fragments_abort(&fragment_to, -1);
     OK(!fragment_to.incoming, "forged fragments end with their port");
+}
+
+/* Returns whether a fragment of a packet that claims to have @p bytes is ignored. */
+static bool fragment_test_is_ignored(struct test_fragment like, uint64_t bytes)
+{
+    like.held  = false;
+    like.bytes = 16;
+    like.data  = calloc(1, like.bytes);
+    memset(like.header + like.header_bytes - sizeof bytes, 0, sizeof bytes);
+    memcpy(like.header + like.header_bytes - 2 * sizeof bytes, &bytes, sizeof bytes);
+    fragment_allocs = 0;
+    fragment_test_deliver(&like);
+    return fragment_allocs == 0 && !fragment_to.incoming;
+}
+
+/* No packet has these lengths, and none with fragments. */
+static void fragment_test_lengths(uint64_t *random)
+{
+    struct test_fragment real;
+
+    fragment_holds = false;
+    ski_fragments_send(&fragment_from, NULL, &fragment_held, fragment_packet[2], fragment_bytes[2]);
+    real = fragment_wire[0];
+    fragment_test_deliver_all(random);
+    OK(fragment_test_is_ignored(real, UINT64_MAX) &&
+           fragment_test_is_ignored(real, UINT64_MAX - 62) &&
+           fragment_test_is_ignored(real, (uint64_t)PTRDIFF_MAX + 1) &&
+           fragment_test_is_ignored(real, SKI_FRAGMENT_BYTES),
+       "no memory is asked for a packet that is too long, or too short for fragments");
 }
 
 int main(void)
@@ -236,6 +266,7 @@ int main(void)
     fragment_test_any_order(&random);
     fragment_test_dropped(&random);
     fragment_test_forged(&random);
+    fragment_test_lengths(&random);
     for (int i = 0; i < PACKETS; i++)
         free(fragment_packet[i]);
     return tap_end();
