@@ -14,7 +14,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "transport/crypto.h"
+#include "transport/crypto/openssl.h"
+
+size_t ski_openssl_piece = (size_t)1 << 30;
 
 struct ski_cipher {
     EVP_CIPHER_CTX *sealing, *opening;
@@ -89,6 +91,24 @@ static struct ski_cipher *openssl_make(const void *key, bool encrypts)
     return NULL;
 }
 
+/* Passes @p bytes to OpenSSL, which takes an int of them at a time.  @p to is NULL for data that is
+ * authenticated alone. */
+static bool openssl_update(EVP_CIPHER_CTX *context, unsigned char *to, const unsigned char *from,
+                           size_t bytes)
+{
+    while (bytes > 0) {
+        size_t piece = bytes < ski_openssl_piece ? bytes : ski_openssl_piece;
+        int    n;
+
+        if (!EVP_CipherUpdate(context, to, &n, from, (int)piece))
+            return false;
+        from += piece;
+        to = to ? to + piece : NULL;
+        bytes -= piece;
+    }
+    return true;
+}
+
 static bool openssl_seal(struct ski_cipher *cipher, const void *nonce, const struct iovec *part,
                          size_t parts, void *to, void *tag)
 {
@@ -99,9 +119,8 @@ static bool openssl_seal(struct ski_cipher *cipher, const void *nonce, const str
     if (!EVP_EncryptInit_ex(context, NULL, NULL, NULL, nonce))
         return false;
     for (size_t i = 0; i < parts; i++) {
-        if (part[i].iov_len > INT_MAX ||
-            !EVP_EncryptUpdate(context, cipher->encrypts ? at : NULL, &n, part[i].iov_base,
-                               (int)part[i].iov_len))
+        if (!openssl_update(context, cipher->encrypts ? at : NULL, part[i].iov_base,
+                            part[i].iov_len))
             return false;
         if (!cipher->encrypts)
             memcpy(at, part[i].iov_base, part[i].iov_len);
@@ -118,10 +137,10 @@ static bool openssl_open(struct ski_cipher *cipher, const void *nonce, void *dat
     unsigned char   rest[SKI_CRYPTO_TAG];
     int             n;
 
-    return bytes <= INT_MAX && EVP_DecryptInit_ex(context, NULL, NULL, NULL, nonce) &&
+    return EVP_DecryptInit_ex(context, NULL, NULL, NULL, nonce) &&
            EVP_CIPHER_CTX_ctrl(context, EVP_CTRL_AEAD_SET_TAG, SKI_CRYPTO_TAG,
                                (void *)(uintptr_t)tag) &&
-           EVP_DecryptUpdate(context, cipher->encrypts ? data : NULL, &n, data, (int)bytes) &&
+           openssl_update(context, cipher->encrypts ? data : NULL, data, bytes) &&
            EVP_DecryptFinal_ex(context, rest, &n) > 0;
 }
 
