@@ -267,37 +267,43 @@ static bool host_wakeup_bind(int fd, struct ski_sleeper *sleeper)
     return true;
 }
 
+static int host_wakeup_socket(void)
+{
+    return socket(AF_UNIX, SOCK_DGRAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
+}
+
+static _Atomic int host_wakeup_from = -1; /* the socket from which this process wakes others */
+
+/* Returns that socket, created on first use; -1: the system has none. */
+static int host_wakeup_sender(void)
+{
+    int fd = atomic_load(&host_wakeup_from), none = -1;
+
+    if (fd >= 0)
+        return fd;
+    fd = host_wakeup_socket();
+    if (fd >= 0 && !atomic_compare_exchange_strong(&host_wakeup_from, &none, fd)) {
+        close(fd);
+        fd = none;
+    }
+    return fd;
+}
+
+/* The sending socket is created here, too: a PE that later finds no descriptor for it could not
+ * wake another, whose sleep bit is cleared by then. */
 int ski_host_wakeup_open(struct ski_host *host, int index)
 {
-    int fd = socket(AF_UNIX, SOCK_DGRAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
+    int fd = host_wakeup_socket();
 
     ski_assert(index >= 0 && index < host->all);
     if (fd >= 0)
         host_wakeup_filter(fd, host->wakeup_key);
-    if (fd >= 0 && host_wakeup_bind(fd, &host->sleeper[index]))
+    if (fd >= 0 && host_wakeup_bind(fd, &host->sleeper[index]) && host_wakeup_sender() >= 0)
         return fd;
     ski_log(SKI_LOG_ERROR, "cannot create a wakeup socket for a PE: %s", strerror(errno));
     if (fd >= 0)
         close(fd);
     return -1;
-}
-
-static _Atomic int host_wakeup_from = -1; /* the socket from which this process wakes others */
-
-/* Returns that socket, created on first use. */
-static int host_wakeup_sender(void)
-{
-    int fd = atomic_load(&host_wakeup_from);
-
-    if (fd < 0) {
-        int none = -1;
-        fd       = socket(AF_UNIX, SOCK_DGRAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
-        if (!atomic_compare_exchange_strong(&host_wakeup_from, &none, fd)) {
-            close(fd);
-            fd = none;
-        }
-    }
-    return fd;
 }
 
 void ski_host_wakeup_close(void)

@@ -137,11 +137,11 @@ void ski_host_sleep(struct ski_host *host, struct ski_job *job, int index,
 void ski_host_sleep_poll(struct ski_host *host, struct ski_job *job, int index,
                          struct ski_reader *reader, int bell, int fd, uint64_t ns);
 
-/** Creates the wakeup socket of PE @p index of this process.  Returns its descriptor, or -1,
- *  logged. */
+/** Creates the wakeup socket of PE @p index of this process, and the socket from which the process
+ *  wakes others.  Returns the descriptor of the first, or -1, logged. */
 int ski_host_wakeup_open(struct ski_host *host, int index);
 
-/** Closes the socket from which this process has woken others, if there is one. */
+/** Closes the socket from which this process wakes others, if there is one. */
 void ski_host_wakeup_close(void);
 
 #endif

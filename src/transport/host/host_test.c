@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * host_test.c - only the wakeup key wakes a PE: other users of the host see the name of its wakeup
- * socket and can send to it.
+ * socket and can send to it.  A PE wakes others although it has no descriptor left.
  *
  * PEs know whether they share their CPU with others, also with PEs of another arena.
  *
@@ -9,9 +9,11 @@
  */
 #include "transport/host/host.h"
 
+#include <errno.h>
 #include <poll.h>
 #include <string.h>
 #include <sys/random.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/un.h>
 #include <sys/wait.h>
@@ -81,6 +83,54 @@ static bool host_test_as_other_user(void (*act)(void))
     return pid > 0 && waitpid(pid, &status, 0) == pid && status == 0;
 }
 
+/* Opens descriptors until the limit is reached. */
+static bool host_test_use_all_fds(void)
+{
+    struct rlimit few = {32, 32};
+
+    if (setrlimit(RLIMIT_NOFILE, &few) != 0)
+        return false;
+    while (dup(0) >= 0)
+        continue;
+    return errno == EMFILE;
+}
+
+/* Has a PE without free descriptors wake another, in a child process. */
+static void host_test_wake_without_fds(struct ski_host *of)
+{
+    struct ski_reader reader;
+    int               socket = ski_host_wakeup_open(of, 0);
+
+    ski_reader_init(&reader, ski_host_inbox(of, 0), of->cells);
+    atomic_store(&of->sleeper[0].polling, 1);
+    if (!ski_reader_prepare_sleep_sc(&reader) || !host_test_use_all_fds())
+        _exit(2);
+    ski_host_wake(of, 0);
+    _exit(host_test_is_woken(socket) ? 0 : 1);
+}
+
+static bool host_test_wakes_without_fds(void)
+{
+    static const int      local[] = {0}, cpu[] = {0, 0};
+    struct ski_job_params plan = {
+        .pes = 2, .pes_per_process = 2, .local = local, .local_processes = 1, .cpu = cpu};
+    struct ski_arena *arena;
+    struct ski_job   *job;
+    int               fd, status = 1;
+    pid_t             pid;
+
+    if (ski_arena_create((size_t)16 << 20, 0, (size_t)1 << 20, &arena, &fd) != SKUA_OK ||
+        ski_job_create(arena, &plan, &job) != SKUA_OK || ski_host_create(job, 64) != SKUA_OK)
+        return false;
+    pid = fork();
+    if (pid == 0)
+        host_test_wake_without_fds(job->host);
+    waitpid(pid, &status, 0);
+    ski_arena_detach(arena);
+    close(fd);
+    return status == 0;
+}
+
 /* Whether the foreign PEs of the last job were counted once for each CPU, and only there. */
 static bool host_test_counted;
 
@@ -125,7 +175,9 @@ int main(void)
     OK(host_test_send(host.wakeup_key, sizeof host.wakeup_key) && host_test_is_woken(bell),
        "its key does");
     close(bell);
+    ski_host_wakeup_close();
     ski_config_load();
+    OK(host_test_wakes_without_fds(), "a PE at the limit on descriptors wakes another");
     OK(!host_test_shares(false) && host_test_counted, "PEs with a CPU each do not share it");
     OK(host_test_shares(true), "unless PEs of another arena use it");
     OK(host_test_counted, "which count as one PE, without which the CPU is not crowded");
