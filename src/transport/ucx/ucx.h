@@ -41,6 +41,7 @@ struct ski_port {
     struct ski_peer          *peers;
     unsigned                  events; /* upcalls since progress() was called */
     struct ski_fragments      fragments;
+    bool                      has_broken; /* a broken peer is to be given up */
     double                    checked_at;
     pthread_t                 opener;
     struct ski_port          *next; /* the next port of the process */
@@ -54,6 +55,7 @@ struct ski_peer {
     struct ski_ucx_held  held;
     bool                 by_tcp;
     bool                 lost;    /* reported; its endpoint may be NULL, then it is closed */
+    ucs_status_t         broken;  /* why only a part of a packet could be sent, or UCS_OK */
     struct ski_monitor  *monitor; /* with TCP alone */
     struct ski_sockaddrs addrs;
     struct ski_peer     *next;

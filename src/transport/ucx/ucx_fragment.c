@@ -76,8 +76,10 @@ static ucs_status_t fragment_send(struct fragment_out *out, ucp_ep_h ep,
 
 /* Of a packet that fails midway, fragments that UCX holds complete as usual. */
 ucs_status_t ski_fragments_send(struct ski_fragments *fragments, ucp_ep_h ep,
-                                struct ski_ucx_held *held, void *packet, size_t bytes)
+                                struct ski_ucx_held *held, void *packet, size_t bytes,
+                                ucs_status_t *broken)
 {
+    size_t               sent   = 0;
     size_t               count  = (bytes + SKI_FRAGMENT_BYTES - 1) / SKI_FRAGMENT_BYTES;
     struct fragment_out *out    = malloc(sizeof *out + count * sizeof *out->header);
     ucs_status_t         status = UCS_OK;
@@ -86,12 +88,16 @@ ucs_status_t ski_fragments_send(struct ski_fragments *fragments, ucp_ep_h ep,
         return UCS_ERR_NO_MEMORY;
     assert(count > 0);
     *out = (struct fragment_out){fragments, held, packet, 1};
-    for (size_t i = 0; i < count && !UCS_STATUS_IS_ERR(status); i++) {
-        out->header[i] = (struct fragment_header){fragments->key, fragments->pe, fragments->number,
-                                                  bytes, i * SKI_FRAGMENT_BYTES};
-        status         = fragment_send(out, ep, &out->header[i]);
+    for (; sent < count && !UCS_STATUS_IS_ERR(status); sent += !UCS_STATUS_IS_ERR(status)) {
+        out->header[sent] = (struct fragment_header){
+            fragments->key, fragments->pe, fragments->number, bytes, sent * SKI_FRAGMENT_BYTES};
+        status = fragment_send(out, ep, &out->header[sent]);
     }
     fragments->number++;
+    if (sent > 0 && sent < count) {
+        *broken = status;
+        status  = UCS_OK;
+    }
     if (--out->left > 0) {
         ski_ucx_held_add(held, bytes);
         return UCS_INPROGRESS;

@@ -64,9 +64,12 @@ ucs_status_t ski_fragments_open(struct ski_fragments *fragments, ucp_worker_h wo
                                 const struct ski_upcalls *up, void *owner);
 
 /** Sends a packet.  UCS_OK: its memory may be reused.  UCS_INPROGRESS: sent() will tell when, and
- *  until then @p held, which stays in place, counts the packet. */
+ *  until then @p held, which stays in place, counts the packet.  An error: nothing was sent.  If
+ *  only some fragments could be sent, *@p broken is set to the error: the peer waits for the others
+ *  and must be given up. */
 ucs_status_t ski_fragments_send(struct ski_fragments *fragments, ucp_ep_h ep,
-                                struct ski_ucx_held *held, void *packet, size_t bytes);
+                                struct ski_ucx_held *held, void *packet, size_t bytes,
+                                ucs_status_t *broken);
 
 /** Aborts the packets that @p pe, or any peer if it is -1, has begun to send. */
 void ski_fragments_abort(struct ski_fragments *fragments, int pe);

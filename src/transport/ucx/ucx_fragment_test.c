@@ -30,7 +30,8 @@ struct test_fragment {
 static struct test_fragment   fragment_wire[FRAGMENTS];
 static size_t                 fragment_count;
 static ucp_am_handler_param_t fragment_handler;
-static bool                   fragment_holds; /* whether sends are pending */
+static int                    fragment_room = -1; /* sends before one fails; -1: none does */
+static bool                   fragment_holds;     /* whether sends are pending */
 static int                    fragment_aborted, fragment_arrived, fragment_sent, fragment_allocs;
 static bool                   fragment_refuses; /* the receiver has no memory */
 static char                  *fragment_packet[PACKETS];
@@ -55,9 +56,12 @@ void ucp_request_free(void *request)
 ucs_status_ptr_t ucp_am_send_nbx(ucp_ep_h ep, unsigned id, const void *header, size_t header_bytes,
                                  const void *buffer, size_t count, const ucp_request_param_t *param)
 {
-    struct test_fragment *f = &fragment_wire[fragment_count++ % FRAGMENTS];
+    struct test_fragment *f;
 
     (void)ep, (void)id;
+    if (fragment_room-- == 0)
+        return UCS_STATUS_PTR(UCS_ERR_NO_MEMORY);
+    f  = &fragment_wire[fragment_count++ % FRAGMENTS];
     *f = (struct test_fragment){.header_bytes = header_bytes,
                                 .data         = malloc(count ? count : 1),
                                 .bytes        = count,
@@ -110,6 +114,7 @@ static const struct ski_upcalls fragment_test_up = {.alloc   = fragment_test_all
 
 static struct ski_fragments fragment_from, fragment_to;
 static struct ski_ucx_held  fragment_held;
+static ucs_status_t         fragment_broken;
 
 /* Hands a fragment to the receiver. */
 static void fragment_test_deliver(struct test_fragment *f)
@@ -158,8 +163,9 @@ static void fragment_test_any_order(uint64_t *random)
         fragment_holds   = round % 2;
         fragment_arrived = fragment_sent = 0;
         for (int i = 0; i < PACKETS; i++) {
-            ucs_status_t status = ski_fragments_send(&fragment_from, NULL, &fragment_held,
-                                                     fragment_packet[i], fragment_bytes[i]);
+            ucs_status_t status =
+                ski_fragments_send(&fragment_from, NULL, &fragment_held, fragment_packet[i],
+                                   fragment_bytes[i], &fragment_broken);
 
             right &= status == (fragment_holds ? UCS_INPROGRESS : UCS_OK);
             bytes += fragment_bytes[i];
@@ -181,11 +187,13 @@ static void fragment_test_dropped(uint64_t *random)
     fragment_holds   = false;
     fragment_refuses = true;
     fragment_arrived = fragment_aborted = 0;
-    ski_fragments_send(&fragment_from, NULL, &fragment_held, fragment_packet[0], fragment_bytes[0]);
+    ski_fragments_send(&fragment_from, NULL, &fragment_held, fragment_packet[0], fragment_bytes[0],
+                       &fragment_broken);
     fragment_test_deliver_all(random);
     fragment_refuses = false;
     OK(fragment_arrived == 0 && !fragment_to.incoming, "a packet without memory is dropped");
-    ski_fragments_send(&fragment_from, NULL, &fragment_held, fragment_packet[1], fragment_bytes[1]);
+    ski_fragments_send(&fragment_from, NULL, &fragment_held, fragment_packet[1], fragment_bytes[1],
+                       &fragment_broken);
     fragment_test_deliver(&fragment_wire[--fragment_count]);
     ski_fragments_abort(&fragment_to, 5);
     OK(fragment_to.incoming && fragment_aborted == 0, "what another peer began continues");
@@ -195,6 +203,41 @@ static void fragment_test_dropped(uint64_t *random)
         free(fragment_wire[--fragment_count].data);
 }
 
+/* Sends a packet of which UCX takes the first @p room fragments. */
+static ucs_status_t fragment_test_cut(int room)
+{
+    ucs_status_t status;
+
+    fragment_broken = UCS_OK;
+    fragment_sent   = 0;
+    fragment_room   = room;
+    status          = ski_fragments_send(&fragment_from, NULL, &fragment_held, fragment_packet[0],
+                                         fragment_bytes[0], &fragment_broken);
+    fragment_room   = -1;
+    return status;
+}
+
+/* UCX refuses a fragment for good: the caller learns whether the peer waits for the rest. */
+static void fragment_test_broken(uint64_t *random)
+{
+    bool right;
+
+    fragment_holds = true;
+    OK(fragment_test_cut(0) == UCS_ERR_NO_MEMORY && fragment_broken == UCS_OK &&
+           fragment_held.packets == 0,
+       "a packet of which nothing is sent fails");
+    right = fragment_test_cut(1) == UCS_INPROGRESS && fragment_broken == UCS_ERR_NO_MEMORY;
+    fragment_test_deliver_all(random);
+    OK(right && fragment_sent == 1 && fragment_held.packets == 0,
+       "one that fails midway breaks its peer, and its memory is returned");
+    ski_fragments_abort(&fragment_to, -1);
+    fragment_holds = false;
+    OK(fragment_test_cut(1) == UCS_OK && fragment_broken == UCS_ERR_NO_MEMORY,
+       "also if UCX holds none of its fragments");
+    fragment_test_deliver_all(random);
+    ski_fragments_abort(&fragment_to, -1);
+}
+
 /* Headers with any numbers: nothing is written outside of a packet. */
 static void fragment_test_forged(uint64_t *random)
 {
@@ -202,7 +245,8 @@ static void fragment_test_forged(uint64_t *random)
     char                 data[256] = {0};
 
     fragment_arrived = fragment_aborted = 0;
-    ski_fragments_send(&fragment_from, NULL, &fragment_held, fragment_packet[2], fragment_bytes[2]);
+    ski_fragments_send(&fragment_from, NULL, &fragment_held, fragment_packet[2], fragment_bytes[2],
+                       &fragment_broken);
     real = fragment_wire[0];
     fragment_test_deliver_all(random);
     OK(fragment_arrived == 1, "a packet arrives");
@@ -245,7 +289,8 @@ static void fragment_test_lengths(uint64_t *random)
     struct test_fragment real;
 
     fragment_holds = false;
-    ski_fragments_send(&fragment_from, NULL, &fragment_held, fragment_packet[2], fragment_bytes[2]);
+    ski_fragments_send(&fragment_from, NULL, &fragment_held, fragment_packet[2], fragment_bytes[2],
+                       &fragment_broken);
     real = fragment_wire[0];
     fragment_test_deliver_all(random);
     OK(fragment_test_is_ignored(real, UINT64_MAX) &&
@@ -265,6 +310,7 @@ int main(void)
     fragment_test_packets(&random);
     fragment_test_any_order(&random);
     fragment_test_dropped(&random);
+    fragment_test_broken(&random);
     fragment_test_forged(&random);
     fragment_test_lengths(&random);
     for (int i = 0; i < PACKETS; i++)

@@ -83,6 +83,18 @@ static void ucx_on_sent(void *request, ucs_status_t status, void *packet)
     ucp_request_free(request);
 }
 
+/* A packet that was sent in part ends with its peer, in the next call of progress(). */
+static skua_status ucx_send_fragments(struct ski_peer *peer, void *packet, size_t bytes)
+{
+    ucs_status_t status = ski_fragments_send(&peer->port->fragments, peer->ep, &peer->held, packet,
+                                             bytes, &peer->broken);
+
+    if (SKI_UNLIKELY(peer->broken != UCS_OK))
+        peer->port->has_broken = true;
+    return UCS_STATUS_IS_ERR(status) ? ski_ucx_failed("cannot send a packet", status)
+                                     : ski_ucx_status(status);
+}
+
 skua_status ski_ucx_send(struct ski_peer *peer, void *packet, size_t bytes)
 {
     ucp_request_param_t     param = {.op_attr_mask = UCP_OP_ATTR_FIELD_CALLBACK |
@@ -98,8 +110,7 @@ skua_status ski_ucx_send(struct ski_peer *peer, void *packet, size_t bytes)
     if (peer->held.packets >= UCX_SENDS_MAX || peer->held.bytes >= SKI_HELD_MAX)
         return SKUA_ERR_AGAIN; /* UCX has no limit */
     if (peer->by_tcp && bytes > SKI_FRAGMENT_BYTES)
-        return ski_ucx_status(
-            ski_fragments_send(&peer->port->fragments, peer->ep, &peer->held, packet, bytes));
+        return ucx_send_fragments(peer, packet, bytes);
     request = ucp_am_send_nbx(peer->ep, SKI_UCX_AM_PACKET, NULL, 0, packet, bytes, &param);
     if (!UCS_PTR_IS_PTR(request))
         return UCS_PTR_STATUS(request) == UCS_OK

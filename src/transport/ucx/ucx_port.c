@@ -175,15 +175,15 @@ static void ucx_on_error(void *arg, ucp_ep_h ep, ucs_status_t status)
     ucx_peer_lost(peer, ucx_lost_reason(status));
 }
 
-/* Closes the endpoint of a peer whose host does not answer; UCX then ends all its operations. */
-static void ucx_peer_silent(struct ski_peer *peer)
+/* Gives a peer up and closes its endpoint; UCX then ends all its operations. */
+static void ucx_peer_give_up(struct ski_peer *peer, const char *reason)
 {
     ucp_request_param_t force = {.op_attr_mask = UCP_OP_ATTR_FIELD_FLAGS,
                                  .flags        = UCP_EP_CLOSE_FLAG_FORCE};
     void               *request;
 
     assert(!peer->lost && peer->ep);
-    ucx_peer_lost(peer, "its host no longer responds");
+    ucx_peer_lost(peer, reason);
     request  = ucp_ep_close_nbx(peer->ep, &force);
     peer->ep = NULL;
     if (UCS_PTR_IS_PTR(request))
@@ -196,7 +196,16 @@ SKI_COLD static void ucx_check_peers(struct ski_port *port)
     ski_liveness_check();
     for (struct ski_peer *peer = port->peers; peer; peer = peer->next)
         if (!peer->lost && ski_liveness_state(peer->monitor, peer->pe) == SKI_LIVENESS_SILENT)
-            ucx_peer_silent(peer);
+            ucx_peer_give_up(peer, "its host no longer responds");
+}
+
+/* Gives up peers to which only a part of a packet was sent. */
+SKI_COLD static void ucx_check_broken(struct ski_port *port)
+{
+    port->has_broken = false;
+    for (struct ski_peer *peer = port->peers; peer; peer = peer->next)
+        if (!peer->lost && peer->broken != UCS_OK)
+            ucx_peer_give_up(peer, ucx_lost_reason(peer->broken));
 }
 
 /* Writes which addresses cannot be reached. */
@@ -253,6 +262,8 @@ unsigned ski_ucx_progress(struct ski_port *port)
 
     assert(port->worker);
     port->events = port->fragments.events = 0;
+    if (SKI_UNLIKELY(port->has_broken))
+        ucx_check_broken(port);
     n = ucp_worker_progress(port->worker) + port->events + port->fragments.events;
     if (n == 0 && ski_keepalive_is_due(&port->checked_at, ucx_now(), ski_ucx.net->peer_timeout))
         ucx_check_peers(port);
