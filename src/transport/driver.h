@@ -98,6 +98,13 @@ struct ski_net {
     char *(*last_error)(void);
 };
 
+/** Returns whether ports may have I/O threads: there are CPUs for them, and large packets may have
+ *  parts on several rails that are sent as they are, not sealed in records. */
+static inline bool ski_net_allows_io_threads(const struct ski_net *net)
+{
+    return net->io_cpus > 0 && net->security == SKI_SECURITY_JOB && net->rails != 1;
+}
+
 /* The functions that a port calls; @p owner is what open() was given. */
 struct ski_upcalls {
     /** Returns memory for an arriving packet of @p bytes, aligned to 64 bytes; NULL: the packet is

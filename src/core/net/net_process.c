@@ -163,13 +163,14 @@ static skua_status net_open(const struct ski_boot *boot)
     ski_net_here.driver = ski_driver_select(&ski_net_here.net);
     if (!ski_net_here.driver)
         return SKUA_ERR_UNREACH;
-    ski_net_here.io_threads = ski_net_here.driver->run_two && ski_net_here.net.io_cpus > 0;
-    ski_net_here.small      = ski_net_here.driver->eager_max();
-    ski_net_here.coalesce   = ski_net_here.small - sizeof(struct skua_msg);
-    ski_net_here.burst      = ski_ns_to_ticks(SKI_NET_BURST_NS);
-    ski_net_here.hold       = ski_ns_to_ticks(SKI_NET_HOLD_NS);
-    ski_net_here.patience   = ski_ns_to_ticks(SKI_NET_PATIENCE_NS);
-    ports                   = ski_calloc((size_t)ski_net_here.count, sizeof *ports);
+    ski_net_here.io_threads =
+        ski_net_here.driver->run_two && ski_net_allows_io_threads(&ski_net_here.net);
+    ski_net_here.small    = ski_net_here.driver->eager_max();
+    ski_net_here.coalesce = ski_net_here.small - sizeof(struct skua_msg);
+    ski_net_here.burst    = ski_ns_to_ticks(SKI_NET_BURST_NS);
+    ski_net_here.hold     = ski_ns_to_ticks(SKI_NET_HOLD_NS);
+    ski_net_here.patience = ski_ns_to_ticks(SKI_NET_PATIENCE_NS);
+    ports                 = ski_calloc((size_t)ski_net_here.count, sizeof *ports);
     for (int i = 0; status == SKUA_OK && i < ski_net_here.count; i++)
         status = net_open_port(&ski_net_here.port[i],
                                i < pes ? ski_job_first_pe(job, boot->process) + i

@@ -74,7 +74,7 @@ size_t ski_tcp_preferred_packet(void)
 /* The preferred size of a port that may have an I/O thread. */
 static size_t tcp_port_preferred_packet(void)
 {
-    return ski_tcp.net->io_cpus > 0 ? TCP_IO_PACKET : ski_tcp_preferred_packet();
+    return ski_net_allows_io_threads(ski_tcp.net) ? TCP_IO_PACKET : ski_tcp_preferred_packet();
 }
 
 size_t ski_tcp_eager_max(void)

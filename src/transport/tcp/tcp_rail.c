@@ -127,7 +127,7 @@ struct ski_io_thread *ski_tcp_io(struct ski_port *port)
         port->io_refused = true;
         net->log(SKI_LOG_INFO, "the I/O thread has ended: the PE shares its CPU");
     }
-    if (port->io || port->io_refused || net->io_cpus == 0)
+    if (port->io || port->io_refused || !ski_net_allows_io_threads(net))
         return port->io;
     port->io         = ski_io_thread_start(net->io_cpu, net->io_cpus);
     port->io_refused = !port->io;

@@ -25,6 +25,8 @@
 
 /* ---- the job ------------------------------------------------------------------------------ */
 
+extern const struct ski_driver ski_driver; /* the tcp driver */
+
 static unsigned break_test_arrived, break_test_aborted, break_test_lost;
 static unsigned break_test_done;
 static char    *break_test_data;
@@ -385,6 +387,51 @@ static void test_rail_without_io(void)
     break_test_close(&p);
 }
 
+/* Returns whether a port prefers the packets of I/O threads, and whether one starts at *@p starts.
+ */
+static bool break_test_prefers_io(struct ski_port *port, bool *starts)
+{
+    bool large = ski_driver.preferred_packet() > ski_tcp_preferred_packet();
+
+    ski_tcp_io(port);
+    *starts          = port->io || port->io_refused;
+    port->io_refused = false;
+    if (port->io)
+        ski_io_thread_stop(port->io);
+    port->io = NULL;
+    return large;
+}
+
+/* Whether a job with CPUs for I/O threads has any, by its security and its number of rails. */
+static void test_rail_uses_io(void)
+{
+    static const int cpu[] = {0};
+    struct {
+        enum ski_security security;
+        unsigned          rails;
+        bool              may;
+    } job[] = {{SKI_SECURITY_JOB, 0, true},
+               {SKI_SECURITY_JOB, 2, true},
+               {SKI_SECURITY_JOB, 1, false},
+               {SKI_SECURITY_AUTH, 0, false},
+               {SKI_SECURITY_ENCRYPT, 2, false}};
+    struct break_test_ports p;
+    struct ski_net          before = break_test_net;
+    bool                    right  = true, starts;
+
+    break_test_open(&p);
+    break_test_net.io_cpu  = cpu;
+    break_test_net.io_cpus = 1;
+    for (size_t i = 0; i < sizeof job / sizeof *job; i++) {
+        break_test_net.security = job[i].security;
+        break_test_net.rails    = job[i].rails;
+        right &= break_test_prefers_io(p.from, &starts) == job[i].may && starts == job[i].may;
+    }
+    break_test_net = before;
+    OK(right, "an I/O thread starts, and packets are for it, only where it can be used");
+    break_test_close(&p);
+}
+
 /* ---- packets that the progress thread sends ---------------------------------------------------
  */
 
@@ -528,6 +575,7 @@ int main(void)
     break_test_claimed(true);
     test_rail_claimed_last();
     test_rail_without_io();
+    test_rail_uses_io();
     test_write_ahead_broken();
     test_error_is_kept();
     test_write_ahead_settles();
