@@ -153,14 +153,15 @@ static inline __attribute__((always_inline)) bool net_try_send(struct ski_net_po
         return true;
     }
     net_stamp(peer, msg);
-    status     = net_send(peer, msg);
+    net->in_flight++; /* until recv_on_sent(), which send() may call */
+    status = net_send(peer, msg);
+    if (status != SKUA_PENDING)
+        net->in_flight--;
     peer->full = status == SKUA_ERR_AGAIN;
     if (peer->full)
         return false;
     peer->sent += !coalesced;
-    if (status == SKUA_PENDING)
-        net->in_flight++;
-    else
+    if (status != SKUA_PENDING)
         ski_pool_free(&net->self->pool, msg);
     if (status < 0)
         ski_net_peer_mark_lost(net, peer, ski_net_reason(status));
