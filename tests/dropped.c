@@ -24,7 +24,7 @@
 #define ARGUMENT ((size_t)1 << 20)
 
 static skua_class      box_class;
-static skua_entry      take_entry, plain_entry;
+static skua_entry      take_entry, plain_entry, group_entry;
 static skua_collection boxes, group;
 static size_t          before;
 static int             arguments, freed, wrong;
@@ -34,6 +34,13 @@ static void take(void *self, skua_msg *msg)
 {
     (void)self, (void)msg;
     skua_abort("an element that does not exist received a message");
+}
+
+/* Members of a group may receive a message before they are deleted. */
+static void group_take(void *self, skua_msg *msg)
+{
+    if (skua_nocopy_ready_entry(msg, self, group_entry, NULL))
+        skua_nocopy_free(msg);
 }
 
 static size_t head_bytes(const struct ski_inplace *inplace)
@@ -125,7 +132,7 @@ static void start(int argc, char **argv)
     for (int i = 0; i < 10; i++) /* this PE does not know yet that they have no receiver */
         skua_invoke(skua_element1(boxes, MESSAGES + i), plain_entry, make_nocopy(0));
     skua_collection_destroy(group);
-    skua_nocopy_invoke_all(group, plain_entry, make_nocopy(SKUA_ALL_PES));
+    skua_nocopy_invoke_all(group, group_entry, make_nocopy(SKUA_ALL_PES));
     skua_quiescence(skua_done_call(deleted, NULL)); /* only after no message waits any longer */
 }
 
@@ -134,5 +141,6 @@ int main(int argc, char **argv)
     box_class   = skua_class_register(&(skua_class_def){.name = "Box", .bytes = 8});
     take_entry  = skua_inplace_register(box_class, "take", take, NULL, 0);
     plain_entry = skua_entry_register(box_class, "plain", take, 0);
+    group_entry = skua_entry_register(box_class, "group", group_take, 0);
     return skua_main(argc, argv, start);
 }

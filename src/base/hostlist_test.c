@@ -35,7 +35,7 @@ int main(void)
         {"a,", "empty"},
         {"a,,b", "empty"},
         {"n[0-3", "not closed"},
-        {"n0]", "not opened"},
+        {"n0]", "no opening"},
         {"n[3-1]", "range"},
         {"n[]", "range"},
         {"n[1-]", "range"},

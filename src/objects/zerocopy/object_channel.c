@@ -262,8 +262,12 @@ static void object_end_on_stop(struct ski_object_end                *end,
     ski_object_channel_post(end, SKI_OBJECT_CHANNEL_STOPPED, head->epoch);
 }
 
+/* The message may be the second one: a receiver that closes says so, and a request of the sender
+ * that has crossed that message is answered in the same way. */
 static void object_end_on_receiver_closed(struct ski_object_end *end)
 {
+    if (end->state.over)
+        return;
     end->state.over = true;
     end->state.held = false;
     ski_object_end_close_sender(end);
@@ -526,17 +530,20 @@ static void object_channel_element_detached(struct ski_object *object)
 {
     struct ski_object_ends *ends   = ski_object_ends_find(object);
     bool                    closes = object->state == SKI_DYING || object->state == SKI_DEAD;
+    bool                    exits  = ski_pe_exiting(object->of->self);
 
     if (!ends)
         return;
     ends->draining = false;
     for (struct ski_object_end *end = ends->first, *next; end; end = next) {
         next = end->next;
-        if (closes && !ski_pe_exiting(object->of->self))
+        if (closes && !exits)
             object_end_close(end); /* the last one frees `ends` */
         else
             object_end_detach(end);
     }
+    if (closes && exits)
+        ski_object_ends_remove(object); /* which is about to be freed */
 }
 
 static void object_channel_element_departed(struct ski_object *object)
