@@ -7,11 +7,12 @@
  * sender and kind, and the use of the arena stays bounded.  PE 0 answers some of them, so that
  * blocked senders also receive.
  *
- * usage: flood MESSAGES MOST-MIB [held|late [BYTES]]
- *            held: PE 0 begins when half of that memory is in use, so that senders must have been
- *            blocked; late: it begins after half a second; BYTES: the size of large messages
+ * usage: flood MESSAGES MOST-MIB [held|huge|late [BYTES]]
+ *          held: PE 0 begins when half of that memory is in use, so that senders must have been
+ *          blocked; huge: the large messages have 4 MiB, and far more than the arena is sent before
+ *          an inbox is full; late: PE 0 begins after half a second; BYTES: the size of large messages
  *        flood hog
- *            the last PE allocates memory outside of the arena, forever
+ *          the last PE allocates memory outside of the arena, forever
  */
 #include <sched.h>
 #include <skua/skua.h>
@@ -29,9 +30,12 @@ struct drop {
     char     rest[];
 };
 
+#define HUGE_BYTES   ((size_t)4 << 20)
+#define HUGE_SECONDS 0.003 /* that PE 0 needs for one; its senders only fill it */
+
 static size_t drop_bytes[KINDS] = {sizeof(struct drop), 20000, 3000};
 
-static bool         must_hold, is_late;
+static bool         must_hold, huge, is_late;
 static skua_handler took, echoed, burst, finished;
 static uint64_t     each, most_mib, expected[1024][KINDS], total;
 
@@ -52,8 +56,12 @@ static void send_drop(int kind, uint64_t number)
 }
 
 /* PE 0 is slower than any sender. */
-static void dawdle(void)
+static void dawdle(int kind)
 {
+    double begun = skua_time();
+
+    while (huge && kind == LARGE && skua_time() - begun < HUGE_SECONDS)
+        ;
     for (volatile int i = 0; i < 2000; i++)
         ;
 }
@@ -66,7 +74,7 @@ static void on_took(skua_msg *msg)
     CHECK(drop->number == expected[drop->from][drop->kind]++);
     if (drop->kind != SMALL)
         CHECK(drop->rest[drop_bytes[drop->kind] - sizeof *drop - 1] == (char)drop->number);
-    dawdle();
+    dawdle(drop->kind);
     if (drop->number % 16 == 0)
         skua_send_copy(drop->from, echoed, drop, sizeof *drop);
     skua_msg_free(msg);
@@ -103,7 +111,7 @@ static void report(void *arg, const void *data, size_t bytes)
         "ok - %d PEs: %llu messages, up to %llu sends of a PE blocked, at most %llu MiB in use\n",
         skua_pes(), (unsigned long long)total, (unsigned long long)most[0],
         (unsigned long long)most[1]);
-    CHECK(!must_hold || most[0] > 0);
+    CHECK(!(must_hold || huge) || most[0] > 0);
     CHECK(most[1] <= most_mib);
     skua_exit(0);
 }
@@ -157,8 +165,11 @@ int main(int argc, char **argv)
     each      = argc > 1 ? strtoull(argv[1], NULL, 10) : 1000;
     most_mib  = argc > 2 ? strtoull(argv[2], NULL, 10) : 64;
     must_hold = argc > 3 && strcmp(argv[3], "held") == 0;
+    huge      = argc > 3 && strcmp(argv[3], "huge") == 0;
     is_late   = argc > 3 && strcmp(argv[3], "late") == 0;
-    if (argc > 4)
+    if (huge)
+        drop_bytes[LARGE] = HUGE_BYTES;
+    else if (argc > 4)
         drop_bytes[LARGE] = strtoull(argv[4], NULL, 10);
     took     = skua_handler_register("took", on_took);
     echoed   = skua_handler_register("echoed", on_echoed);

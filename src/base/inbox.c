@@ -212,13 +212,27 @@ bool ski_rings_turn_sc(struct ski_reader *reader)
     return ski_reader_ready_sc(reader);
 }
 
+static void reader_publish(struct ski_reader *reader)
+{
+    reader->told = reader->stamp;
+    /* Pairs with the acquires in ski_inbox_refresh() and ski_inbox_await_mp(). */
+    atomic_store_explicit(&reader->inbox->head, reader->stamp - 1, memory_order_release);
+}
+
+void ski_reader_publish_sc(struct ski_reader *reader)
+{
+    for (uint32_t i = 0; i <= (reader->rings ? reader->rings->others : 0); i++) {
+        struct ski_reader *ring = reader->rings ? rings_reader(reader, i) : reader;
+
+        if (ring->stamp != ring->told)
+            reader_publish(ring);
+    }
+}
+
 void ski_reader_tell_due_sc(struct ski_reader *reader)
 {
-    if (reader->stamp - reader->told >= reader->cells / 4) {
-        reader->told = reader->stamp;
-        /* Pairs with the acquires in ski_inbox_refresh() and ski_inbox_await_mp(). */
-        atomic_store_explicit(&reader->inbox->head, reader->stamp - 1, memory_order_release);
-    }
+    if (reader->stamp - reader->told >= reader->cells / 4)
+        reader_publish(reader);
     if (reader->sole ? reader->left > 0 : reader->stamp < reader->until)
         reader_set_due(reader);
     else if (!ski_rings_turn_sc(reader))

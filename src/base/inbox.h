@@ -273,6 +273,18 @@ static inline const struct ski_cell *ski_inbox_last_whole_sp(struct ski_inbox *i
     return now > 0 && now % SKI_CELL_SLOTS == 0 && !(cell->flags & SKI_CELL_PACKED) ? cell : NULL;
 }
 
+/** Returns the ticket, or the slot, after the last one of the ring that was taken. */
+static inline uint64_t ski_inbox_taken(const struct ski_inbox *inbox)
+{
+    return atomic_load_explicit(&inbox->tail, memory_order_relaxed) >> 1;
+}
+
+/** Returns how many tickets, or slots, of the ring the consumer has published as consumed. */
+static inline uint64_t ski_inbox_consumed(const struct ski_inbox *inbox)
+{
+    return atomic_load_explicit(&inbox->head, memory_order_relaxed);
+}
+
 /** Makes a filled cell visible.  Returns whether the consumer was asleep when the ticket was taken;
  *  the caller must then call ski_inbox_clear_sleep() and, if that is true, ski_inbox_wake_mp(). */
 static inline bool ski_inbox_publish_mp(struct ski_cell *cell, uint64_t tail)
@@ -485,6 +497,10 @@ static inline void ski_reader_tell_sc(struct ski_reader *reader)
     if (SKI_UNLIKELY(reader->stamp >= reader->due))
         ski_reader_tell_due_sc(reader);
 }
+
+/** Publishes the position of the consumer to the producers of all rings now.  Cells that were
+ *  consumed are not read any more. */
+SKI_COLD void ski_reader_publish_sc(struct ski_reader *reader);
 
 /** Returns whether a producer of the ring has published a cell that must not wait. */
 static inline bool ski_reader_is_urgent_sc(const struct ski_reader *reader)

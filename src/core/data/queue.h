@@ -27,8 +27,10 @@ enum {
     SKI_EVENT_DOORBELLS = 32,  /* the PE has rung doorbells for itself   */
     SKI_EVENT_POLLED_0  = 64,  /* memory is polled: hook 0 ...           */
     SKI_EVENT_POLLED_1  = 128, /* ... and 1 (sched/scheduler.h)          */
+    SKI_EVENT_PRESSED   = 256, /* memory was short (message/backpressure.h) */
 
     SKI_EVENT_POLLED = SKI_EVENT_POLLED_0 | SKI_EVENT_POLLED_1,
+    SKI_EVENT_SENDS  = SKI_EVENT_BACKLOG | SKI_EVENT_PRESSED, /* a message is sent the slow way */
 };
 
 /* The queues of one PE. */

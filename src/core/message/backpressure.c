@@ -10,7 +10,6 @@
 #include "core/message/inbox_recv.h"
 #include "core/net/net.h"
 
-#define BACKPRESSURE_TURN    8 /* cells taken from the inbox in a turn           */
 #define BACKPRESSURE_REST_NS UINT64_C(1000000)
 #define BACKPRESSURE_EXPLAIN 1.0 /* seconds after which a waiting sender logs it   */
 
@@ -50,12 +49,22 @@ static bool backpressure_patient(struct ski_pe *self, struct backpressure *wait,
     return now - wait->since < SKI_BACKPRESSURE_PATIENCE;
 }
 
+void ski_backpressure_attend(struct ski_pe *self)
+{
+    if (ski_arena_pressed(self->pool.arena))
+        ski_reader_publish_sc(&self->reader); /* senders of large messages wait for this */
+    else
+        self->queue.events &= ~(uint32_t)SKI_EVENT_PRESSED;
+}
+
 uint64_t ski_backpressure_before_sleep(struct ski_pe *self, uint64_t ns)
 {
     ski_assert(!self->thread); /* on the stack of the scheduler */
     ski_heap_collect(self->pool.heap);
     if (!ski_arena_pressed(self->pool.arena))
         return ns;
+    ski_pe_note_pressure(self);
+    ski_backpressure_attend(self);
     ski_pool_flush(&self->pool);
     ski_heap_trim(self->pool.heap);
     return ns < BACKPRESSURE_REST_NS ? ns : BACKPRESSURE_REST_NS;
@@ -70,7 +79,8 @@ static void backpressure_turn(struct ski_pe *self)
         return;
     }
     ski_reader_poll_sc(&self->reader);
-    ski_inbox_drain(self, BACKPRESSURE_TURN);
+    ski_inbox_drain(self, SKI_BACKPRESSURE_TURN);
+    ski_reader_publish_sc(&self->reader);
     ski_pe_check_exit(self);
     if (self->net && !ski_net_progressing(self))
         ski_net_progress(self);
@@ -89,11 +99,11 @@ bool ski_backpressure_burst(struct ski_pe *self)
     return ++self->backpressure.burst > SKI_BACKPRESSURE_BURST;
 }
 
-void ski_backpressure_wait(struct ski_pe *self, int pe, ski_backpressure_fn *waiting)
+void ski_backpressure_wait(struct ski_pe *self, int pe, ski_backpressure_fn *waiting, uint64_t arg)
 {
     double              now = skua_time();
     uint64_t            moved;
-    bool                more = waiting(self, pe, &moved);
+    bool                more = waiting(self, pe, arg, &moved);
     struct backpressure wait = {pe, moved, now, now, false};
 
     ski_assert(pe != self->pe && !ski_pe_hidden(self));
@@ -109,6 +119,6 @@ void ski_backpressure_wait(struct ski_pe *self, int pe, ski_backpressure_fn *wai
             return;
         }
         backpressure_turn(self);
-        more = waiting(self, pe, &moved);
+        more = waiting(self, pe, arg, &moved);
     }
 }

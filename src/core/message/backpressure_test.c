@@ -18,11 +18,11 @@ static struct {
     uint64_t moved;
 } backpressure_peer;
 
-static bool backpressure_test_peer(struct ski_pe *self, int pe, uint64_t *moved)
+static bool backpressure_test_peer(struct ski_pe *self, int pe, uint64_t arg, uint64_t *moved)
 {
     int turn = ++backpressure_peer.turns;
 
-    (void)pe;
+    (void)pe, (void)arg;
     *moved = backpressure_peer.moved += turn % 2 == 1;
     if (turn == backpressure_peer.relief_at)
         atomic_store(&self->pool.arena->pressure, 0);
@@ -63,8 +63,12 @@ static void backpressure_test_rules(struct ski_pe *self)
     OK(ski_backpressure_sender(self, CORE_HANDLER), "a sender that is not behind waits");
     OK(!ski_backpressure_sender(self, SKI_HANDLERS - 1), "the runtime itself never");
     OK(!ski_backpressure_receiver(self), "a PE with a short queue takes what arrives");
+    OK(ski_backpressure_arrivals(self) > 1, "several messages at a time if it has none");
+    backpressure_test_queue(self, 1);
+    OK(ski_backpressure_arrivals(self) == 1, "one for each that it runs if it has some");
     backpressure_test_queue(self, SKI_BACKPRESSURE_QUEUE);
-    OK(ski_backpressure_receiver(self), "and one with a long queue does not");
+    OK(ski_backpressure_receiver(self) && ski_backpressure_arrivals(self) == 0,
+       "and one with a long queue takes none");
     for (int i = 0; i < SKI_BACKPRESSURE_BURST; i++)
         calm &= !ski_backpressure_sender(self, CORE_HANDLER);
     OK(calm, "a PE that is behind itself does not wait at first");
@@ -86,18 +90,18 @@ static void backpressure_test_ends(struct ski_pe *self)
 
     backpressure_test_begin(self);
     backpressure_peer.done_at = WAIT_TURNS;
-    ski_backpressure_wait(self, 1, backpressure_test_peer);
+    ski_backpressure_wait(self, 1, backpressure_test_peer, 0);
     OK(backpressure_peer.turns == WAIT_TURNS && self->stats.backpressure_waits == held + 1,
        "a wait ends when all has left");
 
     backpressure_test_begin(self);
     backpressure_peer.relief_at = WAIT_TURNS;
-    ski_backpressure_wait(self, 1, backpressure_test_peer);
+    ski_backpressure_wait(self, 1, backpressure_test_peer, 0);
     OK(backpressure_peer.turns == WAIT_TURNS, "or when there is memory");
 
     backpressure_test_begin(self);
     backpressure_peer.exit_at = WAIT_TURNS;
-    ski_backpressure_wait(self, 1, backpressure_test_peer);
+    ski_backpressure_wait(self, 1, backpressure_test_peer, 0);
     OK(backpressure_peer.turns == WAIT_TURNS, "or the job ends");
     self->queue.events &= ~(uint32_t)SKI_EVENT_EXIT;
 
@@ -106,7 +110,7 @@ static void backpressure_test_ends(struct ski_pe *self)
     cell->flags   = SKI_MSG_WAKEUP;
     cell->handler = 1;
     ski_inbox_publish(core_pe[2], self->pe, cell, tail);
-    ski_backpressure_wait(self, 1, backpressure_test_peer);
+    ski_backpressure_wait(self, 1, backpressure_test_peer, 0);
     OK(backpressure_peer.turns == 1, "or a doorbell waits to be answered");
     ski_reader_advance_sc(&self->reader);
     ski_reader_tell_sc(&self->reader);
@@ -123,7 +127,7 @@ static void backpressure_test_takes(struct ski_pe *self)
         core_send(self->pe, 0, 0, false);
     core_pe_as(self->pe);
     backpressure_peer.done_at = 5;
-    ski_backpressure_wait(self, 1, backpressure_test_peer);
+    ski_backpressure_wait(self, 1, backpressure_test_peer, 0);
     OK(self->stats.received == received + 10 && self->queue.pushed - self->queue.popped == 10,
        "a PE that waits empties its inbox, and runs nothing");
     backpressure_test_queue(self, 0);
@@ -135,12 +139,12 @@ static void backpressure_test_patience(struct ski_pe *self)
     backpressure_test_begin(self);
     self->backpressure.gave_up_on    = 1;
     self->backpressure.gave_up_moved = 1; /* what the first call of the peer says */
-    ski_backpressure_wait(self, 1, backpressure_test_peer);
+    ski_backpressure_wait(self, 1, backpressure_test_peer, 0);
     OK(backpressure_peer.turns == 1, "a PE that gave up continues at once");
     backpressure_test_begin(self);
     self->backpressure.gave_up_moved = 0;
     backpressure_peer.done_at        = 3;
-    ski_backpressure_wait(self, 1, backpressure_test_peer);
+    ski_backpressure_wait(self, 1, backpressure_test_peer, 0);
     OK(backpressure_peer.turns == 3 && self->backpressure.gave_up_on == -1,
        "until something has moved");
     atomic_store(&self->pool.arena->pressure, 0);

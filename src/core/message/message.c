@@ -47,7 +47,7 @@ void ski_msg_send_remote(struct ski_pe *self, int pe, uint32_t handler, struct s
 {
     ski_assert(self->net && ski_job_index(self->job, pe) < 0 && msg->handler == handler);
     if (ski_net_send(self, pe, msg) && ski_backpressure_sender(self, handler))
-        ski_backpressure_wait(self, pe, ski_net_waits);
+        ski_backpressure_wait(self, pe, ski_net_waits, 0);
 }
 
 __attribute__((noinline)) void ski_msg_send_away(struct ski_pe *self, int pe, uint32_t handler,
@@ -57,7 +57,7 @@ __attribute__((noinline)) void ski_msg_send_away(struct ski_pe *self, int pe, ui
     ski_assert(msg->handler == handler);
     if (SKI_UNLIKELY(!ski_inbox_is_near(self, pe) && ski_job_index(self->job, pe) < 0))
         ski_msg_send_remote(self, pe, handler, msg);
-    else if (SKI_UNLIKELY(self->queue.events & SKI_EVENT_BACKLOG) ||
+    else if (SKI_UNLIKELY(self->queue.events & SKI_EVENT_SENDS) ||
              !ski_inbox_push(self, pe, handler, msg))
         ski_send_backlog_add(self, pe, msg);
 }

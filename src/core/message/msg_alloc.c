@@ -33,6 +33,7 @@ struct skua_msg *ski_msg_new_slow(struct ski_pe *self, size_t bytes, size_t extr
     if (bytes >= PTRDIFF_MAX)
         ski_misuse(MSG_TOO_LARGE, bytes);
     msg = msg_try_new(self, bytes, extra);
+    ski_pe_note_pressure(self);
     if (!msg)
         ski_fatal("no memory for a message of %zu bytes: the arena is full; raise SKUA_ARENA_SIZE",
                   bytes);
@@ -46,8 +47,10 @@ skua_msg *skua_msg_alloc(size_t bytes)
 
 skua_status skua_msg_try_alloc(size_t bytes, skua_msg **msg)
 {
-    struct skua_msg *made = msg_try_new(SKI_SELF(), bytes, 0);
+    struct ski_pe   *self = SKI_SELF();
+    struct skua_msg *made = msg_try_new(self, bytes, 0);
 
+    ski_pe_note_pressure(self);
     if (!made)
         return SKUA_ERR_NOMEM;
     *msg = made;

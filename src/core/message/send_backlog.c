@@ -115,19 +115,39 @@ static bool backlog_flush(struct ski_pe *self, struct ski_backlog *backlog)
     return true;
 }
 
-static bool backlog_waits(struct ski_pe *self, int pe, uint64_t *moved)
+static bool backlog_waits(struct ski_pe *self, int pe, uint64_t arg, uint64_t *moved)
 {
+    (void)arg;
     ski_send_backlog_flush(self);
     *moved = self->stats.sent_pointer + self->stats.sent_inline;
     return backlog_find(&self->backlog, pe) != NULL;
 }
 
+/* Returns whether the receiver has not yet taken the cells up to @p ticket. */
+static bool backlog_untaken(struct ski_pe *self, int pe, uint64_t ticket, uint64_t *moved)
+{
+    *moved = ski_inbox_consumed(ski_inbox_of(self, pe));
+    return *moved < ticket;
+}
+
+/* Holds back the sender of a large message for @p handler, which is in the inbox of @p pe. */
+static void backlog_sent_large(struct ski_pe *self, int pe, uint32_t handler)
+{
+    if (ski_backpressure_sender(self, handler))
+        ski_backpressure_wait(self, pe, backlog_untaken, ski_inbox_taken(ski_inbox_of(self, pe)));
+}
+
 void ski_send_backlog_add(struct ski_pe *self, int pe, struct skua_msg *msg)
 {
     struct ski_backlog *backlog = backlog_find(&self->backlog, pe);
+    bool                large   = msg->bytes >= SKI_BACKPRESSURE_LARGE;
+    uint32_t            handler = msg->handler; /* the message is the receiver's once it is sent */
 
-    if ((!backlog || backlog_flush(self, backlog)) && backlog_push(self, pe, msg))
+    if ((!backlog || backlog_flush(self, backlog)) && backlog_push(self, pe, msg)) {
+        if (large)
+            backlog_sent_large(self, pe, handler);
         return;
+    }
     if (!backlog)
         backlog = backlog_add(&self->backlog, pe);
     ski_assert(backlog->pe == pe && pe != self->pe);
@@ -135,8 +155,8 @@ void ski_send_backlog_add(struct ski_pe *self, int pe, struct skua_msg *msg)
     self->backlog.waiting++;
     self->stats.backlogged++;
     self->queue.events |= SKI_EVENT_BACKLOG;
-    if (ski_backpressure_sender(self, msg->handler))
-        ski_backpressure_wait(self, pe, backlog_waits);
+    if (ski_backpressure_sender(self, handler))
+        ski_backpressure_wait(self, pe, backlog_waits, 0);
 }
 
 void ski_send_backlog_flush(struct ski_pe *self)

@@ -136,9 +136,9 @@ void *ski_net_extend(struct ski_pe *self, int pe, size_t bytes);
  * packets. */
 bool ski_net_joins_burst(struct ski_pe *self, int pe);
 
-/** Tries to send packets that wait for @p pe; returns whether some still lack room.  *@p moved
- *  grows with each that leaves. */
-bool ski_net_waits(struct ski_pe *self, int pe, uint64_t *moved);
+/** Tries to send packets that wait for @p pe; returns whether some still lack room.  @p arg is not
+ *  used (ski_backpressure_fn).  *@p moved grows with each that leaves. */
+bool ski_net_waits(struct ski_pe *self, int pe, uint64_t arg, uint64_t *moved);
 
 /** Makes the next pass of the scheduler send the packets that wait: all if @p now, otherwise those
  * of user threads, unless the PE is expected to send more soon.  Returns whether there are any. */

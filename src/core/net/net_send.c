@@ -339,10 +339,11 @@ static bool net_lacks_room(const struct ski_pe *self, const struct ski_net_peer 
     return peer->backlog.first && (peer->full || !peer->endpoint || self->thread) && !peer->lost;
 }
 
-bool ski_net_waits(struct ski_pe *self, int pe, uint64_t *moved)
+bool ski_net_waits(struct ski_pe *self, int pe, uint64_t arg, uint64_t *moved)
 {
     struct ski_net_peer *peer = ski_net_peer_find(self->net, pe);
 
+    (void)arg;
     if (!self->thread)
         ski_net_progress(self); /* else the scheduler does, meanwhile */
     *moved = peer->sent;

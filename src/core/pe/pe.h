@@ -158,6 +158,15 @@ static inline void ski_pe_check_exit(struct ski_pe *self)
         self->queue.events |= SKI_EVENT_EXIT;
 }
 
+/** Records that memory is short, if it is (message/backpressure.h): until it no longer is, messages
+ * by address are sent the slow way, and consumed cells are published in each pass of the scheduler.
+ */
+static inline void ski_pe_note_pressure(struct ski_pe *self)
+{
+    if (SKI_UNLIKELY(ski_arena_pressed(self->pool.arena)))
+        self->queue.events |= SKI_EVENT_PRESSED;
+}
+
 /** Returns whether this PE has noted that the job ends. */
 static inline bool ski_pe_exiting(const struct ski_pe *self)
 {

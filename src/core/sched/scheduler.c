@@ -90,14 +90,22 @@ static bool sched_poll_memory(struct ski_pe *self)
     return came;
 }
 
+/* Sends what waits for room in inboxes, and makes room for others while memory is short. */
+static SKI_COLD void sched_attend_sends(struct ski_pe *self)
+{
+    ski_send_backlog_flush(self);
+    if (self->queue.events & SKI_EVENT_PRESSED)
+        ski_backpressure_attend(self);
+}
+
 /* The slow path of a pass: handles the events of the mask (backlogs, timers, the network, polled
  * memory). Returns the next message, or NULL. */
 static struct skua_msg *sched_attend(struct ski_pe *self)
 {
     if (self->queue.events & SKI_EVENT_EXIT)
         return NULL;
-    if (SKI_UNLIKELY(self->queue.events & SKI_EVENT_BACKLOG))
-        ski_send_backlog_flush(self);
+    if (SKI_UNLIKELY(self->queue.events & SKI_EVENT_SENDS))
+        sched_attend_sends(self);
     if (SKI_UNLIKELY(self->queue.events & SKI_EVENT_TIMERS))
         ski_timers_fire(self);
     if (SKI_UNLIKELY(ski_progress_has_source(&self->progress)))
@@ -411,11 +419,17 @@ static void sched_read_marks(struct ski_pe *self)
     sched_take_marks(self);
 }
 
+static SKI_COLD unsigned sched_arrivals_pressed(struct ski_pe *self)
+{
+    ski_pe_note_pressure(self);
+    return ski_backpressure_arrivals(self);
+}
+
 /* Returns how many cells a drain moves into the queue.  Several rings have quotas. */
 static inline unsigned sched_arrivals(struct ski_pe *self)
 {
-    if (ski_backpressure_receiver(self))
-        return 0;
+    if (SKI_UNLIKELY(ski_arena_pressed(self->pool.arena)))
+        return sched_arrivals_pressed(self);
     if (!self->loop.brief)
         return ARRIVALS;
     if (self->reader.rings) {
