@@ -18,6 +18,7 @@
 
 #include "base/config.h"
 #include "base/memory.h"
+#include "base/params_check.h"
 #include "base/saved_state.h"
 #include "base/tasks.h"
 #include "base/version.h"
@@ -268,11 +269,8 @@ skua_status skua_init(const skua_init_params *params)
     struct ski_pe_program program = {.start = main_start_other};
     skua_status           status;
 
-    if (params && params->size > sizeof *params)
-        return ski_refuse(SKUA_ERR_UNSUPPORTED,
-                          "skua_init: params has %zu bytes, not %zu: the program was compiled "
-                          "against a newer Skua",
-                          params->size, sizeof *params);
+    if (params && !ski_params_known(params->size, sizeof *params))
+        return ski_params_refuse(__func__, "skua_init_params", params->size, sizeof *params);
     if (atomic_load(&main_stage) == MAIN_INSIDE)
         return ski_refuse(SKUA_ERR_INVAL, "skua_init: called in a phase; skua_finalize() ends it");
     if (atomic_load(&main_stage) == MAIN_OVER)

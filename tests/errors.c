@@ -96,6 +96,7 @@ static void puts_and_gets_nb(void)
     const skua_rma_params elsewhere   = {.notify = skua_at(piece, skua_pes(), 0)};
     const skua_rma_params unaligned   = {.notify = odd};
     const skua_rma_params newer       = {.size = sizeof newer + 8};
+    const skua_rma_params unset       = {.size = SIZE_MAX / 4};
 
     REFUSES(RANGE, skua_put_nb, beyond, local, 8, NULL);
     REFUSES(RANGE, skua_get_nb, local, beyond, 8, NULL);
@@ -108,6 +109,7 @@ static void puts_and_gets_nb(void)
     REFUSES(INVAL, skua_put_nb, at, local, 8, &elsewhere);
     REFUSES(ALIGN, skua_put_nb, at, local, 8, &unaligned);
     REFUSES(UNSUPPORTED, skua_put_nb, at, local, 8, &newer);
+    REFUSES(INVAL, skua_put_nb, at, local, 8, &unset);
     REFUSES(UNSUPPORTED, skua_get_layout_nb, &flat, at, &flat, &newer);
 }
 

@@ -9,7 +9,7 @@
  * Being ready costs no more than that: no value is written into the buffer, and there is no list of
  * channels that wait.
  */
-#include "base/params.h"
+#include "base/params_check.h"
 #include "onesided/channel/channel.h"
 
 #include <stdlib.h>
@@ -277,10 +277,7 @@ skua_status skua_channel_create_reduction(const skua_channel_reduction_def *def,
     struct ski_channel          *made;
 
     if (!ski_params_known(def->size, sizeof *def))
-        return ski_refuse(SKUA_ERR_UNSUPPORTED,
-                          "%s: the definition has %zu bytes, of which this library knows %zu; the "
-                          "program was compiled against a newer Skua: update the library",
-                          __func__, def->size, sizeof *def);
+        return ski_params_refuse(__func__, "skua_channel_reduction_def", def->size, sizeof *def);
     reduction.fn = ski_accumulate_function(&update, &reduction.element);
     if (!reduction.fn || def->senders < 1 || !channel_reduction_fits(def, reduction.element))
         return ski_refuse(

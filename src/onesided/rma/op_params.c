@@ -4,7 +4,7 @@
 
 #include "base/assert.h"
 #include "base/config.h"
-#include "base/params.h"
+#include "base/params_check.h"
 #include "core/message/message.h"
 #include "core/pe/handler.h"
 #include "onesided/pe/onesided_pe.h"
@@ -25,17 +25,6 @@ skua_order ski_op_params_order(const skua_rma_params *params)
 bool ski_op_params_at_target(const skua_rma_params *params)
 {
     return ski_op_params_notify(params) || (params && params->signal.id);
-}
-
-/* The size is checked first: it shows which members exist. */
-static skua_status op_params_check_size(const char *call, const skua_rma_params *params)
-{
-    if (ski_params_known(params->size, sizeof *params))
-        return SKUA_OK;
-    return ski_refuse(SKUA_ERR_UNSUPPORTED,
-                      "%s: the parameters have %zu bytes, and this library knows %zu of them: the "
-                      "program was compiled against a newer Skua",
-                      call, params->size, sizeof *params);
 }
 
 static skua_status op_params_check_signal(const char *call, const skua_rma_params *params)
@@ -60,8 +49,10 @@ static skua_status op_params_check(const char *call, const skua_rma_params *para
                                    bool wait)
 {
     struct ski_resolved target;
-    skua_status         status = params ? op_params_check_size(call, params) : SKUA_OK;
+    skua_status         status = SKUA_OK;
 
+    if (params) /* the size is checked first: it shows which members exist */
+        status = ski_params_status(call, "skua_rma_params", params->size, sizeof *params);
     if (status == SKUA_OK && params)
         status = op_params_check_signal(call, params);
     if (status != SKUA_OK || !ski_op_params_notify(params))
