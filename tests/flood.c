@@ -10,7 +10,8 @@
  * usage: flood MESSAGES MOST-MIB [held|huge|late [BYTES]]
  *          held: PE 0 begins when half of that memory is in use, so that senders must have been
  *          blocked; huge: the large messages have 4 MiB, and far more than the arena is sent before
- *          an inbox is full; late: PE 0 begins after half a second; BYTES: the size of large messages
+ *          an inbox is full; late: PE 0 begins after half a second; BYTES: the size
+ *          of large messages
  *        flood hog
  *          the last PE allocates memory outside of the arena, forever
  */

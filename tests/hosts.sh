@@ -82,7 +82,7 @@ ok "each PE has its own CPU" test "$(printf '%s\n' "$err" | grep -o 'on CPU.*' |
   = "$want"
 
 # ---- failures: the failed process is reported, not those that lost it
-[ "${SANITIZED:-}" ] || died "-n 3" segv 139 '^skuarun: PE 2 \(process 2\) died of signal 11 .* at address 0x8$'
+[ "${SANITIZED:-}" ] || died "-n 3" segv 139 '^skuarun: PE 2 \(process 2\) died of signal 11 .* at address 0x8 \(-s backtrace=1 shows where\)$'
 died "-n 3" kill 137 '^skuarun: PE 2 \(process 2\) died of signal 9 \(Killed\)$'
 died "-n 4 -t 2" kill 137 '^skuarun: PEs 2-3 \(process 1\) died of signal 9'
 died "-n 2" give-up 134 '^skuarun: PE 1 \(process 1\) aborted: the answer is not 42$'

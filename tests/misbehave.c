@@ -31,6 +31,15 @@ static __attribute__((noinline)) void write_to_nowhere(void)
     *(volatile int *)nowhere = 1;
 }
 
+/* Uses what a wait returns that the end of the job has ended. */
+static void use_no_value(void)
+{
+    skua_future future = SKUA_FUTURE_INIT;
+
+    skua_exit(0);
+    sink = *(const volatile int *)skua_future_wait(&future, NULL);
+}
+
 static void die_by_signal(void)
 {
     write_to_nowhere();
@@ -1524,6 +1533,7 @@ static const struct {
     {"segv", die_by_signal, NULL},
     {"kill", killed, NULL},
     {"stop", stop_it, NULL},
+    {"exit-wait", use_no_value, NULL},
     {"abort", abort_it, NULL},
     {"give-up", give_up, NULL},
     {"leave", leave_early, NULL},

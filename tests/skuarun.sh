@@ -83,8 +83,9 @@ ok "a PE that continues to compute is killed" has "$code $err" '^3 .*did not exi
 # ---- failures: reported in one line, with the exit code of the failed process, without waiting for a
 # time-out
 if [ "${SANITIZED:-}" = "" ]; then # a sanitizer prints its own report
-  died "-n 4" segv 139 '^skuarun: PE 3 \(process 3\) died of signal 11 \(Segmentation fault\) at address 0x8$'
+  died "-n 4" segv 139 '^skuarun: PE 3 \(process 3\) died of signal 11 \(Segmentation fault\) at address 0x8 \(-s backtrace=1 shows where\)$'
   died "-n 4 -t 2" segv 139 '^skuarun: PE 3 \(process 1\) died of signal 11'
+  died "-n 2" exit-wait 139 'PE 1 .*died of signal 11 .*PE 1 had called skua_exit.0.: from then on waits return NULL or false'
   died "-n 3 -t 3" abort 134 '^skuarun: PE 2 \(process 0\) died of signal 6'
   died "-n 2" overflow 139 '^skuarun: PE 1 .*: user thread deep overran its stack of 65536 bytes'
   died "-n 2" overflow-frame 139 '^skuarun: PE 1 .*: user thread wide overran its stack of 65536 bytes'
@@ -108,7 +109,7 @@ fi
 if [ "${SANITIZED:-}" = "" ]; then
   for _ in 1 2 3 4 5; do
     run "$skuarun" -n 4 -t 4 "$program" all-segv
-    ok "all PEs crash: one is reported, in one line" has "$err" '^skuarun: PE [0-3] \(process 0\) died of signal 11 .* at address 0x8$'
+    ok "all PEs crash: one is reported, in one line" has "$err" '^skuarun: PE [0-3] \(process 0\) died of signal 11 .* at address 0x8 \(-s backtrace=1 shows where\)$'
   done
 fi
 run "$skuarun" -n 4 -t 4 "$program" all-give-up

@@ -88,7 +88,7 @@ SKUA_API bool skua_initialized(void);
 /** Ends the job with @p code: every PE returns from skua_main() as soon as its running handler
  *  returns. In a phase, skua_run(), skua_run_until() and calls that wait return, and
  *  skua_finalize() returns the code. Messages that are not yet delivered are dropped. Returns
- *  immediately. Any PE may call it; the first call determines the code. */
+ *  immediately. Not collective: one PE calls it; of several calls the first determines the code. */
 SKUA_API void skua_exit(int code);
 
 /** Prints an error on stderr and ends the job immediately as a failure (SIGABRT). */

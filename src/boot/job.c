@@ -265,10 +265,13 @@ void ski_job_open_phase(struct ski_job *job, uint32_t phase)
     ski_futex_wake_all(&job->phase);
 }
 
-bool ski_job_exit(struct ski_job *job, int code)
+bool ski_job_exit(struct ski_job *job, int pe, int code)
 {
     uint64_t running = 0;
+    uint64_t ends    = SKI_JOB_EXIT | (uint32_t)code | (uint64_t)pe << SKI_JOB_EXIT_PE_SHIFT;
+
+    ski_assert(pe >= 0);
 
     /* Sequentially consistent: see ski_inbox_clear_sleep() in inbox.c. */
-    return atomic_compare_exchange_strong(&job->exit, &running, SKI_JOB_EXIT | (uint32_t)code);
+    return atomic_compare_exchange_strong(&job->exit, &running, ends);
 }

@@ -76,7 +76,8 @@ struct ski_handler_names {
     char            *text; /* count strings, each with its terminating 0 */
 };
 
-#define SKI_JOB_EXIT (UINT64_C(1) << 32)
+#define SKI_JOB_EXIT          (UINT64_C(1) << 32)
+#define SKI_JOB_EXIT_PE_SHIFT 33
 
 /* The root of the arena. */
 struct ski_job {
@@ -91,10 +92,11 @@ struct ski_job {
                            of a message, since data of the program that look alike have another */
     bool one_host;      /* all processes are on one host, also if it is distributed */
     bool cpus_shared; /* PEs of the job that do not share this arena run on the CPUs of its PEs   */
-    int32_t          pes, pes_per_process, processes; /* of the whole job                        */
-    int32_t          local_processes, local_pes;      /* processes on this host, and their PEs   */
-    int32_t          run_first, run_pes; /* so many PEs from run_first on have indices 0, 1, ... */
-    _Atomic uint64_t exit;               /* 0, or SKI_JOB_EXIT | code after skua_exit()          */
+    int32_t pes, pes_per_process, processes; /* of the whole job                        */
+    int32_t local_processes, local_pes;      /* processes on this host, and their PEs   */
+    int32_t run_first, run_pes; /* so many PEs from run_first on have indices 0, 1, ... */
+    _Atomic uint64_t
+        exit; /* 0, or SKI_JOB_EXIT | code | PE << SKI_JOB_EXIT_PE_SHIFT: skua_exit() */
     _Atomic uint32_t phase; /* a futex: the phase that the arena is laid out for, from 1 on       */
     _Atomic uint32_t survive; /* milliseconds of the setting, if the program has asked for it */
     _Atomic uint32_t resize;  /* PEs that the program asks for; 0: none, or the launcher knows */
@@ -146,9 +148,9 @@ void ski_job_next_phase(struct ski_job *job);
 /** Allows the other processes of the host to join phase @p phase. */
 void ski_job_open_phase(struct ski_job *job, uint32_t phase);
 
-/** Requests that all PEs exit with @p code.  The first request counts; returns whether this one is
- *  it.  The caller must wake sleeping PEs. */
-bool ski_job_exit(struct ski_job *job, int code);
+/** Requests for @p pe that all PEs exit with @p code.  The first request counts; returns whether
+ *  this one is it.  The caller must wake sleeping PEs. */
+bool ski_job_exit(struct ski_job *job, int pe, int code);
 
 /** Returns whether the exit of the job was requested. */
 static inline bool ski_job_exiting(const struct ski_job *job)
@@ -160,6 +162,12 @@ static inline bool ski_job_exiting(const struct ski_job *job)
 static inline int ski_job_exit_code(const struct ski_job *job)
 {
     return (int)(uint32_t)atomic_load_explicit(&job->exit, memory_order_relaxed);
+}
+
+/** Returns the PE that requested the exit of a job that is exiting. */
+static inline int ski_job_exit_pe(const struct ski_job *job)
+{
+    return (int)(atomic_load_explicit(&job->exit, memory_order_relaxed) >> SKI_JOB_EXIT_PE_SHIFT);
 }
 
 /* ---- numbers and indices ---------------------------------------------------- */

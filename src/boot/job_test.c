@@ -59,6 +59,9 @@ static void test_job_one_host(struct ski_arena *arena)
     OK(!ski_job_exiting(job) && ski_job_exit(job, 3) && !ski_job_exit(job, 4) &&
            ski_job_exit_code(job) == 3,
        "the first request to exit decides the code");
+    OK(!ski_job_exiting(job) && ski_job_exit(job, 5, -3) && !ski_job_exit(job, 6, 4) &&
+           ski_job_exit_code(job) == -3 && ski_job_exit_pe(job) == 5,
+       "the first request to exit decides the code, and its PE is known");
 }
 
 static void test_job_spread(struct ski_arena *arena)

@@ -92,6 +92,24 @@ static void crash_finish_record(struct ski_crash *crash, int sig, const void *fr
     atomic_store_explicit(&crash->ready, SKI_CRASH_REPORTED, memory_order_release);
 }
 
+/* Describes a signal that the program has caused, and what may explain it. */
+static void crash_explain_program(struct ski_crash *crash, int sig, const siginfo_t *info)
+{
+    size_t length = 0;
+
+    if (sig == SIGSEGV || sig == SIGBUS)
+        length = (size_t)snprintf(crash->text, sizeof crash->text, " at address %p", info->si_addr);
+
+    if (ski_job_exiting(crash_job))
+        length += (size_t)snprintf(
+            crash->text + length, sizeof crash->text - length,
+            " (PE %d had called skua_exit(%d): from then on waits return NULL or false)",
+            ski_job_exit_pe(crash_job), ski_job_exit_code(crash_job));
+    if (!crash_wants_frames())
+        snprintf(crash->text + length, sizeof crash->text - length, " (%s shows where)",
+                 crash_launched ? "-s backtrace=1" : "SKUA_BACKTRACE=1");
+}
+
 static void crash_explain(struct ski_crash *crash, int sig, const siginfo_t *info)
 {
     const struct skua_thread *thread = ski_self ? ski_self->thread : NULL;
@@ -104,8 +122,8 @@ static void crash_explain(struct ski_crash *crash, int sig, const siginfo_t *inf
     else if (sig == SIGBUS && (ski_arena_contains(crash_job->arena, info->si_addr) ||
                                ski_isomalloc_contains(info->si_addr)))
         snprintf(crash->text, sizeof crash->text, ": the host has no memory left for the arena");
-    else if (sig == SIGSEGV || sig == SIGBUS)
-        snprintf(crash->text, sizeof crash->text, " at address %p", info->si_addr);
+    else if (sig != SIGABRT) /* abort() after ski_fatal() has its text already */
+        crash_explain_program(crash, sig, info);
 }
 
 static void crash_on_signal(int sig, siginfo_t *info, void *context)

@@ -58,10 +58,10 @@ static void shutdown_notify_root(struct ski_pe *self, int code)
         shutdown_send(self, 0, SKI_HANDLER_SHUTDOWN_EXIT, code);
 }
 
-/* Begins skua_exit() on this host. Returns false if another PE was first. */
-static bool shutdown_exit_here(struct ski_pe *self, int code)
+/* Begins skua_exit() of @p pe on this host. Returns false if another PE was first. */
+static bool shutdown_exit_here(struct ski_pe *self, int pe, int code)
 {
-    if (!ski_job_exit(self->job, code))
+    if (!ski_job_exit(self->job, pe, code))
         return false;
     ski_host_wake_all(self->host);
     for (int index = 0; index < self->job->local_pes; index++)
@@ -75,7 +75,7 @@ void skua_exit(int code)
 {
     struct ski_pe *self = SKI_SELF();
 
-    if (shutdown_exit_here(self, code))
+    if (shutdown_exit_here(self, self->pe, code))
         shutdown_notify_root(self, code);
 }
 
@@ -91,7 +91,9 @@ static int32_t shutdown_take_code(skua_msg *msg)
 
 void ski_on_shutdown_exit(skua_msg *msg)
 {
-    shutdown_exit_here(ski_self, shutdown_take_code(msg));
+    int pe = msg->source;
+
+    shutdown_exit_here(ski_self, pe, shutdown_take_code(msg));
 }
 
 void ski_on_shutdown_stopped(skua_msg *msg)
@@ -103,9 +105,10 @@ void ski_on_shutdown_stopped(skua_msg *msg)
 void ski_on_shutdown_release(skua_msg *msg)
 {
     struct ski_job *job = ski_self->job;
+    uint64_t        pe  = (uint64_t)ski_job_exit_pe(job) << SKI_JOB_EXIT_PE_SHIFT;
 
     /* The code of process 0 counts: several PEs may have called skua_exit() at the same time. */
-    atomic_store(&job->exit, SKI_JOB_EXIT | (uint32_t)shutdown_take_code(msg));
+    atomic_store(&job->exit, SKI_JOB_EXIT | pe | (uint32_t)shutdown_take_code(msg));
     atomic_store(&shutdown_released, true);
 }
 
