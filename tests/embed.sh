@@ -61,6 +61,10 @@ for share in 1 0; do
   ok "and is reported" has "$err" 'skuarun: PE [12] .* exited with code 0 between two phases; other processes have called skua_init'
 done
 unset SKUA_SHARED_MEMORY
+run timeout 60 "$skuarun" -n 2 "$program" exit-within
+ok "an exit in a phase" has "$code $err" '^1 skuarun: PE [01] .* exited with code 0 in a phase .*before it called skua_finalize'
+run timeout 60 "$skuarun" -n 2 -s idle_report=0.5 -s idle_exit=1 "$program" sync-within
+ok "a phase that does not end" has "$err" 'waits forever, as skua_exit.. was not called, nor skua_finalize.. by every process'
 run env SKUA_EXIT_GRACE=0.2 timeout 60 "$skuarun" -n 2 "$program" long-after
 ok "a program has all its time after a phase" has "$code $out" 'end: '
 ok "and is not killed" test "$code" = 0

@@ -171,6 +171,21 @@ static void exit_between(void)
     empty_phase();
 }
 
+/* Forgets skua_finalize(). */
+static void exit_within(void)
+{
+    skua_init(NULL);
+}
+
+/* One process is in skua_finalize(), another waits for it in the phase. */
+static void sync_within(void)
+{
+    skua_init(NULL);
+    if (!first())
+        skua_sync();
+    skua_finalize();
+}
+
 /* The program continues for longer than SKUA_EXIT_GRACE after skua_exit() has ended its phase. */
 static void long_after(void)
 {
@@ -220,6 +235,8 @@ static const struct {
     {"die-in-phase", die_in_phase},
     {"die-between", die_between},
     {"exit-between", exit_between},
+    {"exit-within", exit_within},
+    {"sync-within", sync_within},
     {"long-after", long_after},
     {"log-callback", log_callback},
 };

@@ -357,8 +357,11 @@ static void idle_print(const struct ski_pe *self)
              self->pes);
     ski_log(SKI_LOG_WARN,
             "%s idle and nothing is in flight: the job waits forever, as skua_exit() was not "
-            "called",
-            subject);
+            "called%s",
+            subject,
+            atomic_load(&self->job->phased)
+                ? ", nor skua_finalize() by every process that called skua_init()"
+                : "");
     for (int pe = 0; pe < self->pes && groups <= IDLE_GROUPS_MAX; pe++)
         if (!idle_printed_before(report, pe, idle_same_text) && groups++ < IDLE_GROUPS_MAX)
             idle_print_group(self, pe);

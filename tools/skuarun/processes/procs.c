@@ -113,12 +113,14 @@ static void procs_signal_reason(const struct procs *procs, const struct exit_rep
 }
 
 /* Returns the state of the job in which a process exited although it should not have. */
-static const char *procs_exit_moment(const struct exit_report *report)
+static const char *procs_exit_moment(const struct procs *procs, const struct exit_report *report)
 {
     if (report->state == SKI_PROCESS_STARTED)
         return "without joining the job";
     if (report->state == SKI_PROCESS_FINALIZED)
         return "between two phases; other processes have called skua_init() again";
+    if (atomic_load(&procs->job->phased))
+        return "in a phase of skua_init(), before it called skua_finalize()";
     return "before skua_exit() was called";
 }
 
@@ -138,7 +140,7 @@ void procs_exit_reason(const struct procs *procs, int index, char reason[REASON_
         procs_signal_reason(procs, report, process_text, reason);
     else
         snprintf(reason, REASON_BYTES, "%s exited with code %d %s", process_text,
-                 WEXITSTATUS(report->status), procs_exit_moment(report));
+                 WEXITSTATUS(report->status), procs_exit_moment(procs, report));
 }
 
 bool procs_program_exiting(const struct procs *procs)
