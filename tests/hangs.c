@@ -242,6 +242,21 @@ static void ping(void)
     skua_send_copy(0, ping_handler, NULL, 0);
 }
 
+/* Each PE takes itself for the root. */
+static void wrong_root(void)
+{
+    static const double number = 1;
+
+    skua_reduce(skua_pe(), SKUA_SUM, SKUA_DOUBLE, &number, 1, skua_done_nothing());
+}
+
+static void wrong_team_root(void)
+{
+    static double number, all[8];
+
+    skua_team_gather(SKUA_TEAM_ALL, skua_pe(), &number, sizeof number, all, skua_done_nothing());
+}
+
 static const struct {
     const char *name;
     void (*run)(void);
@@ -251,7 +266,7 @@ static const struct {
     {"section", reduce_section},     {"pes", reduce_pes},          {"sync", sync_some},
     {"stream", keep_items},          {"timer", wait_for_timer},    {"handler", block_in_handler},
     {"external", wait_for_external}, {"callback", work_when_idle}, {"ping", ping},
-    {"when", wait_in_when},
+    {"when", wait_in_when},          {"root", wrong_root},         {"team-root", wrong_team_root},
 };
 
 static void start(int argc, char **argv)

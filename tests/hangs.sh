@@ -58,6 +58,12 @@ hang 2 1 section 'reduction 0 of section 1 of PE 0 waits for 1 of its members he
 hang 4 1 pes 'PEs 0-2: waits in skua_future_wait' \
   'some PEs have made 1 calls of reductions and barriers, but PE 3 0'
 hang 2 1 sync 'PE 0: waits in skua_sync, called in'
+reduce='call 1 of reductions and barriers, skua_reduce of 1 x double by sum to PE'
+gather='call 1 of SKUA_TEAM_ALL, skua_team_gather, root'
+for threads in 1 2; do
+  hang 2 $threads root "PE 0: $reduce 0, waits for other PEs" "PE 1: $reduce 1, waits for other PEs"
+  hang 2 $threads team-root "PE 0: $gather 0, waits for other members" "PE 1: $gather 1, waits for other members"
+done
 hang 2 2 stream 'PE 0: stream items keeps 1 items until skua_stream_flush'
 hang 1 1 when '3 objects of Sleeper wait, such as Sleeper .0. in Sleeper.run for note with reference number 7' \
   '.1 others have arrived, the first with reference number 3. and end'

@@ -10,6 +10,7 @@
 #include "base/memory.h"
 #include "core/collective/reduction_slot.h"
 #include "core/pe/pe.h"
+#include "core/sched/wait_report.h"
 
 /* Describes the call of @p head: "skua_reduce of 3 x double by sum to PE 0". */
 static const char *reduction_describe(const struct ski_reduction_head *head, char *text,
@@ -39,6 +40,23 @@ SKI_COLD _Noreturn void ski_reduction_mismatch(const struct ski_reduction      *
                (unsigned long long)r->head.call + 1, r->head_pe,
                reduction_describe(&r->head, text[0], sizeof text[0]), from,
                reduction_describe(head, text[1], sizeof text[1]));
+}
+
+/* Returns whether this PE has made the call of a record. */
+static bool reduction_is_made(const void *record)
+{
+    return ((const struct ski_reduction *)record)->partial != NULL;
+}
+
+void ski_reductions_report(const struct ski_pe *self, struct ski_text *text)
+{
+    const struct ski_reduction *r = ski_number_first(&self->collectives->table, reduction_is_made);
+    char                        call[160];
+
+    if (r)
+        ski_text_item(text, "call %llu of reductions and barriers, %s, waits for other PEs",
+                      (unsigned long long)r->head.call + 1,
+                      reduction_describe(&r->head, call, sizeof call));
 }
 
 void ski_reduction_link_small(struct ski_pe *self, struct ski_reduction *r, uint64_t call)

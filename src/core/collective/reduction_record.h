@@ -9,6 +9,8 @@
 #include "core/collective/reduction_slot.h"
 #include "core/data/msg.h"
 
+struct ski_text;
+
 /* A reduction that is in flight on this PE. */
 struct ski_reduction {
     struct ski_reduction_head head;
@@ -59,6 +61,9 @@ void ski_reduction_link_small(struct ski_pe *self, struct ski_reduction *r, uint
 /** Returns whether @p head, with @p bytes of elements, is of the same call as the record @p r. */
 bool ski_reduction_agrees(const struct ski_reduction *r, const struct ski_reduction_head *head,
                           size_t bytes);
+
+/** Appends the oldest call of reductions of @p self that is in flight, if there is one. */
+SKI_COLD void ski_reductions_report(const struct ski_pe *self, struct ski_text *text);
 
 /** Ends the job: @p head, from PE @p from, and the record @p r are of different calls. */
 SKI_COLD _Noreturn void ski_reduction_mismatch(const struct ski_reduction      *r,

@@ -43,6 +43,19 @@ void ski_number_remove(struct ski_number_table *table, uint64_t number)
     number_entry(table, number)->record = NULL;
 }
 
+void *ski_number_first(const struct ski_number_table *table, bool (*like)(const void *record))
+{
+    const struct ski_number_entry *first = NULL;
+
+    for (uint64_t i = 0; i < table->size; i++) {
+        const struct ski_number_entry *entry = &table->entry[i];
+
+        if (entry->record && (!first || entry->number < first->number) && like(entry->record))
+            first = entry;
+    }
+    return first ? first->record : NULL;
+}
+
 void ski_number_clear(struct ski_number_table *table, void (*free_record)(void *record))
 {
     for (uint64_t i = 0; i < table->size; i++)

@@ -9,6 +9,7 @@
 #ifndef SKI_NUMBER_TABLE_H
 #define SKI_NUMBER_TABLE_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -40,6 +41,10 @@ void ski_number_add(struct ski_number_table *table, uint64_t number, void *recor
 
 /** Removes the record of @p number, which the table has. */
 void ski_number_remove(struct ski_number_table *table, uint64_t number);
+
+/** Returns the record of the least number for which @p like returns true, or NULL.  It reads the
+ *  whole table. */
+void *ski_number_first(const struct ski_number_table *table, bool (*like)(const void *record));
 
 /** Makes a table empty, after a call of @p free_record for each record that it has. */
 void ski_number_clear(struct ski_number_table *table, void (*free_record)(void *record));

@@ -50,6 +50,34 @@ static bool number_test_window(struct ski_number_table *table, uint64_t first, u
     return true;
 }
 
+static bool number_test_any(const void *item)
+{
+    return item != NULL;
+}
+
+static bool number_test_second(const void *item)
+{
+    return *(const int *)item == 2;
+}
+
+static bool number_test_first(void)
+{
+    static int              one = 1, two = 2;
+    struct ski_number_table table = {NULL, 0};
+    bool                    found = !ski_number_first(&table, number_test_any);
+
+    ski_number_add(&table, 11, &two);
+    ski_number_add(&table, 5, &one);
+    ski_number_add(&table, 7, &two);
+    found &= ski_number_first(&table, number_test_any) == &one &&
+             ski_number_first(&table, number_test_second) == &two;
+    ski_number_remove(&table, 5);
+    ski_number_remove(&table, 7);
+    ski_number_remove(&table, 11);
+    ski_number_clear(&table, NULL);
+    return found;
+}
+
 int main(void)
 {
     struct ski_number_table table = {NULL, 0};
@@ -63,6 +91,7 @@ int main(void)
     for (int i = 0; i < NUMBERS; i++)
         left += present[i];
     ski_number_clear(&table, number_test_free);
+    OK(number_test_first(), "the least number of those that are looked for is found");
     OK(freed == left && table.size == 0, "clearing frees each record once");
     return tap_end();
 }

@@ -13,6 +13,7 @@
 #include "base/memory.h"
 #include "base/tasks.h"
 #include "core/collective/collective.h"
+#include "core/collective/reduction_record.h"
 #include "core/sched/idle.h"
 #include "core/sched/wait_report.h"
 #include "core/net/net.h"
@@ -23,6 +24,7 @@
 #include "objects/model/object.h"
 #include "objects/services/termination.h"
 #include "onesided/onesided.h"
+#include "onesided/team/team_report.h"
 
 #define IDLE_ROOT       0
 #define IDLE_TEXT_BYTES 900 /* of the answer of a PE: one line of the log        */
@@ -167,6 +169,8 @@ static void idle_answer(const struct ski_pe *self)
     skua_msg       *msg;
 
     ski_report_blocked_calls(self, &text);
+    ski_reductions_report(self, &text);
+    ski_teams_report(self, &text);
     idle_explain_objects(self->objects, &text);
     msg = skua_msg_alloc(SKI_IDLE_TEXT_MIN + text.length);
     memcpy(skua_msg_data(msg), &self->collectives->calls, SKI_IDLE_TEXT_MIN);

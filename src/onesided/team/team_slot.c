@@ -608,6 +608,13 @@ const struct ski_small_call *ski_team_slots_find(const struct ski_pe *self, uint
     return NULL;
 }
 
+const struct ski_small_call *ski_team_slots_oldest(const struct ski_pe *self)
+{
+    const struct ski_team_slots *slots = ski_onesided_pe(self)->team->slots;
+
+    return slots && slots->first ? slots->first->small : NULL;
+}
+
 /* Returns whether this PE is registered and executes heavy fences before it sleeps.  Where PEs
  * share CPUs they sleep often, and a heavy fence costs more than it saves. */
 static bool team_slots_membarrier(const struct ski_pe *self)

@@ -80,4 +80,7 @@ void ski_team_slots_call(struct ski_pe *self, const struct ski_small_call *call)
  */
 const struct ski_small_call *ski_team_slots_find(const struct ski_pe *self, uint32_t team_call);
 
+/** Returns the oldest call in flight, or NULL. */
+const struct ski_small_call *ski_team_slots_oldest(const struct ski_pe *self);
+
 #endif
