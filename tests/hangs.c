@@ -242,6 +242,19 @@ static void ping(void)
     skua_send_copy(0, ping_handler, NULL, 0);
 }
 
+/* PE 0 waits while PE 1 computes and leaves messages in the network. */
+static void send_to_busy(void)
+{
+    double begun = skua_time();
+
+    for (int i = 0; skua_pe() == 0 && i < 64; i++)
+        skua_send(1, ping_handler, skua_msg_alloc(1 << 20)); /* more than sockets buffer */
+    while (skua_pe() == 1 && skua_time() - begun < 4 * A_WHILE)
+        usleep(1000);
+    skua_sync();
+    skua_exit(0);
+}
+
 /* Each PE takes itself for the root. */
 static void wrong_root(void)
 {
@@ -266,7 +279,8 @@ static const struct {
     {"section", reduce_section},     {"pes", reduce_pes},          {"sync", sync_some},
     {"stream", keep_items},          {"timer", wait_for_timer},    {"handler", block_in_handler},
     {"external", wait_for_external}, {"callback", work_when_idle}, {"ping", ping},
-    {"when", wait_in_when},          {"root", wrong_root},         {"team-root", wrong_team_root},
+    {"when", wait_in_when},          {"root", wrong_root},         {"send", send_to_busy},
+    {"team-root", wrong_team_root},
 };
 
 static void start(int argc, char **argv)

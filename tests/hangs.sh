@@ -80,6 +80,9 @@ hang 2 1 element "$held"
 for case in timer handler external callback ping; do
   ends 3 1 "$case"
 done
+job 2 1 send
+ok "packets that take long are reported" has "$code $err" '^0 .*PE 0: warn: idle for [0-9.]* s while packets .* are in flight.*; this PE waits in skua_sync, called in'
+ok "once" one_line "$err"
 export SKUA_PROGRESS_THREAD=1
 hang 4 2 future "PEs 1-3: $future"
 ends 2 1 timer

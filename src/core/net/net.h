@@ -203,6 +203,9 @@ void ski_net_op_end(struct ski_pe *self);
  *  complete an operation, or acknowledgements are deferred. */
 bool ski_net_will_send(const struct ski_pe *self);
 
+/** Returns how many packets and operations of @p self the driver holds. */
+uint64_t ski_net_in_flight(const struct ski_pe *self);
+
 /** Returns whether all packets have been handed to the driver, and the driver holds none. */
 bool ski_net_drained(const struct ski_pe *self);
 

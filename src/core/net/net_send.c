@@ -673,6 +673,11 @@ bool ski_net_will_send(const struct ski_pe *self)
     return self->net && (self->net->operations > 0 || self->net->acks.calls);
 }
 
+uint64_t ski_net_in_flight(const struct ski_pe *self)
+{
+    return self->net ? self->net->in_flight : 0;
+}
+
 bool ski_net_drained(const struct ski_pe *self)
 {
     return !self->net || (!self->net->waiting && self->net->in_flight == 0);

@@ -29,6 +29,7 @@
 #define IDLE_ROOT       0
 #define IDLE_TEXT_BYTES 900 /* of the answer of a PE: one line of the log        */
 #define IDLE_GROUPS_MAX 20  /* groups of PEs with equal answers that are printed */
+#define IDLE_NET_TIMES  12  /* settings `idle_report` that the network may take for one packet */
 
 /* The stages of PE 0: watches whether it has been idle for long; waits for the first wave, for the
  * pause after it, for the second wave; for the answers; has no more to do. */
@@ -42,6 +43,10 @@ struct idle_answer {
 
 struct idle_report {
     uint64_t rests; /* of this PE, when a wave last came by */
+    uint64_t
+        net_since; /* ticks: since when the same packets have been in flight; 0: none are ... */
+    uint64_t net_moved; /* ... a number that differs if others are ... */
+    bool net_warned; /* ... a warning was logged, once                                          */
 
     /* On PE 0. */
     enum idle_stage       stage;
@@ -263,12 +268,56 @@ static uint64_t idle_look(struct ski_pe *self, struct idle_report *report)
     return 0;
 }
 
+/* Logs that packets of this PE have been in flight for long.  A wave would not find that: it may
+ * wait for them. */
+static void idle_warn_net(struct ski_pe *self, struct idle_report *report, uint64_t ticks)
+{
+    char            line[IDLE_TEXT_BYTES] = "";
+    struct ski_text text                  = {line, 0, sizeof line};
+
+    report->net_warned = true;
+    ski_report_blocked_calls(self, &text);
+    ski_log(SKI_LOG_WARN,
+            "idle for %.3g s while packets to other hosts or operations on them are in flight: "
+            "their target computes, the network is slow, or a driver has lost them without an "
+            "error, such as "
+            "those whose memory was freed before they were done%s%s",
+            (double)ski_ticks_to_ns(ticks) * 1e-9, text.length ? "; this PE " : "", line);
+}
+
+/* Watches whether packets of this PE do not arrive.  Returns for how many ns it may sleep at
+ * most. */
+static uint64_t idle_look_net(struct ski_pe *self, struct idle_report *report)
+{
+    uint64_t patience  = ski_ns_to_ticks((uint64_t)(ski_config.idle_report * IDLE_NET_TIMES * 1e9));
+    uint64_t in_flight = ski_net_in_flight(self), moved = self->queue.popped + in_flight;
+    uint64_t now = ski_ticks();
+
+    if (in_flight == 0 || report->net_warned) {
+        report->net_since = 0;
+        return SKI_FOREVER;
+    }
+    if (report->net_since == 0 || report->net_moved != moved) {
+        report->net_since = now;
+        report->net_moved = moved;
+    }
+    if (now - report->net_since < patience)
+        return ski_ticks_to_ns(report->net_since + patience - now) + 1;
+    idle_warn_net(self, report, now - report->net_since);
+    return SKI_FOREVER;
+}
+
 /* The PE of external threads has no objects, and is not PE 0. */
 uint64_t ski_idle_before_sleep(struct ski_pe *self)
 {
-    if (self->pe != IDLE_ROOT || ski_config.idle_report <= 0)
+    uint64_t most = SKI_FOREVER, wait;
+
+    if (ski_config.idle_report <= 0 || ski_pe_hidden(self))
         return SKI_FOREVER;
-    return idle_look(self, idle_report_of(self));
+    if (self->net)
+        most = idle_look_net(self, idle_report_of(self));
+    wait = self->pe == IDLE_ROOT ? idle_look(self, idle_report_of(self)) : SKI_FOREVER;
+    return wait < most ? wait : most;
 }
 
 /* ---- on PE 0: the report ------------------------------------------------------------ */

@@ -26,6 +26,9 @@
  * less and less often.  A PE that never sleeps (setting idle_spin) does not check.
  *
  * None of this happens while PE 0 has something to do.
+ *
+ * Besides, each PE that is idle for a dozen times as long, while the same packets or operations of
+ * its driver are in flight, logs that once: not all drivers report all failures.
  */
 #ifndef SKI_IDLE_REPORT_H
 #define SKI_IDLE_REPORT_H
