@@ -158,6 +158,7 @@ static void regions(void)
     skua_region region;
 
     REFUSES(REGION, skua_region_destroy, freed);
+    REFUSES(INVAL, skua_region_create, 64, NULL);
     REFUSES(INVAL, skua_region_create_on, others, 1, 64, &region);
     REFUSES(INVAL, skua_region_create_on, twice, 2, 64, &region);
 }

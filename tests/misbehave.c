@@ -218,6 +218,36 @@ static void register_nothing(void)
     skua_handler_register("no function", NULL);
 }
 
+static void register_no_name(void)
+{
+    skua_handler_register(NULL, on_nothing);
+}
+
+static void class_no_name(void)
+{
+    skua_class_register(&(skua_class_def){.bytes = 8});
+}
+
+static void broadcast_nothing(void)
+{
+    skua_broadcast(nothing, NULL, skua_done_nothing());
+}
+
+static void reduce_nothing(void)
+{
+    skua_allreduce(SKUA_SUM, SKUA_DOUBLE, NULL, 1, skua_done_nothing());
+}
+
+static void join_nothing(void)
+{
+    skua_thread_join(NULL);
+}
+
+static void send_nothing(void)
+{
+    skua_send(0, nothing, NULL);
+}
+
 static void late_register(void)
 {
     skua_handler_register("too late", on_nothing);
@@ -432,6 +462,11 @@ struct thing {
 };
 
 static skua_class thing_class, other_class;
+
+static void method_no_function(void)
+{
+    skua_method_register(thing_class, "run", NULL, 0);
+}
 static skua_entry poke_entry, end_entry, ask_entry, go_entry, other_entry, twice_entry, odd_entry;
 
 static void on_poke(void *self, const void *data, size_t bytes)
@@ -1560,6 +1595,13 @@ static const struct {
     {"forgot-done-entry", forgot_done_entry, NULL},
     {"done-call-nothing", done_call_nothing, NULL},
     {"register-nothing", register_nothing, NULL},
+    {"register-no-name", register_no_name, NULL},
+    {"class-no-name", class_no_name, NULL},
+    {"method-no-function", method_no_function, NULL},
+    {"broadcast-nothing", broadcast_nothing, NULL},
+    {"reduce-nothing", reduce_nothing, NULL},
+    {"join-nothing", join_nothing, NULL},
+    {"send-nothing", send_nothing, NULL},
     {"late-register", late_register, NULL},
     {"late-readonly", late_readonly, NULL},
     {"consume-too-much", consume_too_much, NULL},

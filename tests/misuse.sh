@@ -46,6 +46,12 @@ misuse forgot-entry-all 'skua_invoke_all: there is no entry 0'
 misuse forgot-done-entry 'skua_done_invoke: there is no entry 0'
 misuse done-call-nothing 'skua_done_call: there is no function'
 misuse register-nothing 'skua_handler_register."no function".: there is no function'
+misuse register-no-name 'skua_handler_register: there is no name'
+misuse class-no-name 'skua_class_register: the class has no name'
+misuse method-no-function 'skua_method_register: entry run of class thing.* has no function'
+misuse broadcast-nothing 'skua_broadcast: there is no message'
+misuse reduce-nothing 'skua_allreduce: there are no data'
+misuse join-nothing 'skua_thread_join: there is no thread'
 run "$program" forgot-send-copy
 ok "a forgotten handler on one PE" has "$code $err" "^134 skua: PE 0 .*aborted: skua_send_copy: $forgotten"
 misuse late-register 'skua_handler_register."too late".: handlers and other names are registered before skua_main'

@@ -86,6 +86,7 @@ if [ "${SANITIZED:-}" = "" ]; then # a sanitizer prints its own report
   died "-n 4" segv 139 '^skuarun: PE 3 \(process 3\) died of signal 11 \(Segmentation fault\) at address 0x8 \(-s backtrace=1 shows where\)$'
   died "-n 4 -t 2" segv 139 '^skuarun: PE 3 \(process 1\) died of signal 11'
   died "-n 2" exit-wait 139 'PE 1 .*died of signal 11 .*PE 1 had called skua_exit.0.: from then on waits return NULL or false'
+  died "-n 2" send-nothing 139 'PE 1 .*died of signal 11 .*, inside of a call of Skua that was given NULL'
   died "-n 3 -t 3" abort 134 '^skuarun: PE 2 \(process 0\) died of signal 6'
   died "-n 2" overflow 139 '^skuarun: PE 1 .*: user thread deep overran its stack of 65536 bytes'
   died "-n 2" overflow-frame 139 '^skuarun: PE 1 .*: user thread wide overran its stack of 65536 bytes'

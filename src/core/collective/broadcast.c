@@ -399,6 +399,8 @@ void skua_broadcast(skua_handler handler, skua_msg *msg, skua_completion done)
 
     if (!ski_pe_has_handler(self, handler.id))
         ski_handler_misuse(__func__, handler.id);
+    if (SKI_UNLIKELY(!msg))
+        ski_misuse("%s: there is no message", __func__);
     if (ski_ownership_checked(self))
         ski_ownership_send(self, SKI_RELEASE_BROADCAST, msg, handler.id,
                            __builtin_return_address(0), false);

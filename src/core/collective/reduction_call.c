@@ -186,7 +186,7 @@ static SKI_COLD void reduction_wait_or_defer(struct ski_pe                   *se
 
 /* Ends the job if the arguments of a call are wrong. */
 static void reduction_check_call(const struct ski_pe *self, const char *name, skua_op op,
-                                 const struct ski_reduction_head *head)
+                                 const struct ski_reduction_head *head, const void *data)
 {
     if ((uint32_t)head->root >= (uint32_t)self->pes)
         ski_misuse("%s: the root, PE %d, does not exist; this job has PEs 0 to %d", name,
@@ -197,6 +197,8 @@ static void reduction_check_call(const struct ski_pe *self, const char *name, sk
     if (head->count > (uint64_t)PTRDIFF_MAX >> ski_type_shift(head->type))
         ski_misuse("%s: %llu elements of type %s are more than fit into memory", name,
                    (unsigned long long)head->count, ski_type_name(head->type));
+    if (head->count > 0 && !data)
+        ski_misuse("%s: there are no data (NULL)", name);
 }
 
 /* Makes a call of the public function @p name, of which the caller has set root, count, type and
@@ -208,7 +210,7 @@ static void reduction_call(const char *name, skua_op op, struct ski_reduction_ca
     struct ski_collectives    *c    = self->collectives;
     struct ski_reduction_head *head = &call->head;
 
-    reduction_check_call(self, name, op, head);
+    reduction_check_call(self, name, op, head, call->data);
     head->op        = (uint16_t)op;
     call->bytes     = head->count << ski_type_shift(head->type);
     head->algorithm = (uint8_t)ski_split_algorithm(self, head, call->bytes);

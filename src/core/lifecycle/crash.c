@@ -2,6 +2,7 @@
 /* crash.c - see crash.h. */
 #include "core/lifecycle/crash.h"
 
+#include <dlfcn.h>
 #include <execinfo.h>
 #include <signal.h>
 #include <stdio.h>
@@ -18,6 +19,7 @@
 #include "core/sched/thread.h"
 
 #define SIGNAL_STACK ((size_t)64 << 10)
+#define CRASH_NULL   4096 /* addresses below are members of what NULL points to */
 
 static const int fatal_signals[] = {SIGSEGV, SIGBUS, SIGILL, SIGFPE, SIGABRT};
 
@@ -92,13 +94,28 @@ static void crash_finish_record(struct ski_crash *crash, int sig, const void *fr
     atomic_store_explicit(&crash->ready, SKI_CRASH_REPORTED, memory_order_release);
 }
 
+/* Returns whether @p pc is in the library of Skua, which is not part of the program itself. */
+static bool crash_in_library(const void *pc)
+{
+    Dl_info here, there;
+
+    return !ski_code_in_program(ski_code_address((const void *)(uintptr_t)crash_in_library)) &&
+           dladdr((void *)(uintptr_t)crash_in_library, &here) && dladdr(pc, &there) &&
+           here.dli_fbase == there.dli_fbase;
+}
+
 /* Describes a signal that the program has caused, and what may explain it. */
-static void crash_explain_program(struct ski_crash *crash, int sig, const siginfo_t *info)
+static void crash_explain_program(struct ski_crash *crash, int sig, const siginfo_t *info,
+                                  const void *pc)
 {
     size_t length = 0;
 
     if (sig == SIGSEGV || sig == SIGBUS)
-        length = (size_t)snprintf(crash->text, sizeof crash->text, " at address %p", info->si_addr);
+        length =
+            (size_t)snprintf(crash->text, sizeof crash->text, " at address %p%s", info->si_addr,
+                             (uintptr_t)info->si_addr < CRASH_NULL && crash_in_library(pc)
+                                 ? ", inside of a call of Skua that was given NULL"
+                                 : "");
 
     if (ski_job_exiting(crash_job))
         length += (size_t)snprintf(
@@ -110,7 +127,7 @@ static void crash_explain_program(struct ski_crash *crash, int sig, const siginf
                  crash_launched ? "-s backtrace=1" : "SKUA_BACKTRACE=1");
 }
 
-static void crash_explain(struct ski_crash *crash, int sig, const siginfo_t *info)
+static void crash_explain(struct ski_crash *crash, int sig, const siginfo_t *info, const void *pc)
 {
     const struct skua_thread *thread = ski_self ? ski_self->thread : NULL;
 
@@ -123,7 +140,7 @@ static void crash_explain(struct ski_crash *crash, int sig, const siginfo_t *inf
                                ski_isomalloc_contains(info->si_addr)))
         snprintf(crash->text, sizeof crash->text, ": the host has no memory left for the arena");
     else if (sig != SIGABRT) /* abort() after ski_fatal() has its text already */
-        crash_explain_program(crash, sig, info);
+        crash_explain_program(crash, sig, info, pc);
 }
 
 static void crash_on_signal(int sig, siginfo_t *info, void *context)
@@ -131,7 +148,7 @@ static void crash_on_signal(int sig, siginfo_t *info, void *context)
     struct ski_crash *crash = crash_take_record();
 
     if (crash) {
-        crash_explain(crash, sig, info);
+        crash_explain(crash, sig, info, ski_context_pc(context));
         crash_finish_record(crash, sig, ski_context_pc(context));
     }
     signal(sig, SIG_DFL);

@@ -50,6 +50,8 @@ void ski_handlers_init(void)
 skua_handler ski_handler_register(const char *call, const char *name, skua_handler_fn fn)
 {
     ski_handlers_init();
+    if (!name)
+        ski_misuse("%s: there is no name", call);
     if (!fn)
         ski_misuse("%s(\"%s\"): there is no function", call, name);
     if (handler_closed)
@@ -79,9 +81,13 @@ static void handler_never_sent(skua_msg *msg)
 
 void ski_register_name(const char *call, const char *what, const char *name)
 {
-    size_t bytes = strlen(what) + strlen(name) + 2;
-    char  *full  = ski_malloc(bytes);
+    size_t bytes;
+    char  *full;
 
+    if (!name)
+        ski_misuse("%s: the %s has no name", call, what);
+    bytes = strlen(what) + strlen(name) + 2;
+    full  = ski_malloc(bytes);
     snprintf(full, bytes, "%s %s", what, name);
     ski_handler_register(call, full, handler_never_sent);
 }

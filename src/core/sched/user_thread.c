@@ -231,6 +231,8 @@ void skua_thread_join(skua_thread *thread)
 {
     struct ski_pe *self = SKI_SELF();
 
+    if (!thread)
+        ski_misuse("skua_thread_join: there is no thread");
     if (thread == self->thread || thread->detached)
         ski_misuse("skua_thread_join: thread %s %s", ski_thread_name(thread),
                    thread->detached ? "was detached" : "cannot join itself");

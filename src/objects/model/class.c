@@ -47,6 +47,8 @@ skua_class skua_class_register(const skua_class_def *def)
     struct ski_class *made = ski_malloc(sizeof *made);
 
     ski_params_check(__func__, "skua_class_def", def->size, sizeof *def);
+    if (!def->name)
+        ski_misuse("%s: the class has no name", __func__);
     if (def->flags & ~(unsigned)SKUA_CLASS_BY_POINTER)
         ski_misuse("%s: class %s has flags 0x%x, of which this library knows SKUA_CLASS_BY_POINTER "
                    "(0x%x) alone",
@@ -143,6 +145,9 @@ skua_entry ski_entry_add(const char *call, skua_class of, const struct ski_entry
     if (!class)
         ski_misuse("%s(\"%s\"): its class was never registered; call skua_class_register() first",
                    call, entry->name);
+    if (!entry->name || (!entry->entry && !entry->method))
+        ski_misuse("%s: entry %s of class %s has no %s", call, entry->name ? entry->name : "?",
+                   class->def.name, entry->name ? "function" : "name");
     if (entry->flags & SKUA_ENTRY_SYNC && !entry->method)
         ski_misuse("%s(\"%s\"): only a method can be SKUA_ENTRY_SYNC", call, entry->name);
     if (entry->flags & SKUA_ENTRY_INLINE && entry->flags & SKUA_ENTRY_THREADED)

@@ -11,10 +11,14 @@
 
 skua_status skua_region_create(size_t bytes, skua_region *region)
 {
-    struct ski_pe *self   = SKI_SELF();
-    skua_status    status = ski_symmetric_create(self, __func__, NULL, (uint32_t)self->pes,
-                                                 (uint32_t)self->pe, bytes, region);
+    struct ski_pe *self = SKI_SELF();
+    skua_status    status;
 
+    if (!region)
+        return ski_refuse(SKUA_ERR_INVAL, "%s: there is nowhere to store the region (NULL)",
+                          __func__);
+    status = ski_symmetric_create(self, __func__, NULL, (uint32_t)self->pes, (uint32_t)self->pe,
+                                  bytes, region);
     if (status == SKUA_OK)
         ski_region_set_site(region->id, __builtin_return_address(0));
     return status;
