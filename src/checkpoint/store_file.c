@@ -92,8 +92,12 @@ void ski_store_file_remove(struct ski_store_file *store, uint64_t generation)
     fd = openat(store->fd, name, O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW);
     if (fd < 0)
         return;
-    if (unlinkat(fd, SKI_MANIFEST_NAME, 0) == 0)
+    if (unlinkat(fd, SKI_MANIFEST_NAME, 0) == 0) {
         fsync(fd); /* before any image is removed */
+    } else if (errno != ENOENT) {
+        close(fd); /* the checkpoint stays complete */
+        return;
+    }
     folder = fdopendir(fd);
     while (folder && (entry = readdir(folder)))
         if (store_is_ours(entry->d_name))
@@ -129,7 +133,8 @@ static void store_prune(struct ski_store_file *store, uint64_t fingerprint, unsi
     int                          count = ski_store_folder_list(store->fd, &list);
 
     for (int i = count - 1; i >= 0; i--) {
-        if (!list[i].committed || !store_same_program(store, list[i].number, fingerprint))
+        if (list[i].state != SKI_STORE_COMMITTED ||
+            !store_same_program(store, list[i].number, fingerprint))
             continue;
         if (keep > 0)
             keep--;
@@ -149,7 +154,7 @@ bool ski_store_file_prepare(struct ski_store_file *store, uint64_t generation, c
     char                         name[SKI_STORE_GENERATION];
 
     for (int i = 0; i < count; i++)
-        if (!list[i].committed)
+        if (list[i].state == SKI_STORE_UNFINISHED)
             ski_store_file_remove(store, list[i].number);
     free(list);
     ski_store_generation_name(generation, name);

@@ -59,7 +59,7 @@ void ski_store_file_close(struct ski_store_file *store);
 /** Returns the number for the next generation: one more than any in the directory. */
 uint64_t ski_store_file_next(const struct ski_store_file *store);
 
-/** Removes generations without a manifest and makes the directory of @p generation. */
+/** Removes generations that certainly have no manifest and makes the directory of @p generation. */
 bool ski_store_file_prepare(struct ski_store_file *store, uint64_t generation, char *reason);
 
 /** Writes the file of the process of @p source into its generation in directory @p path, which is
@@ -72,8 +72,8 @@ bool ski_store_file_write(const char *path, const struct ski_image_file_source *
 bool ski_store_file_commit(struct ski_store_file *store, const struct ski_manifest *manifest,
                            unsigned keep, char *reason);
 
-/** Removes a generation, its manifest first.  Files that Skua does not write there stay, and so
- * does the directory then. */
+/** Removes a generation, its manifest first.  If the manifest cannot be removed, nothing is.  Files
+ * that Skua does not write there stay, and so does the directory then. */
 void ski_store_file_remove(struct ski_store_file *store, uint64_t generation);
 
 /* ---- reading ---- */

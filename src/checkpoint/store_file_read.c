@@ -77,7 +77,8 @@ static bool store_read_manifest(struct ski_store_checkpoint *checkpoint, char *r
 /* ---- the checkpoint ----------------------------------------------------------------------------
  */
 
-/* Returns the path of the newest committed generation in a directory, or NULL. */
+/* Returns the path of the newest generation in a directory that is committed, or may be, or NULL.
+ */
 static char *store_find_newest(const char *path, char *reason)
 {
     struct ski_store_generation *list;
@@ -85,7 +86,7 @@ static char *store_find_newest(const char *path, char *reason)
     int                          i     = count - 1;
     char                        *whole = NULL;
 
-    while (i >= 0 && !list[i].committed)
+    while (i >= 0 && list[i].state == SKI_STORE_UNFINISHED)
         i--;
     if (i >= 0)
         whole = ski_store_generation_path(path, list[i].number);
@@ -255,7 +256,7 @@ static bool store_offer_before(const char *folder, uint64_t refused, char *text,
 
     *committed = false;
     for (int i = count - 1; i >= 0 && !offered; i--) {
-        if (!list[i].committed)
+        if (list[i].state == SKI_STORE_UNFINISHED)
             continue;
         *committed = true;
         if (refused && list[i].number < refused) {

@@ -158,7 +158,7 @@ static void test_generations(struct ski_store_file *store)
                checkpoint_right(path, g, 100, reason),
            "checkpoint %d is written and read: %s", (int)g, reason);
     OK(ski_store_file_list(path, &list, reason) == 2 && list[0].number == 2 &&
-           list[1].number == 3 && list[0].committed,
+           list[1].number == 3 && list[0].state == SKI_STORE_COMMITTED,
        "two generations are kept");
     free(list);
     OK(ski_store_file_next(store) == 4, "numbers go on");
@@ -279,6 +279,27 @@ static void test_interrupted(struct ski_store_file *store)
     OK(stat(name, &found) != 0 && errno == ENOENT, "and what was left has been removed");
 }
 
+/* A checkpoint whose manifest cannot be looked at, here a link to itself, may be complete. */
+static void test_unreadable(struct ski_store_file *store)
+{
+    char        reason[SKI_STORE_REASON] = "", manifest[128], moved[128];
+    struct stat found;
+
+    snprintf(manifest, sizeof manifest, "%s/gen-000009/manifest", path);
+    snprintf(moved, sizeof moved, "%s/moved", root);
+    CHECK(rename(manifest, moved) == 0 && symlink("manifest", manifest) == 0);
+    CHECK(ski_store_file_prepare(store, 10, reason));
+    ski_store_file_remove(store, 10);
+    OK(lstat(manifest, &found) == 0, "a checkpoint whose manifest cannot be looked at stays");
+    OK(!checkpoint_right(path, 7, 60, reason) && strstr(reason, "gen-000009: the manifest cannot"),
+       "a restart does not silently use an older one: %s", reason);
+    CHECK(unlink(manifest) == 0 && mkdir(manifest, 0700) == 0);
+    ski_store_file_remove(store, 9);
+    CHECK(rmdir(manifest) == 0 && rename(moved, manifest) == 0);
+    OK(checkpoint_right(path, 9, 60, reason), "so does one whose manifest cannot be removed: %s",
+       reason);
+}
+
 /* A file that must not grow stands for a disk that is full. */
 static void test_full(struct ski_store_file *store)
 {
@@ -366,6 +387,7 @@ int main(void)
     test_refusals();
     CHECK(checkpoint_make(&store, 7, 60, false, reason));
     test_interrupted(&store);
+    test_unreadable(&store);
     test_full(&store);
     test_directories();
     ski_store_file_close(&store);

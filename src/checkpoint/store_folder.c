@@ -3,6 +3,7 @@
 #include "checkpoint/store_folder.h"
 
 #include <dirent.h>
+#include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
 #include <stdio.h>
@@ -105,13 +106,15 @@ static int store_folder_compare(const void *a, const void *b)
     return x < y ? -1 : x > y;
 }
 
-static bool store_folder_committed(int fd, const char *name)
+static enum ski_store_state store_folder_state(int fd, const char *name)
 {
     char        path[SKI_STORE_GENERATION + sizeof SKI_MANIFEST_NAME + 1];
     struct stat found;
 
     snprintf(path, sizeof path, "%.*s/" SKI_MANIFEST_NAME, SKI_STORE_GENERATION - 1, name);
-    return fstatat(fd, path, &found, 0) == 0;
+    if (fstatat(fd, path, &found, 0) == 0)
+        return SKI_STORE_COMMITTED;
+    return errno == ENOENT ? SKI_STORE_UNFINISHED : SKI_STORE_UNKNOWN;
 }
 
 int ski_store_folder_list(int fd, struct ski_store_generation **list)
@@ -134,7 +137,7 @@ int ski_store_folder_list(int fd, struct ski_store_generation **list)
             continue;
         *list = ski_grow(*list, count, &room, sizeof **list);
         (*list)[count++] =
-            (struct ski_store_generation){number, store_folder_committed(fd, entry->d_name)};
+            (struct ski_store_generation){number, store_folder_state(fd, entry->d_name)};
     }
     closedir(folder);
     if (count)

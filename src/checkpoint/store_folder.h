@@ -11,10 +11,14 @@
 #define SKI_STORE_GENERATION 32     /* room for the name of a generation or a file     */
 #define SKI_STORE_TEMPORARY  ".tmp" /* the end of the name of a file that is being written */
 
+/* Whether a generation has a manifest, which is not read.  Where the file system cannot tell, for
+ * example because a server does not respond, the generation may be complete and is not removed. */
+enum ski_store_state { SKI_STORE_UNFINISHED, SKI_STORE_COMMITTED, SKI_STORE_UNKNOWN };
+
 /* A generation in a directory. */
 struct ski_store_generation {
-    uint64_t number;
-    bool     committed; /* it has a manifest, which was not read */
+    uint64_t             number;
+    enum ski_store_state state;
 };
 
 /** Writes the name of the directory of a generation, such as gen-000017. */

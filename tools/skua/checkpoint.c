@@ -156,11 +156,12 @@ static bool checkpoint_show_all(const char *path, const struct ski_store_generat
     bool sound = true, any = false;
 
     for (int i = 0; i < count; i++) {
-        char *whole = ski_store_generation_path(path, list[i].number);
-        bool  good  = checkpoint_show(whole, list[i].committed, verify, json);
+        char *whole    = ski_store_generation_path(path, list[i].number);
+        bool  finished = list[i].state != SKI_STORE_UNFINISHED;
+        bool  good     = checkpoint_show(whole, finished, verify, json);
 
         any |= good;
-        sound &= good || !list[i].committed;
+        sound &= good || !finished;
         free(whole);
     }
     if (!any && count == 0)
