@@ -31,6 +31,8 @@ mpi 3 "$examples/hello"
 ok "three processes are a job" test "$(printf '%s\n' "$out" | grep -c 'of 3 says hello')" = 3
 run env SKUA_THREADS=2 timeout 60 "$mpirun" --oversubscribe --bind-to none -n 2 "$examples/hello"
 ok "processes with two PEs each" test "$(printf '%s\n' "$out" | grep -c 'of 4 says hello')" = 4
+run env SKUA_THREADS=40000 timeout 60 "$mpirun" --oversubscribe --bind-to none -n 2 "$examples/hello"
+ok "more PEs than a job can have" has "$code $err" '^1 .*2 processes of 40000 PEs each .SKUA_THREADS. are more PEs'
 mpi 1 "$examples/hello"
 ok "one process is a job" has "$code $out" '^0 PE 0 of 1'
 for test in order messages collectives onesided notify; do

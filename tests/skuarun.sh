@@ -66,6 +66,13 @@ ok "no process is left" none_left
 run "$skuarun" -n 2 --pin=9-1 "$program" exit-42
 ok "an invalid list of CPUs" has "$code $err" '^2 .*SKUA_PIN=9-1: expected'
 
+run env SKUA_THREADS=2 "$skuarun" -n 4 -v "$program" exit-42
+ok "SKUA_THREADS is the default of -t" has "$code $err" 'process 1 is pid [0-9]+, with PE 2, PE 3$'
+run "$skuarun" -n 4 -s threads=4 -t 2 -v "$program" exit-42
+ok "-t takes precedence" has "$code $err" 'process 1 is pid [0-9]+, with PE 2, PE 3$'
+run env SKUA_THREADS=100000 "$program" exit-42
+ok "more threads than a job can have PEs are rejected" has "$code $err" '^[12] .*SKUA_THREADS=100000: expected a number of PEs from 1 to 65535'
+
 # ---- exit codes
 for mode in "-n 1" "-n 3" "-n 3 -t 3" "-n 4 -t 2"; do
   # shellcheck disable=SC2086

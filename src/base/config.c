@@ -170,6 +170,16 @@ static bool config_parse_count(const char *text, void *field)
     return true;
 }
 
+static bool config_parse_pes(const char *text, void *field)
+{
+    uint64_t n;
+
+    if (!config_parse_count(text, &n) || n > SKI_CONFIG_PES_MAX)
+        return false;
+    *(uint64_t *)field = n;
+    return true;
+}
+
 static bool config_parse_power(const char *text, void *field)
 {
     uint64_t n;
@@ -285,6 +295,7 @@ static const char config_expects_flag[]      = "0 or 1";
 static const char config_expects_level[]     = "fatal, error, warn, info, debug or trace";
 static const char config_expects_micros[]    = "a number of microseconds such as 50";
 static const char config_expects_order[]     = "unordered, partial or strict";
+static const char config_expects_pes[]       = "a number of PEs from 1 to 65535";
 static const char config_expects_ports[]     = "any or a range of ports such as 5000-5100";
 static const char config_expects_power[]     = "a power of two";
 static const char config_expects_security[]  = "job, auth or encrypt";

@@ -34,6 +34,7 @@ typedef enum ski_log_level ski_type_level;     /* a name of log.h           */
 typedef double             ski_type_micros;    /* 2.5                       */
 typedef int                ski_type_order;     /* a skua_order              */
 typedef const char        *ski_type_ports;     /* any, 5000-5100            */
+typedef uint64_t           ski_type_pes;       /* 1 to SKI_CONFIG_PES_MAX   */
 typedef uint64_t           ski_type_power;     /* 512                       */
 typedef int                ski_type_security;  /* an enum ski_security      */
 typedef double             ski_type_seconds;   /* 0.5                       */
@@ -41,6 +42,8 @@ typedef const char        *ski_type_text;      /* the variable itself       */
 
 enum { SKI_CHANNELS_AUTO, SKI_CHANNELS_MESSAGE };
 enum { SKI_ERRORS_STATUS, SKI_ERRORS_FATAL };
+
+#define SKI_CONFIG_PES_MAX 65535 /* PEs of a job: SKI_JOB_PES_MAX (boot/job.h) */
 
 /* The default of the checks: on in builds with assertions. */
 #ifdef NDEBUG

@@ -83,7 +83,7 @@ CONFIG(stream_buffer,        count,     "1024",       "Limit of the items of a s
 CONFIG(stream_period,        micros,    "0",          "Limit of the time that items of a stream wait, for streams that do not specify one; 0: until a buffer is full or the PE is idle.")
 CONFIG(survive,              seconds,   "0",          "Time after which a checkpoint in memory is due, from which the job recovers after the death of a process; 0: none is made. skuarun --survive sets it.")
 CONFIG(thread_migration,     flag,      "1",          "Let objects migrate while user threads run in them; 0: only when their threads have ended.")
-CONFIG(threads,              count,     "1",          "PEs, as threads of one process, of a program that is started without a launcher.")
+CONFIG(threads,              pes,       "1",          "PEs of each process, as its threads, whether skuarun, another launcher or none starts the program. skuarun -t takes precedence.")
 CONFIG(topology,             text,      "auto",       "Network between the hosts, for hops (skua/topology.h): a file in the format of Slurm's topology.conf, or with a torus; auto uses the description of Slurm; none, all hosts are one hop apart.")
 CONFIG(tree_arity,           count,     "4",          "Children of a PE in the spanning trees of broadcasts and of reductions over objects.")
 CONFIG(zcopy_threshold_host, bytes,     "0",          "Size from which nocopy arguments to PEs of the same host are sent by reference and, on x86-64, puts on channels are copied by the system into memory that only the receiver reaches; 0: measured.")

@@ -239,6 +239,13 @@ skua_status ski_external_launcher_start(struct ski_external_join *join)
     if (status != SKUA_OK)
         return status;
     ski_assert(plan.local_processes >= 1 && plan.local_processes <= size);
+    if ((int64_t)size * threads > SKI_JOB_PES_MAX) {
+        free(local);
+        return ski_fail(SKUA_ERR_RANGE,
+                        "%d processes of %d PEs each (SKUA_THREADS) are more PEs than a job can "
+                        "have, %d",
+                        size, threads, SKI_JOB_PES_MAX);
+    }
     plan.pes   = size * threads;
     plan.local = local;
     cpu        = ski_malloc((size_t)(plan.local_processes * threads) * sizeof *cpu);

@@ -17,6 +17,8 @@
 
 #define JOB_SECRET_BYTES SKI_UNIT_BYTES
 
+_Static_assert(SKI_JOB_PES_MAX == SKI_CONFIG_PES_MAX, "settings have the bound of a job");
+
 /* Sets the local processes, their indices, and the members that follow from these. */
 static void job_index_processes(struct ski_job *job, const struct ski_job_params *plan)
 {

@@ -133,6 +133,8 @@ int main(int argc, char **argv)
     ski_config_check_names();
     if (!main_check_topology(options.verbose) || !main_check_restart(&options))
         return 2;
+    if (!options.threads)
+        options.threads = (int)ski_config.threads;
     if (!options.pes && !options.hosts)
         options.pes = main_cores();
     if (options.pes && options.threads > options.pes)

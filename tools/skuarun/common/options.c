@@ -21,7 +21,7 @@ static const char help[] =
     "Start a Skua program on this host, or on several.\n"
     "\n"
     "  -n, --pes=N          number of PEs (default: one per core)\n"
-    "  -t, --threads=N      PEs of each process, as threads (default: 1)\n"
+    "  -t, --threads=N      PEs of each process, as threads (default: SKUA_THREADS, else 1)\n"
     "  -l, --label          prefix every line of output with its PEs: [3] or [4-7]\n"
     "      --pin=WHERE      auto, none, or CPUs such as 0,2,4-7 (default: auto)\n"
     "  -H, --hosts=A:N,B:N  the hosts, with the number of PEs on each\n"
@@ -162,7 +162,7 @@ static void run_options_restart(const char *folder)
 
 struct run_options run_options_parse(int argc, char **argv)
 {
-    struct run_options options = {.threads = 1, .spare = -1, .exports = ""};
+    struct run_options options = {.spare = -1, .exports = ""};
     int                c;
 
     /* "+": parsing stops at the program; the options after it are its own. */

@@ -7,7 +7,7 @@
 
 struct run_options {
     int         pes;     /* of the job; 0: not given */
-    int         threads; /* PEs of each process */
+    int         threads; /* PEs of each process; 0: not given */
     bool        label, verbose;
     bool        survive; /* recover from the loss of a process */
     int         spare;   /* with survive: processes that may be replaced; -1: any number */
