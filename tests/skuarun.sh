@@ -187,6 +187,14 @@ ended_by()
 ended_by TERM 143
 ended_by INT 130
 ended_by HUP 129
+start_waiting env --ignore-signal=HUP "$skuarun" -n 3 "$program" wait
+kill -HUP $pid
+sleep 0.2
+kill -HUP $pid
+sleep 0.2
+kill -TERM $pid
+ended
+ok "signals that the parent ignores, as nohup does, do not end the job" test "$code" = 143
 start_waiting "$skuarun" -n 3 "$program" usr1
 kill -USR1 $pid
 ended

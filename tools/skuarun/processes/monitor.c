@@ -304,6 +304,18 @@ void monitor_read_signals(struct monitor *m)
     }
 }
 
+/* Returns whether the parent of skuarun has it ignore a signal, as nohup does. */
+static bool monitor_ignores(int sig)
+{
+    struct sigaction action;
+
+    return (sig == SIGHUP || sig == SIGINT || sig == SIGQUIT || sig == SIGTERM) &&
+           sigaction(sig, NULL, &action) == 0 && !(action.sa_flags & SA_SIGINFO) &&
+           action.sa_handler == SIG_IGN;
+}
+
+/* Blocks the signals that skuarun reads.  One that is ignored is not among them: a signalfd would
+ * report it all the same.  The processes of the job and the agents inherit that it is ignored. */
 static int monitor_open_signals(void)
 {
     sigset_t set;
@@ -313,7 +325,8 @@ static int monitor_open_signals(void)
     sigaddset(&set, SIGTSTP);
     sigaddset(&set, SKI_RESIZE_SIGNAL);
     for (size_t i = 0; i < sizeof monitor_forwarded / sizeof *monitor_forwarded; i++)
-        sigaddset(&set, monitor_forwarded[i]);
+        if (!monitor_ignores(monitor_forwarded[i]))
+            sigaddset(&set, monitor_forwarded[i]);
     sigprocmask(SIG_BLOCK, &set, NULL);
     signal(SIGPIPE, SIG_IGN);
     signal(SIGTTIN, SIG_IGN);
