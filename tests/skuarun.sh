@@ -195,6 +195,10 @@ sleep 0.2
 kill -TERM $pid
 ended
 ok "signals that the parent ignores, as nohup does, do not end the job" test "$code" = 143
+for apart in 1 0; do
+  run timeout -k 1 20 env --ignore-signal=CHLD "$skuarun" -n 2 -s shared_memory=$apart "$program" exit-42
+  ok "a parent that ignores SIGCHLD, shared_memory=$apart" test "$code" = 42
+done
 start_waiting "$skuarun" -n 3 "$program" usr1
 kill -USR1 $pid
 ended

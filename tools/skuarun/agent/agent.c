@@ -426,6 +426,7 @@ static int agent_open_signals(void)
 {
     sigset_t set;
 
+    signal(SIGCHLD, SIG_DFL); /* ignored, it would not be sent */
     sigemptyset(&set);
     sigaddset(&set, SIGCHLD);
     sigprocmask(SIG_SETMASK, &set, NULL);

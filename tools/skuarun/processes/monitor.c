@@ -320,6 +320,7 @@ static int monitor_open_signals(void)
 {
     sigset_t set;
 
+    signal(SIGCHLD, SIG_DFL); /* ignored, children would end without a signal and a status */
     sigemptyset(&set);
     sigaddset(&set, SIGCHLD);
     sigaddset(&set, SIGTSTP);
