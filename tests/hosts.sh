@@ -51,6 +51,37 @@ if command -v ssh >/dev/null; then
   ok "is reported" has "$err" '^skuarun: cannot start an agent on host no-such-host.invalid:'
 fi
 
+# ---- signals while agents are being started: only those that end a job act
+cat >"$work/slow" <<'END'
+#!/bin/sh
+: >"$1" # it is being started
+while [ -e "$1" ]; do sleep 0.05; done
+shift 2
+exec "$@"
+END
+chmod +x "$work/slow"
+
+# signal_early SIGNAL...: starts a job with a slow agent, and signals skuarun meanwhile.
+signal_early()
+{
+  rm -f "$work/started"
+  env --default-signal=INT,HUP "$skuarun" --hosts=localhost:1,a:1 --launcher="$work/slow $work/started %h" "$program" \
+    exit-42 >"$work/wait" 2>"$work/wait.err" &
+  pid=$!
+  while [ ! -e "$work/started" ]; do sleep 0.05; done
+  for signal in "$@"; do
+    kill "-$signal" $pid
+  done
+  sleep 0.2
+  kill -CONT $pid
+  rm "$work/started"
+  ended
+}
+signal_early WINCH USR1 USR2 TSTP
+ok "SIGWINCH, SIGUSR1, SIGUSR2 and SIGTSTP are ignored while agents are being started" test "$code $err" = "42 "
+signal_early TERM
+ok "SIGTERM ends the job then" test "$code" = 143
+
 # ---- processes that share no memory
 export SKUA_SHARED_MEMORY=0
 for mode in "-n 2" "-n 5" "-n 4 -t 2"; do

@@ -5,8 +5,10 @@
 #include <signal.h>
 #include <stdarg.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "base/assert.h"
+#include "base/config.h"
 
 const char *launcher_host_prefix(const struct launcher *l, const struct remote_agent *agent,
                                  char text[256])
@@ -60,15 +62,38 @@ void launcher_kill_agent(struct remote_agent *agent)
         kill(-agent->pid, SIGKILL);
 }
 
+/* Returns whether a signal to the job makes a checkpoint due. */
+static bool launcher_asks_checkpoint(const struct launcher *l, int sig)
+{
+    return sig == SIGUSR1 && (l->recovery.on || strcmp(ski_config.checkpoint_dir, "none") != 0);
+}
+
+/* Acts on a signal while agents are being started.  They have not started any process yet: the end
+ * of the job is theirs, a request for a checkpoint is kept, and any other signal is for nobody. */
+static void launcher_signal_early(struct launcher *l, int sig)
+{
+    bool ends =
+        sig == SIGINT || sig == SIGTERM || sig == SIGHUP || sig == SIGQUIT || sig == SIGKILL;
+
+    l->checkpoint_asked |= launcher_asks_checkpoint(l, sig);
+    if (!ends)
+        return;
+    for (int i = 0; i < l->agents; i++)
+        launcher_kill_agent(&l->agent[i]);
+    if (l->monitor.end_signal)
+        monitor_fail(&l->monitor, 128 + l->monitor.end_signal);
+}
+
 void launcher_signal_all(void *arg, int sig)
 {
     struct launcher *l = arg;
 
+    if (!l->specs_sent) {
+        launcher_signal_early(l, sig);
+        return;
+    }
     for (int i = 0; i < l->agents; i++)
-        if (l->specs_sent)
-            frame_conn_send_number(&l->agent[i].conn, FRAME_SIGNAL, sig, NULL);
-        else
-            launcher_kill_agent(&l->agent[i]); /* it has not started any process yet */
+        frame_conn_send_number(&l->agent[i].conn, FRAME_SIGNAL, sig, NULL);
 }
 
 void launcher_resize(void *arg, int pes)
@@ -84,6 +109,9 @@ void launcher_send_specs(struct launcher *l)
     l->specs_sent = proc_map_send_specs(l->options, l->hosts, &l->map, l->agent, l->agents);
     if (!l->specs_sent)
         monitor_fail(&l->monitor, 1);
+    else if (l->checkpoint_asked)
+        launcher_signal_all(l, SIGUSR1);
+    l->checkpoint_asked = false;
 }
 
 bool launcher_any_open(const struct launcher *l)

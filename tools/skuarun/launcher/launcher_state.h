@@ -24,8 +24,9 @@ struct launcher {
     struct proc_map           map; /* the processes of the epoch */
     struct recovery           recovery;
     double                    next_ping;
-    int                       said_hello; /* number of agents that have */
-    bool                      specs_sent; /* every agent has its job specification */
+    int                       said_hello;       /* number of agents that have */
+    bool                      specs_sent;       /* every agent has its job specification */
+    bool                      checkpoint_asked; /* before that */
     const struct hosts       *hosts;
     struct kvs               *kvs;
     struct async_writer       out, errors;
@@ -56,7 +57,8 @@ void launcher_report_blamed(struct launcher *l);
 void launcher_kill_agent(struct remote_agent *agent);
 
 /** Sends signal @p sig to all processes of the launcher @p arg.  Before any process has started,
- *  kills the agents instead. */
+ *  kills the agents if the signal ends the job, keeps a request for a checkpoint, and ignores other
+ *  signals. */
 void launcher_signal_all(void *arg, int sig);
 
 /** Requests that the job of the launcher @p arg continues with @p pes PEs from its next checkpoint
