@@ -22,6 +22,7 @@
 #include "base/saved_state.h"
 #include "base/tasks.h"
 #include "base/version.h"
+#include "checkpoint/checkpoint.h"
 #include "checkpoint/restore.h"
 #include "core/lifecycle/crash.h"
 #include "core/lifecycle/pe_run.h"
@@ -173,6 +174,7 @@ static skua_status main_begin_phase(const struct ski_pe_program *program, bool e
         phase.program.start = ski_restore_start;
     phase.embedded = embedded;
     ski_saved_state_save(&phase.state);
+    ski_checkpoint_block_signal();
     status = ski_boot_start(&phase.boot);
     if (status == SKUA_OK) {
         main_settle_progress(phase.boot.job);

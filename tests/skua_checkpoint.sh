@@ -87,4 +87,27 @@ run "$skua" checkpoint verify "$dir"
 ok "and its checkpoint is intact" has "$out" ' intact +.*/gen-0000'
 left=$(printf '%s\n' "$out" | grep -c 'not completed')
 ok "and nothing is left of the others" test "$left" = 0
+
+# SIGUSR1, to a skuarun that has just begun and to one whose program is behind a shell.
+job 2 1 -- none 4 due
+result=$out
+asked=$work/asked
+: >"$work/stay"
+STAY=$work/stay env --block-signal=USR1 sh -c 'kill -USR1 $$; exec "$@"' sh \
+  "$skuarun" -n 2 --pin=none --set=checkpoint_dir="$asked" sh -c '"$@"; exit $?' sh "$program" none 4 due \
+  >"$work/asked.out" 2>"$work/asked.err" &
+pid=$!
+for generation in 1 2; do
+  tries=500
+  while [ ! -e "$asked/gen-00000$generation/manifest" ] && [ $((tries -= 1)) -gt 0 ]; do
+    sleep 0.02
+  done
+  ok "SIGUSR1 makes checkpoint $generation" test -e "$asked/gen-00000$generation/manifest"
+  kill -USR1 $pid
+done
+rm "$work/stay"
+code=0
+wait $pid || code=$?
+out=$(cat "$work/asked.out") err=$(cat "$work/asked.err")
+ok "the job continues" test "$code" = 0 -a "$out" = "$result"
 tap_end

@@ -544,21 +544,30 @@ static void checkpoint_look_for_signal(void *arg, const void *data, size_t bytes
     skua_checkpoint_make_due();
 }
 
-/* Installs a handler of SIGUSR1, unless the program has one.  With --survive skuarun starts a
- * process with the signal blocked. */
+static void checkpoint_mask_signal(int how)
+{
+    sigset_t set;
+
+    sigemptyset(&set);
+    sigaddset(&set, SIGUSR1);
+    pthread_sigmask(how, &set, NULL);
+}
+
+void ski_checkpoint_block_signal(void)
+{
+    if (checkpoint_has_dir() || ski_config.survive > 0)
+        checkpoint_mask_signal(SIG_BLOCK);
+}
+
+/* Installs a handler of SIGUSR1, unless the program has one, and unblocks it. */
 static void checkpoint_catch_signal(void)
 {
     struct sigaction action = {.sa_handler = checkpoint_on_signal, .sa_flags = SA_RESTART}, old;
-    sigset_t         set;
 
     if (sigaction(SIGUSR1, NULL, &old) == 0 && !(old.sa_flags & SA_SIGINFO) &&
         old.sa_handler == SIG_DFL)
         (void)sigaction(SIGUSR1, &action, NULL);
-    if (ski_config.survive <= 0)
-        return;
-    sigemptyset(&set);
-    sigaddset(&set, SIGUSR1);
-    pthread_sigmask(SIG_UNBLOCK, &set, NULL);
+    checkpoint_mask_signal(SIG_UNBLOCK);
 }
 
 /* ---- life ---------------------------------------------------------------------------------- */

@@ -26,6 +26,10 @@
 /** Performs, at PE 0 of a restarted job, the completion of the checkpoint @p from. */
 void ski_checkpoint_restarted(struct ski_pe *self, const struct ski_image_common *from);
 
+/** Blocks SIGUSR1 in this thread if it makes a checkpoint due, before the process joins the job:
+ * from then on skuarun may send it.  The layer unblocks it when it has a handler. */
+void ski_checkpoint_block_signal(void);
+
 /** The layer above all others. */
 extern const struct ski_layer ski_checkpoint_layer;
 

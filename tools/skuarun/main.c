@@ -7,6 +7,7 @@
  * the job has several arenas, and an agent for each of them starts its processes (launcher.h).
  */
 #include <fcntl.h>
+#include <signal.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/prctl.h>
@@ -53,6 +54,16 @@ static void main_open_standard_fds(void)
 static void main_keep_memory_private(void)
 {
     prctl(PR_SET_DUMPABLE, 0);
+}
+
+/* SIGUSR1, which makes a checkpoint due, waits until the monitor reads it. */
+static void main_block_checkpoint_signal(void)
+{
+    sigset_t set;
+
+    sigemptyset(&set);
+    sigaddset(&set, SIGUSR1);
+    sigprocmask(SIG_BLOCK, &set, NULL);
 }
 
 static int main_cores(void)
@@ -120,6 +131,7 @@ int main(int argc, char **argv)
     struct run_options options;
     int                code;
 
+    main_block_checkpoint_signal();
     main_open_standard_fds();
     main_raise_file_limit();
     relaunch_begin();
@@ -145,7 +157,7 @@ int main(int argc, char **argv)
     else
         code = onehost_run(&options);
     if (relaunch_wanted()) {
-        monitor_restore_signals();
+        monitor_restore_signals(true);
         relaunch_exec(argv);
     }
     return code;

@@ -95,6 +95,7 @@ static void onehost_check(struct onehost *h)
     onehost_check_images(h);
     monitor_output_error(&h->monitor, h->error);
     procs_kill_stopped(&h->procs);
+    procs_ask_checkpoint(&h->procs);
     if (procs_program_exiting(&h->procs))
         monitor_exiting(&h->monitor, ski_job_exit_code(h->procs.job));
     monitor_joined(&h->monitor, procs_joined_phase(&h->procs));

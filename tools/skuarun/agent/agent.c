@@ -298,6 +298,7 @@ static void agent_report_state(struct agent *a)
     if (a->procs.survival)
         agent_report_images(a);
     procs_kill_stopped(&a->procs);
+    procs_ask_checkpoint(&a->procs);
     if (a->joined < procs_joined_phase(&a->procs)) {
         a->joined = procs_joined_phase(&a->procs);
         frame_conn_send_number(&a->conn, FRAME_JOINED, (int)a->joined, NULL);
@@ -421,15 +422,19 @@ static void agent_loop(struct agent *a)
     free(polls);
 }
 
-/* Only SIGCHLD is read; any other signal ends the agent, and its processes with it. */
+/* Only SIGCHLD is read.  SIGUSR1, which Slurm may send to all tasks, is for the program and stays
+ * blocked; any other signal ends the agent, and its processes with it. */
 static int agent_open_signals(void)
 {
     sigset_t set;
 
     signal(SIGCHLD, SIG_DFL); /* ignored, it would not be sent */
     sigemptyset(&set);
-    sigaddset(&set, SIGCHLD);
+    sigaddset(&set, SIGUSR1);
     sigprocmask(SIG_SETMASK, &set, NULL);
+    sigdelset(&set, SIGUSR1);
+    sigaddset(&set, SIGCHLD);
+    sigprocmask(SIG_BLOCK, &set, NULL);
     signal(SIGPIPE, SIG_IGN);
     return signalfd(-1, &set, SFD_NONBLOCK | SFD_CLOEXEC);
 }

@@ -144,7 +144,7 @@ bool remote_agent_start(struct remote_agent *agent)
     }
     if (agent->pid == 0) {
         setpgid(0, 0); /* signals typed at our terminal do not reach it */
-        monitor_restore_signals();
+        monitor_restore_signals(false);
         dup2(in[0], STDIN_FILENO);
         dup2(out[1], STDOUT_FILENO);
         dup2(errors[1], STDERR_FILENO);

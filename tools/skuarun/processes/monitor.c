@@ -334,12 +334,14 @@ static int monitor_open_signals(void)
     return signalfd(-1, &set, SFD_NONBLOCK | SFD_CLOEXEC);
 }
 
-void monitor_restore_signals(void)
+void monitor_restore_signals(bool checkpoints)
 {
-    sigset_t none;
+    sigset_t set;
 
-    sigemptyset(&none);
-    sigprocmask(SIG_SETMASK, &none, NULL);
+    sigemptyset(&set);
+    if (checkpoints)
+        sigaddset(&set, SIGUSR1);
+    sigprocmask(SIG_SETMASK, &set, NULL);
     signal(SIGPIPE, SIG_DFL);
     signal(SIGTTIN, SIG_DFL);
 }

@@ -56,8 +56,10 @@ struct monitor {
 /** Sets up a monitor without processes.  From now on signals are read by monitor_read_signals(). */
 void monitor_begin(struct monitor *monitor, const struct monitor_ops *ops, void *arg);
 
-/** Restores the default handling of signals, in a child before exec. */
-void monitor_restore_signals(void);
+/** Restores the default handling of signals, before exec.  With @p checkpoints SIGUSR1, which makes
+ * a checkpoint due, stays blocked until the runtime of the new program catches it (checkpoint.c),
+ * or the monitor of skuarun, if that executes itself: before, it would end the process. */
+void monitor_restore_signals(bool checkpoints);
 
 /** Ends the epoch: all processes are killed, and the job continues with the next one. */
 void monitor_end_epoch(struct monitor *monitor);

@@ -43,10 +43,12 @@ struct procs {
     int                    arena_fd;
     struct procs_child    *child; /* one for each process here */
     int                    alive;
-    uint64_t               oom_kills; /* of our control groups before the job began */
-    bool                   terminal;  /* the output of the job goes to a terminal */
-    struct iof_input       input;     /* of process 0, if it runs here */
-    struct procs_survival *survival;  /* with --survive, else NULL */
+    uint64_t               oom_kills;        /* of our control groups before the job began */
+    bool                   terminal;         /* the output of the job goes to a terminal */
+    struct iof_input       input;            /* of process 0, if it runs here */
+    struct procs_survival *survival;         /* with --survive, else NULL */
+    bool                   checkpoints;      /* SIGUSR1 makes one due              */
+    bool                   checkpoint_asked; /* by SIGUSR1, which has not been sent */
 };
 
 /* ---- starting (procs_start.c) ------------------------------------------------ */
@@ -59,10 +61,14 @@ bool procs_create(struct procs *procs, const struct ski_job_params *plan);
 bool procs_start(struct procs *procs, const struct run_options *options, int *code,
                  char reason[REASON_BYTES]);
 
-/** Sends @p signal to the process group of every process that is alive.  SIGUSR1 of a job with
- * --survive, which makes a checkpoint due, goes to the program alone once it has joined the job: a
- * shell that has started it would end. */
+/** Sends @p signal to the process group of every process that is alive.  SIGUSR1 of a job that
+ * makes checkpoints only requests one: see procs_ask_checkpoint(). */
 void procs_signal(struct procs *procs, int signal);
+
+/** Sends SIGUSR1, which makes a checkpoint due, if it has been requested and all programs here have
+ * joined the job.  It goes to the programs alone: before they join, it would end them, and at any
+ * time a shell that has started them. */
+void procs_ask_checkpoint(struct procs *procs);
 
 /** Releases the arena, closes the pipes, and frees the table of processes. */
 void procs_destroy(struct procs *procs);

@@ -47,10 +47,11 @@ bool procs_create(struct procs *procs, const struct ski_job_params *plan)
         ski_onesided_create(procs->job) != SKUA_OK)
         return false;
     ski_job_divide_arena(procs->job);
-    procs->alive     = 0;
-    procs->child     = ski_calloc((size_t)procs->job->local_processes, sizeof *procs->child);
-    procs->input     = (struct iof_input){.from = -1, .to = -1};
-    procs->oom_kills = ski_cgroup_oom_kills(SKI_CGROUP_ROOT, SKI_CGROUP_SELF);
+    procs->alive       = 0;
+    procs->checkpoints = strcmp(ski_config.checkpoint_dir, "none") != 0;
+    procs->child       = ski_calloc((size_t)procs->job->local_processes, sizeof *procs->child);
+    procs->input       = (struct iof_input){.from = -1, .to = -1};
+    procs->oom_kills   = ski_cgroup_oom_kills(SKI_CGROUP_ROOT, SKI_CGROUP_SELF);
     for (int i = 0; i < procs->job->local_processes; i++) /* none is started yet */
         procs->child[i].out.fd = procs->child[i].err.fd = procs->child[i].control =
             procs->child[i].lifeline                    = -1;
@@ -130,17 +131,6 @@ static void procs_pass_images(const struct host_images *images)
     setenv(SKI_IMAGES_VARIABLE, text, 1);
 }
 
-/* SIGUSR1, which makes a checkpoint due, waits until the runtime of the new process takes it
- * (checkpoint.c): before, it would end the process. */
-static void procs_block_checkpoint_signal(void)
-{
-    sigset_t set;
-
-    sigemptyset(&set);
-    sigaddset(&set, SIGUSR1);
-    sigprocmask(SIG_BLOCK, &set, NULL);
-}
-
 /* Connects the standard streams of this process to the launcher; only process 0 has an input. */
 static void procs_redirect(const struct procs_pipes *p, int process)
 {
@@ -165,9 +155,7 @@ static _Noreturn void procs_exec(const struct procs *procs, const struct run_opt
     prctl(PR_SET_PDEATHSIG, SIGKILL);
     if (getppid() != launcher)
         _exit(CODE_NOT_RUN); /* skuarun ended between fork() and prctl() */
-    monitor_restore_signals();
-    if (procs->survival)
-        procs_block_checkpoint_signal();
+    monitor_restore_signals(procs->checkpoints);
     procs_redirect(p, process);
     procs_bind_cpus(procs->job, process);
     procs_inherit_fd(procs->arena_fd);
@@ -332,16 +320,25 @@ bool procs_start(struct procs *procs, const struct run_options *options, int *co
     return true;
 }
 
-/* Returns what a signal is sent to: the process group, or the program in it.  The id that a program
- * of another PID namespace has recorded is that of a process outside of the group, or of none. */
-static pid_t procs_signal_target(const struct procs *procs, int i, int signal)
+/* Returns what SIGUSR1 is sent to: the program that has joined the job.  The id that a program of
+ * another PID namespace has recorded is that of a process outside of the group, or of none. */
+static pid_t procs_program(const struct procs *procs, int i)
 {
     pid_t group   = procs->child[i].pid;
     pid_t program = (pid_t)atomic_load(&procs->job->process[i].pid);
 
-    if (procs->survival && signal == SIGUSR1 && program > 0 && getpgid(program) == group)
-        return program;
-    return -group;
+    return program > 0 && getpgid(program) == group ? program : -group;
+}
+
+void procs_ask_checkpoint(struct procs *procs)
+{
+    if (!procs->checkpoint_asked || !procs_all_joined(procs))
+        return;
+    procs->checkpoint_asked = false;
+    for (int i = 0; i < procs->job->local_processes; i++)
+        if (procs->child[i].pid > 0 &&
+            atomic_load(&procs->job->process[i].state) == SKI_PROCESS_ATTACHED)
+            kill(procs_program(procs, i), SIGUSR1);
 }
 
 /* Returns whether the process has ended, and waits to be reaped. */
@@ -380,13 +377,18 @@ static bool procs_is_ending(const struct procs_child *child)
 
 void procs_signal(struct procs *procs, int signal)
 {
+    if (procs->checkpoints && signal == SIGUSR1) {
+        procs->checkpoint_asked = true;
+        procs_ask_checkpoint(procs);
+        return;
+    }
     for (int i = 0; i < procs->job->local_processes; i++) {
         struct procs_child *child = &procs->child[i];
 
         if (child->pid <= 0)
             continue;
         child->ordered |= signal == SIGKILL && !procs_has_ended(child) && !procs_is_ending(child);
-        kill(procs_signal_target(procs, i, signal), signal);
+        kill(-child->pid, signal);
     }
 }
 
@@ -424,7 +426,8 @@ bool procs_begin_epoch(struct procs *procs, struct procs_survival *survival,
                (size_t)(wanted - survival->histories) * sizeof *survival->history);
         survival->histories = wanted;
     }
-    procs->survival = survival;
+    procs->survival    = survival;
+    procs->checkpoints = true;
     return host_images_prepare(&survival->images, procs->job, plan);
 }
 
