@@ -2,7 +2,6 @@
 /* job_recovery.c - see job_recovery.h. */
 #include "survive/job_recovery.h"
 
-#include <glob.h>
 #include <inttypes.h>
 #include <signal.h>
 #include <stdio.h>
@@ -13,6 +12,8 @@
 #include <time.h>
 
 #include <skua/time.h>
+
+#include "checkpoint/store_file.h"
 
 void recovery_begin(struct recovery *r, const struct run_options *options, int pes)
 {
@@ -147,24 +148,36 @@ bool recovery_may_resize(const struct recovery *r)
 
 /* ---- checkpoints on disk ---------------------------------------------------------- */
 
-/* Returns whether the folder has a checkpoint that this job has written: its manifest is the last
- * file. */
+/* Returns whether a generation in the folder has been completed by this job: the manifest is its
+ * last file. */
+static bool recovery_wrote(const struct recovery *r, const char *folder, uint64_t generation)
+{
+    char       *path = ski_store_generation_path(folder, generation);
+    char        manifest[4096];
+    struct stat file;
+    bool        wrote;
+
+    wrote =
+        snprintf(manifest, sizeof manifest, "%s/" SKI_MANIFEST_NAME, path) < (int)sizeof manifest &&
+        stat(manifest, &file) == 0 && (int64_t)file.st_mtime >= r->started;
+    free(path);
+    return wrote;
+}
+
+/* Returns whether the folder has a checkpoint that this job has written. */
 static bool recovery_has_files(const struct recovery *r, const char *folder)
 {
-    char   pattern[4096];
-    glob_t found;
-    bool   has = false;
+    struct ski_store_generation *list;
+    char                         reason[SKI_STORE_REASON];
+    int                          count;
+    bool                         has = false;
 
-    if (!folder || !*folder || strcmp(folder, "none") == 0 ||
-        snprintf(pattern, sizeof pattern, "%s/gen-*/manifest", folder) >= (int)sizeof pattern ||
-        glob(pattern, 0, NULL, &found) != 0)
+    if (!folder || !*folder || strcmp(folder, "none") == 0)
         return false;
-    for (size_t i = 0; i < found.gl_pathc; i++) {
-        struct stat file;
-
-        has |= stat(found.gl_pathv[i], &file) == 0 && (int64_t)file.st_mtime >= r->started;
-    }
-    globfree(&found);
+    count = ski_store_file_list(folder, &list, reason);
+    for (int i = 0; i < count; i++)
+        has |= recovery_wrote(r, folder, list[i].number);
+    free(list);
     return has;
 }
 

@@ -3,8 +3,11 @@
 #include "survive/job_recovery.h"
 
 #include <signal.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include "tests/tap.h"
 
@@ -44,6 +47,41 @@ static void test_recovery_sources(void)
        "with images it continues from memory");
     recovery_lost(&r, NULL, 2);
     OK(!recovery_test_next(&r, 5, 1), "if both copies are lost, the job ends");
+    unsetenv("SKUA_RESTART");
+}
+
+/* Makes an empty file. */
+static void recovery_test_touch(const char *path)
+{
+    FILE *file = fopen(path, "w");
+
+    CHECK(file && fclose(file) == 0);
+}
+
+/* The name of the directory is no pattern. */
+static void test_recovery_files(void)
+{
+    char            root[] = "/tmp/job_recovery_test-XXXXXX", folder[64], path[128];
+    struct recovery r;
+
+    CHECK(mkdtemp(root));
+    snprintf(folder, sizeof folder, "%s/run[1]", root);
+    snprintf(path, sizeof path, "%s/gen-000001", folder);
+    CHECK(mkdir(folder, 0700) == 0 && mkdir(path, 0700) == 0);
+    setenv("SKUA_CHECKPOINT_DIR", folder, 1);
+    recovery_begin(&r, &recovery_test_options, 4);
+    recovery_completed(&r, 5);
+    recovery_lost(&r, NULL, 2);
+    OK(!recovery_test_next(&r, 5, 1), "a checkpoint on disk that is not complete is not used");
+    snprintf(path, sizeof path, "%s/gen-000001/manifest", folder);
+    recovery_test_touch(path);
+    recovery_lost(&r, NULL, 2);
+    OK(recovery_test_next(&r, 5, 1) && strcmp(getenv("SKUA_RESTART"), folder) == 0,
+       "a complete one in a directory named run[1] is");
+    CHECK(unlink(path) == 0);
+    *strrchr(path, '/') = '\0';
+    CHECK(rmdir(path) == 0 && rmdir(folder) == 0 && rmdir(root) == 0);
+    unsetenv("SKUA_CHECKPOINT_DIR");
     unsetenv("SKUA_RESTART");
 }
 
@@ -194,6 +232,7 @@ static void test_recovery_undo_resize(void)
 int main(void)
 {
     test_recovery_sources();
+    test_recovery_files();
     test_recovery_spares();
     test_recovery_limits();
     test_recovery_resize();
