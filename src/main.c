@@ -22,6 +22,7 @@
 #include "base/saved_state.h"
 #include "base/tasks.h"
 #include "base/version.h"
+#include "boot/image_slots.h"
 #include "checkpoint/checkpoint.h"
 #include "checkpoint/restore.h"
 #include "core/lifecycle/crash.h"
@@ -159,6 +160,10 @@ static skua_status main_load_settings(const char *const *settings, bool embedded
         status =
             ski_fail(SKUA_ERR_UNSUPPORTED, "skua_init: a phase of a program cannot be restarted "
                                            "from a checkpoint (SKUA_RESTART)");
+    if (status == SKUA_OK && !ski_restore_possible())
+        status = ski_fail(SKUA_ERR_INVAL, "SKUA_RESTART=" SKI_RESTART_MEMORY
+                                          ": this process has no checkpoint in memory; only "
+                                          "skuarun --survive sets this value");
     return status;
 }
 

@@ -364,6 +364,7 @@ static void on_boss_saved(void *self, const void *data, size_t bytes)
     memcpy(&result, data, sizeof result);
     CHECK(result.status != SKUA_OK || save == DUE || result.generation > 0);
     CHECK(result.status == SKUA_OK || result.generation == 0);
+    CHECK(!getenv("SKUA_RESTART") || !getenv("SKUA_SURVIVE")); /* no child is to be restarted */
     CHECK(result.status == SKUA_OK || !stop); /* without a checkpoint, the program continues */
     if (save == DUE && boss->step == 15)
         boss_die();

@@ -72,6 +72,10 @@ run "$skuarun" -n 4 -s threads=4 -t 2 -v "$program" exit-42
 ok "-t takes precedence" has "$code $err" 'process 1 is pid [0-9]+, with PE 2, PE 3$'
 run env SKUA_THREADS=100000 "$program" exit-42
 ok "more threads than a job can have PEs are rejected" has "$code $err" '^[12] .*SKUA_THREADS=100000: expected a number of PEs from 1 to 65535'
+run env SKUA_RESTART=memory timeout -k 1 20 "$program" exit-42
+ok "a process without images is not restarted from memory" has "$code $err" '^1 .*SKUA_RESTART=memory: this process has no checkpoint in memory'
+run env SKUA_RESTART=memory timeout -k 1 20 "$skuarun" -n 2 "$program" exit-42
+ok "nor is a new job" has "$code $err" '^2 skuarun: restart: a new job has no checkpoint in memory'
 
 # ---- exit codes
 for mode in "-n 1" "-n 3" "-n 3 -t 3" "-n 4 -t 2"; do

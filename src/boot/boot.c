@@ -100,6 +100,7 @@ static skua_status boot_start_launched(struct ski_boot *boot, const char *line)
             fcntl(boot_control_fd, F_SETFD, FD_CLOEXEC);
         ski_clock_set(&boot->job->clock);
         unsetenv(SKI_BOOT_VARIABLE); /* a child of this process is not part of the job */
+        unsetenv("SKUA_RESTART");    /* nor is it restarted; the setting is loaded */
     }
     return status;
 }

@@ -61,6 +61,11 @@ bool ski_restore_wanted(void)
     return strcmp(ski_config.restart, "none") != 0;
 }
 
+bool ski_restore_possible(void)
+{
+    return strcmp(ski_config.restart, SKI_RESTART_MEMORY) != 0 || ski_image_slots()->generation > 0;
+}
+
 static SKI_COLD _Noreturn void restore_fail(int former, const char *part, const char *why)
 {
     ski_fatal("restart from %s on PE %d: the image of PE %d, part %s: %s", ski_config.restart,

@@ -28,6 +28,10 @@
 /** Returns whether this job is to be restarted from a checkpoint, by its settings. */
 bool ski_restore_wanted(void);
 
+/** Returns whether there may be such a checkpoint: this process has images if it is to be restarted
+ * from memory. */
+bool ski_restore_possible(void);
+
 /** The start function of each PE of a job that is restarted, in place of the program's. */
 void ski_restore_start(int argc, char **argv);
 

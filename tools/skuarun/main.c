@@ -9,6 +9,7 @@
 #include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
@@ -96,6 +97,19 @@ static bool main_check_topology(bool verbose)
     return true;
 }
 
+/* A script of a job with --survive starts skuarun: that job's images are not those of the new job.
+ */
+static void main_leave_outer_job(void)
+{
+    const char *restart = getenv("SKUA_RESTART");
+
+    if (!getenv(SKI_IMAGES_VARIABLE))
+        return;
+    unsetenv(SKI_IMAGES_VARIABLE);
+    if (restart && strcmp(restart, SKI_RESTART_MEMORY) == 0)
+        unsetenv("SKUA_RESTART");
+}
+
 /* Returns whether a job on this host can restart as SKUA_RESTART says: the directory has a complete
  * checkpoint.  On several hosts each process reads its own part, which need not be on this host. */
 static bool main_check_restart(const struct run_options *options)
@@ -103,8 +117,12 @@ static bool main_check_restart(const struct run_options *options)
     struct ski_store_checkpoint checkpoint;
     char                        reason[SKI_STORE_REASON], offer[SKI_STORE_REASON];
 
-    if (options->hosts || strcmp(ski_config.restart, "none") == 0 ||
-        strcmp(ski_config.restart, SKI_RESTART_MEMORY) == 0)
+    if (strcmp(ski_config.restart, SKI_RESTART_MEMORY) == 0) {
+        fprintf(stderr, "skuarun: restart: a new job has no checkpoint in memory; name the "
+                        "directory of one\n");
+        return false;
+    }
+    if (options->hosts || strcmp(ski_config.restart, "none") == 0)
         return true;
     if (!ski_store_checkpoint_open(&checkpoint, ski_config.restart, reason)) {
         ski_store_file_offer(ski_config.restart, offer, sizeof offer);
@@ -134,6 +152,7 @@ int main(int argc, char **argv)
     main_block_checkpoint_signal();
     main_open_standard_fds();
     main_raise_file_limit();
+    main_leave_outer_job();
     relaunch_begin();
     if (argc == 2 && strcmp(argv[1], "--agent") == 0) {
         main_keep_memory_private();
