@@ -34,11 +34,13 @@ run "$skuarun" -t 2 --hosts=a:3,b:2 "$program" exit-42
 ok "a host with an incomplete process" has "$code $err" '^2 .*not a multiple of -t on host a'
 
 # ---- agents that cannot be started
-run "$skuarun" --hosts=a:1,b:1 --launcher=false "$program" exit-42
-ok "a remote shell that fails is reported" has "$code $err" "^1 skuarun: cannot start an agent on host [ab]: .false. exited with code 1"
+run "$skuarun" --hosts=localhost:1,b:1 --launcher=true "$program" exit-42
+ok "a remote shell that is not given the host is rejected" has "$code $err" '^2 skuarun: --launcher=true: the command would not reach host b: write %h'
+run "$skuarun" --hosts=a:1,b:1 --launcher="false %h" "$program" exit-42
+ok "a remote shell that fails is reported" has "$code $err" "^1 skuarun: cannot start an agent on host [ab]: .false [ab]. exited with code 1"
 ok "once" one_line "$err"
-run timeout 60 "$skuarun" --survive=100 --hosts=localhost:2,a:0 --launcher=false "$program" exit-42
-ok "also for a spare host" has "$code $err" "^1 skuarun: cannot start an agent on host a: .false. exited with code 1"
+run timeout 60 "$skuarun" --survive=100 --hosts=localhost:2,a:0 --launcher="false %h" "$program" exit-42
+ok "also for a spare host" has "$code $err" "^1 skuarun: cannot start an agent on host a: .false a. exited with code 1"
 run "$skuarun" --hosts=a:1 --launcher="no-such-command %h" "$program" exit-42
 ok "a remote shell that does not exist" has "$err" "cannot start an agent on host a: .no-such-command a. exited with code 127"
 run "$skuarun" --hosts=a:1,b:1 --launcher="echo to %h" "$program" exit-42

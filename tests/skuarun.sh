@@ -72,6 +72,11 @@ run "$skuarun" -n 4 -s threads=4 -t 2 -v "$program" exit-42
 ok "-t takes precedence" has "$code $err" 'process 1 is pid [0-9]+, with PE 2, PE 3$'
 run env SKUA_THREADS=100000 "$program" exit-42
 ok "more threads than a job can have PEs are rejected" has "$code $err" '^[12] .*SKUA_THREADS=100000: expected a number of PEs from 1 to 65535'
+run env SKUA_SURVIVE=10 "$program" exit-42
+ok "SKUA_SURVIVE without skuarun is reported" has "$code $err" '^42 .*SKUA_SURVIVE has no effect without skuarun'
+run env SKUA_CHECKPOINT_DIR= "$skuarun" -n 2 -s checkpoint_every=60 "$program" exit-42
+ok "so is checkpoint_every without a directory" has "$code $err" '^42 .*SKUA_CHECKPOINT_EVERY has no effect: no directory'
+ok "once" one_line "$err"
 run env SKUA_RESTART=memory timeout -k 1 20 "$program" exit-42
 ok "a process without images is not restarted from memory" has "$code $err" '^1 .*SKUA_RESTART=memory: this process has no checkpoint in memory'
 run env SKUA_RESTART=memory timeout -k 1 20 "$skuarun" -n 2 "$program" exit-42

@@ -353,7 +353,7 @@ static const struct config_setting *config_find_named(const char *text)
 }
 
 /* Returns the value of a setting in @p settings, of which the last counts, or in the environment;
- * NULL: its default. */
+ * NULL: its default, which an empty text stands for, too: scripts unset a variable in this way. */
 static const char *config_find_value(const struct config_setting *s, const char *const *settings)
 {
     const char *found = config_given_value(s);
@@ -361,7 +361,7 @@ static const char *config_find_value(const struct config_setting *s, const char 
     for (; settings && *settings; settings++)
         if (config_find_named(*settings) == s)
             found = strchr(*settings, '=') + 1;
-    return found;
+    return found && !*found && s->parse == config_parse_text ? NULL : found;
 }
 
 /* Copies the value of a setting, which stays valid until the next load. */
@@ -498,7 +498,7 @@ void ski_config_print(FILE *to)
 {
     for (const struct config_setting *s = config_settings; s < config_settings + CONFIG_SETTINGS;
          s++) {
-        const char *given = config_given_value(s);
+        const char *given = config_find_value(s, NULL);
         char        variable[64];
 
         config_variable_name(s->name, variable, sizeof variable);

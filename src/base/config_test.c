@@ -29,11 +29,13 @@ static void test_config_load(void)
     setenv("SKUA_ARENA_SIZE", "128m", 1);
     setenv("SKUA_BACKTRACE", "yes", 1);
     setenv("SKUA_IDLE_SPIN", "2.5", 1);
+    setenv("SKUA_CHECKPOINT_DIR", "", 1);
     OK(ski_config_load() == SKUA_OK, "good settings load");
     OK(ski_config.arena_size == (size_t)128 << 20, "bytes");
     OK(ski_config.backtrace, "flag");
     OK(ski_config.idle_spin == 2.5, "microseconds");
     OK(ski_config.tree_arity == 4, "a default");
+    OK(strcmp(ski_config.checkpoint_dir, "none") == 0, "a text that is empty is the default");
     OK(ski_config.arena_address == 0, "auto");
 }
 

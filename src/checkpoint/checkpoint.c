@@ -634,8 +634,23 @@ static void checkpoint_pe_end(struct ski_pe *self)
     self->objects->slot[SKI_SLOT_CHECKPOINT] = NULL;
 }
 
+/* Warns of settings that seem to give checkpoints and do not. */
+static void checkpoint_warn(const struct ski_boot *boot)
+{
+    if (boot->process != 0)
+        return;
+    if (ski_config.survive > 0 && boot->mode != SKI_BOOT_LAUNCHED)
+        ski_log(SKI_LOG_WARN, "SKUA_SURVIVE has no effect without skuarun, which starts the "
+                              "processes of a job again; under another launcher set "
+                              "SKUA_CHECKPOINT_DIR and SKUA_RESTART");
+    if (ski_config.checkpoint_every > 0 && !checkpoint_has_dir() && ski_config.survive <= 0)
+        ski_log(SKI_LOG_WARN, "SKUA_CHECKPOINT_EVERY has no effect: no directory is set for the "
+                              "checkpoints (SKUA_CHECKPOINT_DIR)");
+}
+
 static void checkpoint_open(const struct ski_boot *boot)
 {
+    checkpoint_warn(boot);
     ski_balancer_set_hold(checkpoint_at_sync);
     ski_process_store_open(boot);
     if (checkpoint_has_dir() || ski_config.survive > 0)

@@ -23,6 +23,7 @@
 #include "boot/image_slots.h"
 #include "checkpoint/store_file.h"
 #include "launcher/launcher.h"
+#include "launcher/remote_agent.h"
 #include "onehost.h"
 #include "processes/monitor.h"
 #include "survive/relaunch.h"
@@ -136,10 +137,11 @@ static bool main_check_restart(const struct run_options *options)
 static int main_run_distributed(struct run_options *options)
 {
     struct hosts hosts;
-    int          code;
+    int          code = 2;
 
     main_keep_memory_private();
-    code = hosts_resolve(&hosts, options) ? launcher_run(options, &hosts) : 2;
+    if (hosts_resolve(&hosts, options) && remote_agent_check_template(&hosts))
+        code = launcher_run(options, &hosts);
     hosts_free(&hosts);
     return code;
 }

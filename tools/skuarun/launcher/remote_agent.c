@@ -53,6 +53,21 @@ static const char *remote_agent_template(void)
     return strcmp(launcher, "srun") == 0 ? SRUN : launcher;
 }
 
+bool remote_agent_check_template(const struct hosts *hosts)
+{
+    const char *template = remote_agent_template();
+
+    for (int i = 0; i < hosts->count; i++)
+        if (!hosts->host[i].local && !strstr(template, "%h")) {
+            fprintf(stderr,
+                    "skuarun: --launcher=%s: the command would not reach host %s: write %%h where "
+                    "it expects the name of the host (skuarun --help)\n",
+                    template, hosts->host[i].name);
+            return false;
+        }
+    return true;
+}
+
 /* Returns a copy of a word of the template with each %h replaced by the host. */
 static char *remote_agent_expand(const char *text, size_t bytes, const char *host)
 {

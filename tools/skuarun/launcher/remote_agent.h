@@ -32,6 +32,10 @@ struct remote_agent {
     int                  records;
 };
 
+/** Returns whether agents can be started on the hosts: a command in place of ssh names the host of
+ * each, which is %h.  Else prints the reason. */
+bool remote_agent_check_template(const struct hosts *hosts);
+
 /** Starts the agent: skuarun itself on this host, a remote shell on others.  Returns false after
  * printing the reason. */
 bool remote_agent_start(struct remote_agent *agent);
