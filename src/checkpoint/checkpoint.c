@@ -588,10 +588,7 @@ static void checkpoint_root_free(struct ski_checkpoint_root *root)
     char why[SKI_STORE_REASON] = "";
 
     if (!ski_commit_close(&root->commit, 0.8 * ski_config.exit_grace, why))
-        (void)ski_fail(SKUA_ERR_SYSTEM,
-                       "the last checkpoint was not written in time: %s; call "
-                       "skua_checkpoint_flush() before skua_exit()",
-                       why);
+        (void)ski_fail(SKUA_ERR_SYSTEM, "the last checkpoint was not completed: %s", why);
     while (root->first) {
         struct checkpoint_request *gone = root->first;
 

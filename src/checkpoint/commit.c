@@ -85,18 +85,34 @@ bool ski_commit_finish(struct ski_commit *commit, char *reason)
 
 /* ---- the end ---------------------------------------------------------------------------- */
 
+/* Returns whether @p process has left the file that says that it could not write its image file. */
+static bool commit_find_failed(const struct ski_commit *commit, int32_t process)
+{
+    char name[SKI_STORE_GENERATION], folder[SKI_STORE_GENERATION], path[2 * SKI_STORE_GENERATION];
+
+    ski_store_generation_name(commit->manifest.generation, folder);
+    ski_store_failed_name(process, name);
+    snprintf(path, sizeof path, "%s/%s", folder, name);
+    return faccessat(commit->store.fd, path, F_OK, 0) == 0;
+}
+
 /* Adds the file of @p process if it is there.  It has its name once it is complete. */
-static bool commit_find(struct ski_commit *commit, int32_t process)
+static bool commit_find(struct ski_commit *commit, int32_t process, char *reason)
 {
     struct ski_manifest_image *image = &commit->manifest.image[process];
-    char                       path[64], reason[SKI_IMAGE_FILE_REASON];
+    char                       path[64], why[SKI_IMAGE_FILE_REASON];
     struct ski_image_file      file;
 
     if (image->pes)
         return true;
+    if (commit_find_failed(commit, process)) {
+        snprintf(reason, SKI_STORE_REASON, "process %d could not write its file", (int)process);
+        (void)ski_commit_add(commit, process, 0, 1, NULL);
+        return true;
+    }
     snprintf(path, sizeof path, "gen-%06llu/image.%04d",
              (unsigned long long)commit->manifest.generation, (int)process);
-    if (!ski_image_file_open(&file, commit->store.fd, path, reason))
+    if (!ski_image_file_open(&file, commit->store.fd, path, why))
         return false;
     (void)ski_commit_add(commit, process, file.id.first_pe, file.id.process_pes,
                          &(struct ski_image_file_written){file.bytes, file.head_sum});
@@ -104,16 +120,23 @@ static bool commit_find(struct ski_commit *commit, int32_t process)
     return true;
 }
 
-/* Looks for the files of all processes until they are there. */
-static void commit_wait(struct ski_commit *commit, double seconds)
+/* Looks for the files of all processes until they are there, or could not be written. */
+static void commit_wait(struct ski_commit *commit, double seconds, char *reason)
 {
+    int32_t i = 0;
+
     for (int64_t left = (int64_t)(seconds * 1000); commit->missing > 0 && left > 0; left--) {
-        for (int32_t i = 0; i < commit->manifest.processes; i++)
-            if (!commit_find(commit, i))
+        for (i = 0; i < commit->manifest.processes; i++)
+            if (!commit_find(commit, i, reason))
                 break;
         if (commit->missing > 0)
             nanosleep(&(struct timespec){.tv_nsec = 1000000}, NULL);
     }
+    if (commit->missing > 0)
+        snprintf(reason, SKI_STORE_REASON,
+                 "process %d has not written its file in time; call skua_checkpoint_flush() before "
+                 "skua_exit()",
+                 (int)i);
 }
 
 bool ski_commit_close(struct ski_commit *commit, double seconds, char *reason)
@@ -123,9 +146,9 @@ bool ski_commit_close(struct ski_commit *commit, double seconds, char *reason)
     if (!commit->opened)
         return true;
     if (commit->writing) {
-        commit_wait(commit, seconds);
+        snprintf(reason, SKI_STORE_REASON, "a process could not write its file");
+        commit_wait(commit, seconds, reason);
         commit->failed |= commit->missing > 0;
-        snprintf(reason, SKI_STORE_REASON, "a process has not written its file");
         ok = ski_commit_finish(commit, reason);
     }
     ski_store_file_close(&commit->store);

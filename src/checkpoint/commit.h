@@ -40,8 +40,9 @@ bool ski_commit_add(struct ski_commit *commit, int32_t process, int32_t first_pe
 bool ski_commit_finish(struct ski_commit *commit, char *reason);
 
 /** At the end of the process: waits up to @p seconds for files that other processes are still
- *  writing, makes the generation valid if they appear, and closes the directory.  Returns false,
- *  with @p reason written, if a generation is lost. */
+ *  writing, makes the generation valid if all appear, and closes the directory.  A process that
+ * could not write its file is not waited for.  Returns false, with @p reason written, if a
+ * generation is lost. */
 bool ski_commit_close(struct ski_commit *commit, double seconds, char *reason);
 
 #endif

@@ -2,6 +2,7 @@
 /* process_store.c - see process_store.h. */
 #include "checkpoint/process_store.h"
 
+#include "base/log.h"
 #include "boot/image_slots.h"
 
 static struct ski_image_store *process_store;
@@ -16,8 +17,13 @@ void ski_process_store_open(const struct ski_boot *boot)
 
 void ski_process_store_close(void)
 {
-    if (process_store)
-        ski_image_store_close(process_store);
+    struct ski_write_result result;
+
+    if (!process_store)
+        return;
+    if (ski_image_store_take(process_store, true, &result) && !result.ok)
+        (void)ski_fail(SKUA_ERR_SYSTEM, "no checkpoint: %s", result.reason);
+    ski_image_store_close(process_store);
     process_store = NULL;
 }
 

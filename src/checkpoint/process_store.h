@@ -14,7 +14,8 @@
 /** Makes the store, before PEs begin. */
 void ski_process_store_open(const struct ski_boot *boot);
 
-/** Waits until nothing is being written, and frees the store. */
+/** Waits until nothing is being written, and frees the store.  Logs why the last file of the
+ * process could not be written, if that was not reported before. */
 void ski_process_store_close(void);
 
 /** Returns the store, or NULL outside of a job. */

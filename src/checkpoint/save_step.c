@@ -224,13 +224,16 @@ static void save_step_send_written(struct ski_pe *self, const struct ski_write_r
         ski_msg_with_header(&written, sizeof written, result->reason, strlen(result->reason) + 1));
 }
 
-/* Reports on the file of the process, or checks again later. */
+/* Reports on the file of the process, or checks again later.  Once the job exits, PE 0 may not run
+ * the message: it looks for the file, and ski_process_store_close() reports a failure. */
 static void save_step_poll(void *arg, const void *data, size_t bytes)
 {
     struct ski_pe          *self   = arg;
     struct ski_write_result result = {.ok = false};
 
     (void)data, (void)bytes;
+    if (ski_job_exiting(self->job))
+        return;
     if (ski_image_store_take(ski_process_store(), false, &result))
         save_step_send_written(self, &result);
     else

@@ -184,6 +184,19 @@ static bool store_rename(int folder, const char *from, const char *to, const cha
     return ski_store_refuse(reason, path, "%s cannot be renamed: %s", from, strerror(errno));
 }
 
+/* Leaves an empty file for process 0 to find, if it can no longer be told otherwise that the
+ * process could not write its file. */
+static void store_leave_failed(int folder, int32_t process)
+{
+    char name[SKI_STORE_GENERATION];
+    int  fd;
+
+    ski_store_failed_name(process, name);
+    fd = openat(folder, name, O_WRONLY | O_CREAT | O_CLOEXEC, 0666);
+    if (fd >= 0)
+        close(fd);
+}
+
 /* Writes the file of a process into the directory @p path of its generation. */
 static bool store_write_image(const char *path, const struct ski_image_file_source *source,
                               struct ski_image_file_written *written, char *reason)
@@ -202,6 +215,8 @@ static bool store_write_image(const char *path, const struct ski_image_file_sour
         ok = store_rename(folder, temporary, name, path, reason);
     else
         ski_store_refuse(reason, path, "%s: %s", name, why);
+    if (!ok)
+        store_leave_failed(folder, source->id.process);
     close(folder);
     return ok;
 }

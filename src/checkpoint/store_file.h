@@ -63,7 +63,8 @@ uint64_t ski_store_file_next(const struct ski_store_file *store);
 bool ski_store_file_prepare(struct ski_store_file *store, uint64_t generation, char *reason);
 
 /** Writes the file of the process of @p source into its generation in directory @p path, which is
- *  prepared, and waits for the disk.  Every process calls it, in any thread. */
+ *  prepared, and waits for the disk.  Every process calls it, in any thread.  If it fails, it
+ * leaves the file of ski_store_failed_name() there. */
 bool ski_store_file_write(const char *path, const struct ski_image_file_source *source,
                           struct ski_image_file_written *written, char *reason);
 

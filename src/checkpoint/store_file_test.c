@@ -14,11 +14,13 @@
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "base/config.h"
 #include "base/memory.h"
 #include "checkpoint/checksum.h"
+#include "checkpoint/commit.h"
 #include "tests/tap.h"
 
 enum { PES = 4, PROCESSES = 2, EACH = PES / PROCESSES };
@@ -304,7 +306,7 @@ static void test_unreadable(struct ski_store_file *store)
 static void test_full(struct ski_store_file *store)
 {
     struct rlimit before, small;
-    char          reason[SKI_STORE_REASON] = "";
+    char          reason[SKI_STORE_REASON] = "", name[128];
     bool          made;
 
     signal(SIGXFSZ, SIG_IGN);
@@ -317,8 +319,34 @@ static void test_full(struct ski_store_file *store)
     OK(!made && strstr(reason, "gen-000010: image.0000: writing failed after"),
        "a checkpoint that the disk does not hold fails: %s", reason);
     OK(checkpoint_right(path, 9, 60, reason), "the one before is used: %s", reason);
+    snprintf(name, sizeof name, "%s/gen-000010/image.0000.failed", path);
+    OK(access(name, F_OK) == 0, "a file says so");
     ski_store_file_remove(store, 10);
     OK(ski_store_file_next(store) == 10, "what was written of it can be removed");
+}
+
+/* The last checkpoint of a job, which one of two processes cannot write. */
+static void test_last(void)
+{
+    struct ski_commit             commit                   = {.opened = false};
+    struct ski_image_id           id                       = id_of(0, 0);
+    char                          reason[SKI_STORE_REASON] = "", why[SKI_STORE_REASON];
+    struct ski_image_file_written written;
+    struct rlimit                 before, small;
+    time_t                        began = time(NULL);
+
+    CHECK(ski_commit_open(&commit, path, &id.generation, reason));
+    CHECK(ski_commit_begin(&commit, &id, 1, reason));
+    CHECK(process_write(id.generation, 0, 5000, false, &written, reason));
+    getrlimit(RLIMIT_FSIZE, &before);
+    small          = before;
+    small.rlim_cur = 1000;
+    setrlimit(RLIMIT_FSIZE, &small);
+    CHECK(!process_write(id.generation, 1, 5000, false, &written, why));
+    setrlimit(RLIMIT_FSIZE, &before);
+    OK(!ski_commit_close(&commit, 60, reason) && strstr(reason, "process 1 could not write"),
+       "at the end of a job the process that failed is named: %s", reason);
+    OK(time(NULL) - began < 30, "and not waited for");
 }
 
 static void test_directories(void)
@@ -391,6 +419,7 @@ int main(void)
     test_full(&store);
     test_directories();
     ski_store_file_close(&store);
+    test_last();
     tree_remove(root);
     return tap_end();
 }

@@ -55,6 +55,11 @@ void ski_store_image_name(int32_t process, char name[SKI_STORE_GENERATION])
     snprintf(name, SKI_STORE_GENERATION, "image.%04" PRId32, process);
 }
 
+void ski_store_failed_name(int32_t process, char name[SKI_STORE_GENERATION])
+{
+    snprintf(name, SKI_STORE_GENERATION, "image.%04" PRId32 ".failed", process);
+}
+
 /* Returns the number of a generation by the name of its directory, of @p length bytes, or 0 if it
  * is another name. */
 static uint64_t store_folder_number(const char *name, size_t length)

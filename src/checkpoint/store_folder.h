@@ -31,6 +31,9 @@ bool ski_store_refuse(char *reason, const char *path, const char *format, ...)
 /** Writes the name of the image file of a process, such as image.0003. */
 void ski_store_image_name(int32_t process, char name[SKI_STORE_GENERATION]);
 
+/** Writes the name of the file that says that a process could not write its image file. */
+void ski_store_failed_name(int32_t process, char name[SKI_STORE_GENERATION]);
+
 /** Returns the path of the directory of a generation in @p path, which the caller frees. */
 char *ski_store_generation_path(const char *path, uint64_t generation);
 
