@@ -9,10 +9,10 @@
  * The boss, a single object, drives the steps.  In each, it broadcasts to the cells, a dense array
  * whose elements own memory, migrate at random and contribute to a sum; to the leaves, an array of
  * long indices into which elements are inserted and from which they delete themselves; and to the
- * clerks, a group.  Savers (interface/saver.ci) wait in their control flow for the messages of a
- * step, of which some come a step early; those on a PE share a multicast, which they keep from the
- * step before the middle to the step after it.  The workers are single objects, which receive
- * messages.
+ * clerks, a group, and sends PE 0's teller, the member of another one, an item.  Savers
+ * (interface/saver.ci) wait in their control flow for the messages of a step, of which some come a
+ * step early; those on a PE share a multicast, which they keep from the step before the middle to
+ * the step after it.  The workers are single objects, which receive messages.
  *
  * Before the checkpoint, which follows step SAVE, half of the cells contribute to a second
  * reduction, the others afterwards.  With `stop` the job ends after the checkpoint.  PE 0 prints
@@ -48,12 +48,14 @@ static skua_ref        boss_ref, workers[WORKERS];
 static char           *dir;
 static size_t          dir_bytes;
 static Saver_proxy     savers;
+static Teller_proxy    tellers;
 
 static uint64_t tally; /* registered: of each process */
 
 static skua_class boss_class, cell_class, leaf_class, clerk_class, porter_class, worker_class;
 static skua_entry boss_summed, boss_halved, boss_saved, boss_flushed, boss_leaves, boss_ran,
-    boss_quiet, cell_step, cell_half, cell_rest, leaf_step, clerk_step, porter_step, worker_add;
+    boss_told, boss_quiet, cell_step, cell_half, cell_rest, leaf_step, clerk_step, porter_step,
+    worker_add;
 
 /* ---- cells ----------------------------------------------------------------------------- */
 
@@ -268,7 +270,7 @@ static void boss_begin_step(struct boss *boss)
     int32_t step  = boss->step;
     int64_t value = step + 1;
 
-    boss->waiting = step + 1 == steps ? 3 : 2;
+    boss->waiting = step + 1 == steps ? 4 : 3;
     for (int i = 0; i < 3 && boss->submitted < (save == DUE ? MANY : LEAVES); i++) {
         int64_t key = boss->submitted++;
 
@@ -281,6 +283,7 @@ static void boss_begin_step(struct boss *boss)
     skua_invoke_all(porters, porter_step, &step, sizeof step);
     skua_invoke_copy(workers[step % WORKERS], worker_add, &value, sizeof value);
     Saver_go_all(savers, step, step * 3);
+    Teller_item(Teller_at(tellers, 0), step, skua_done_invoke(boss_ref, boss_told));
     boss_send_row(step + 1);
     if (step == steps / 2 - 1)
         boss_send_kept();
@@ -413,6 +416,12 @@ static void on_boss_ran(void *self, const void *data, size_t bytes)
     boss_end_step(self);
 }
 
+static void on_boss_told(void *self, const void *data, size_t bytes)
+{
+    (void)data, (void)bytes;
+    boss_end_step(self);
+}
+
 /* ---- the program ----------------------------------------------------------------------------- */
 
 static void begin(int argc, char **argv)
@@ -432,6 +441,7 @@ static void begin(int argc, char **argv)
     clerks    = skua_group_create(clerk_class, NULL, 0);
     porters   = skua_process_group_create(porter_class, NULL, 0);
     savers    = Saver_new(SAVER_ROWS, SAVER_COLUMNS);
+    tellers   = Teller_new();
     for (int i = 0; i < WORKERS; i++)
         workers[i] = skua_chare_create(worker_class, i % skua_pes(), NULL, 0);
     Saver_run_all(savers, steps, skua_done_invoke(boss_ref, boss_ran));
@@ -475,6 +485,7 @@ int main(int argc, char **argv)
     boss_flushed = make_entry(boss_class, "flushed", on_boss_flushed);
     boss_leaves  = make_entry(boss_class, "leaves", on_boss_leaves);
     boss_ran     = make_entry(boss_class, "ran", on_boss_ran);
+    boss_told    = make_entry(boss_class, "told", on_boss_told);
     boss_quiet   = make_entry(boss_class, "quiet", on_boss_quiet);
     cell_step    = make_entry(cell_class, "step", on_cell_step);
     cell_half    = make_entry(cell_class, "half", on_cell_half);
@@ -491,6 +502,7 @@ int main(int argc, char **argv)
     skua_readonly_register("clerks", &clerks, sizeof clerks);
     skua_readonly_register("porters", &porters, sizeof porters);
     skua_readonly_register("savers", &savers, sizeof savers);
+    skua_readonly_register("tellers", &tellers, sizeof tellers);
     skua_readonly_register("boss", &boss_ref, sizeof boss_ref);
     skua_readonly_register("workers", workers, sizeof workers);
     skua_readonly_block_register("dir", (void **)&dir, &dir_bytes);

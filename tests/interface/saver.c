@@ -38,6 +38,19 @@ void saver_add_kept(Saver *self, int n, const double *v)
         self->sum += (int64_t)v[i] * (n - i);
 }
 
+void Teller_on_create(Teller *self)
+{
+    (void)self;
+}
+
+/* A member that was restored from a checkpoint receives items, too. */
+void Teller_on_item(Teller *self, int64_t items, skua_completion done)
+{
+    CHECK(self->items == items);
+    self->items++;
+    skua_complete(done, NULL, 0);
+}
+
 void saver_report(Saver *self, const skua_completion *done)
 {
     skua_contribute(self, SKUA_SUM, SKUA_INT64, &self->sum, 1, *done);

@@ -246,19 +246,26 @@ static void emit_class_constructor_call(struct writer          *to, const struct
     writer_put(to, ");\n");
 }
 
-/* Emits the binding of the class's streams to `self`, a member of a group that begins or @p ends.
- */
-static void emit_class_stream_binding(struct writer *to, const struct ast_class *class, bool ends)
+/* What happens to a member of a group, for the binding of its streams. */
+enum emit_class_binding { BINDING_BEGINS, BINDING_ENDS, BINDING_MAY_BE_RESTORED };
+
+/* Emits the binding of the class's streams to `self`, a member of a group. */
+static void emit_class_stream_binding(struct writer          *to, const struct ast_class *class,
+                                      enum emit_class_binding binding)
 {
     for (const struct ast_entry *entry = class->entries; entry; entry = entry->next) {
+        const char *stem = emit_stem_of(class, entry);
+
         if (!(entry->attributes & ATTRIBUTE_AGGREGATE) || class->kind == CLASS_ARRAY)
             continue;
-        if (ends)
-            writer_put(to, "    skua_stream_bind(%s_stream, NULL);\n", emit_stem_of(class, entry));
+        if (binding == BINDING_MAY_BE_RESTORED)
+            writer_put(to, "    if (skua_pup_unpacking(skua_p))\n    ");
+        if (binding == BINDING_ENDS)
+            writer_put(to, "    skua_stream_bind(%s_stream, NULL);\n", stem);
         else
             writer_put(
                 to, "    skua_stream_bind_member(%s_stream, skua_collection_of(self).id, self);\n",
-                emit_stem_of(class, entry));
+                stem);
     }
 }
 
@@ -281,7 +288,7 @@ static void emit_class_construct(struct writer *to, const struct ast_class *clas
         emit_class_constructor_names(to, class, constructor);
     }
     writer_put(to, "\n");
-    emit_class_stream_binding(to, class, false);
+    emit_class_stream_binding(to, class, BINDING_BEGINS);
     emit_state_defaults(to, class);
     if (constructor)
         emit_class_constructor_call(to, class, constructor);
@@ -296,7 +303,7 @@ static void emit_class_destroy(struct writer *to, const struct ast_class *class)
     writer_put(to, "\n");
     if (emit_special_of(class, ENTRY_DESTRUCTOR))
         writer_put(to, "    %.*s_on_destroy(self);\n", NAME_ARGS(class));
-    emit_class_stream_binding(to, class, true);
+    emit_class_stream_binding(to, class, BINDING_ENDS);
     emit_state_free(to, class);
     if (emit_has_flow(class))
         writer_put(to, "    skuac_flow_destroy(&%.*s__flow, self);\n", NAME_ARGS(class));
@@ -317,6 +324,7 @@ static void emit_class_pup(struct writer *to, const struct ast_class *class)
         writer_put(to, "    %.*s_on_pup(skua_p, self);\n", NAME_ARGS(class));
     if (emit_has_flow(class))
         writer_put(to, "    skuac_flow_pup(&%.*s__flow, skua_p, self);\n", NAME_ARGS(class));
+    emit_class_stream_binding(to, class, BINDING_MAY_BE_RESTORED);
     writer_put(to, "    (void)skua_p, (void)self;\n}\n\n");
 }
 
