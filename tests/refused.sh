@@ -47,7 +47,7 @@ target()
 what=near
 calls
 run "$skuarun" -n 2 "$program" calls
-says 'skua_channel_open: the channel of PE 1 was deleted'
+says 'skua_channel_open: the channel of PE 1 was destroyed'
 says 'skua_acc: there is no region 0x[0-9a-f]+ ."vector", created by .*. .freed already'
 run "$skuarun" -n 2 -s backtrace=1 "$program" calls
 if command -v addr2line >/dev/null; then
@@ -61,8 +61,8 @@ for driver in "$@"; do
   run "$skuarun" -n 2 -s shared_memory=0 -s "driver=$driver" "$program" calls
   target
   says 'skua_channel_open of PE 0 refused: PE 1 has no such channel'
-  says 'skua_channel_open: PE 1 has no such channel: it was deleted, or never created'
-  says 'skua_channel_put: PE 1 has no such channel: it was deleted, or never created'
+  says 'skua_channel_open: PE 1 has no such channel: it was destroyed, or never created'
+  says 'skua_channel_put: PE 1 has no such channel: it was destroyed, or never created'
 done
 
 # Data that the network still reads.  A driver may have sent all data when the put returns; the driver

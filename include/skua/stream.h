@@ -68,7 +68,7 @@ SKUA_API skua_stream skua_stream_register(const char *name, const skua_stream_de
 
 /** Sets the argument of this PE's callbacks, which is NULL before. Called in start, before items
  *  can arrive. If the stream is `held`, items wait while the argument is NULL, and a PE has one
- *  argument at a time. NULL also drops items that wait for members of a group that was deleted
+ *  argument at a time. NULL also drops items that wait for members of a group that was destroyed
  *  (skua_stream_put_member()). */
 SKUA_API void skua_stream_bind(skua_stream stream, void *arg);
 
@@ -184,7 +184,7 @@ static inline void skua_stream_put(skua_stream stream, int pe, const void *item)
 
 /** Puts a copy of @p item into a `held` stream to the member of a group on PE @p pe. @p group is
  * the id of its skua_collection. The item is delivered while that member is bound
- *  (skua_stream_bind_member()); it waits until then, and is dropped if the group was deleted.
+ *  (skua_stream_bind_member()); it waits until then, and is dropped if the group was destroyed.
  *  Otherwise as skua_stream_put(). Items for another group than the last one's first send those
  *  that wait on this PE. */
 static inline void skua_stream_put_member(skua_stream stream, uint64_t group, int pe,

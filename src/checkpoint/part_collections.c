@@ -183,7 +183,7 @@ static const char *collections_restore_ended(struct ski_pe                 *self
     struct ski_collection *all = ski_collection_expect(self->objects, saved->id);
 
     if (!all || all->state != SKI_EXPECTED || !ski_class_find(saved->class))
-        return "a deleted collection is not valid";
+        return "a destroyed collection is not valid";
     all->class = ski_class_find(saved->class);
     all->state = SKI_ENDED;
     if (ski_balance_of(self)->active) /* sync points wait for no elements of the collection */

@@ -251,7 +251,7 @@ const char *ski_part_deleted_restore(struct ski_pe *self, struct ski_image_reade
         if (!ski_image_get(from, &saved) ||
             !(all = elements_collection(self, saved.id, &saved.index)) ||
             !ski_index_valid(all, &saved.index))
-            return "a deleted element is of no collection";
+            return "a destroyed element is of no collection";
         ski_record_send(self, ski_home(all, &saved.index), SKI_RECORD_LOCATION, &saved,
                         sizeof saved, NULL, 0);
     }

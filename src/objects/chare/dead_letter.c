@@ -20,7 +20,7 @@ static void dead_letter_warn(struct ski_collection *all, const skua_index *index
 
     if (count <= DEAD_LETTER_WARNINGS)
         ski_log(SKI_LOG_WARN,
-                "a message from PE %d to %s%s%s was dropped: that object was deleted%s",
+                "a message from PE %d to %s%s%s was dropped: that object was destroyed%s",
                 msg->source, ski_element_text(all, index), entry->of ? ", entry " : "",
                 entry->of ? entry->name : "",
                 count == DEAD_LETTER_WARNINGS ? " (more of these are counted only)" : "");

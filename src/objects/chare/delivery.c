@@ -19,7 +19,7 @@
 static SKI_COLD _Noreturn void delivery_to_deleted(const char *text, const struct ski_entry *entry,
                                                    int source)
 {
-    ski_misuse("a message from PE %d to %s::%s of %s: that object was deleted", source,
+    ski_misuse("a message from PE %d to %s::%s of %s: that object was destroyed", source,
                entry->of->def.name, entry->name, text);
 }
 

@@ -553,7 +553,7 @@ static SKI_COLD void section_multicast_drop(skua_msg *msg)
     char                                 text[SKI_SECTION_TEXT];
 
     if (!section_multicast_is_order(head))
-        ski_log(SKI_LOG_WARN, "a multicast from PE %d to %s, whose collection was deleted",
+        ski_log(SKI_LOG_WARN, "a multicast from PE %d to %s, whose collection was destroyed",
                 msg->source, ski_section_text(text, head->id));
     ski_msg_discard(msg);
 }
@@ -581,8 +581,8 @@ static SKI_COLD _Noreturn void section_multicast_deleted(const struct section_mu
 
     ski_section_text(text, head->id);
     if (section_multicast_is_order(head))
-        ski_misuse("skua_section_destroy on PE %d: %s was deleted", source, text);
-    ski_misuse("skua_section_invoke of %s::%s on PE %d: %s was deleted",
+        ski_misuse("skua_section_destroy on PE %d: %s was destroyed", source, text);
+    ski_misuse("skua_section_invoke of %s::%s on PE %d: %s was destroyed",
                ski_entry_find("skua_section_invoke", (skua_entry){head->entry})->of->def.name,
                ski_entries[head->entry].name, source, text);
 }

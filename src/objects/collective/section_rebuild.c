@@ -278,7 +278,7 @@ static void section_rebuild_deleted(uint64_t id)
 {
     char text[SKI_SECTION_TEXT];
 
-    ski_misuse("skua_section_rebuild on PE %d: %s was deleted", skua_pe(),
+    ski_misuse("skua_section_rebuild on PE %d: %s was destroyed", skua_pe(),
                ski_section_text(text, id));
 }
 

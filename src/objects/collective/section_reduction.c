@@ -173,7 +173,7 @@ static SKI_COLD _Noreturn void section_reduction_section_deleted(uint64_t    id,
 {
     char text[SKI_SECTION_TEXT];
 
-    ski_misuse("skua_section_contribute: %s on PE %d: %s was deleted", contributor, pe,
+    ski_misuse("skua_section_contribute: %s on PE %d: %s was destroyed", contributor, pe,
                ski_section_text(text, id));
 }
 

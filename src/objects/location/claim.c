@@ -73,7 +73,7 @@ static struct ski_object *claim_create_for(struct ski_collection *all, const sku
     if (absent && absent->pe >= 0)
         ski_forward_window_send(all, absent, msg);
     else if (!object)
-        ski_undeliverable(all, index, msg, "was deleted by its constructor");
+        ski_undeliverable(all, index, msg, "was destroyed by its constructor");
     return object;
 }
 

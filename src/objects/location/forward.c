@@ -45,7 +45,7 @@ static struct ski_object *forward_at_home(struct ski_collection *all, const skua
     if (deleted && ski_closing_check(all, absent, msg))
         return NULL;
     if (deleted || (!all->open && all->kind != SKI_CHARES))
-        ski_undeliverable(all, index, msg, deleted ? "was deleted" : "does not exist");
+        ski_undeliverable(all, index, msg, deleted ? "was destroyed" : "does not exist");
     if (all->kind == SKI_CHARES && !absent)
         forward_inquire(all, index);
     ski_absent_hold(all, index, msg);

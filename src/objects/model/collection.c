@@ -114,7 +114,7 @@ struct ski_collection *ski_collection_get(struct ski_objects *objects, const cha
         ski_misuse("%s: %llx is not a collection that was ever created", call,
                    (unsigned long long)id);
     if (all->state == SKI_ENDED)
-        ski_misuse("%s: a collection of %s that was deleted", call, all->class->def.name);
+        ski_misuse("%s: a collection of %s that was destroyed", call, all->class->def.name);
     return all;
 }
 
@@ -149,7 +149,7 @@ void ski_collection_drop(const struct ski_collection *all, skua_msg *msg)
 {
     ski_assert(all->state == SKI_ENDED);
     if (msg->handler >= SKI_HANDLERS || !collection_lifecycle(all)->late[msg->handler])
-        ski_log(SKI_LOG_WARN, "a message from PE %d to a collection of %s that was deleted",
+        ski_log(SKI_LOG_WARN, "a message from PE %d to a collection of %s that was destroyed",
                 msg->source, all->class->def.name);
     ski_msg_discard(msg);
 }

@@ -154,7 +154,7 @@ void ski_element_delete(struct ski_object *object)
         return;
     if (object->of->kind == SKI_GROUP || object->of->kind == SKI_PROCESS_GROUP)
         ski_misuse(
-            "skua_object_destroy: %s is a member of a group, which is deleted as a whole: call "
+            "skua_object_destroy: %s is a member of a group, which is destroyed as a whole: call "
             "skua_collection_destroy()",
             ski_object_text(object));
     ski_object_change(object, SKI_DYING);

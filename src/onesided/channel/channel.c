@@ -53,8 +53,8 @@ struct ski_channel *ski_channel_find(const struct ski_job *job, uint64_t key)
 
 static SKI_COLD _Noreturn void channel_misused(const struct ski_pe *self, const char *call)
 {
-    ski_misuse("%s: the channel was not created on PE %d, which calls, or has been deleted%s", call,
-               self->pe, ski_channel_former_hint(self));
+    ski_misuse("%s: the channel was not created on PE %d, which calls, or has been destroyed%s",
+               call, self->pe, ski_channel_former_hint(self));
 }
 
 static inline struct ski_channel *channel_of_caller(const struct ski_pe *self, const char *call,

@@ -156,8 +156,9 @@ void ski_channel_check_put(const skua_sender *sender, int source)
     uint64_t            now;
 
     if (channel->key != sender->key)
-        ski_misuse("a channel from PE %d to PE %d: put %llu after the receiver deleted the channel",
-                   source, sender->pe, (unsigned long long)sender->puts);
+        ski_misuse(
+            "a channel from PE %d to PE %d: put %llu after the receiver destroyed the channel",
+            source, sender->pe, (unsigned long long)sender->puts);
     if (atomic_load_explicit(&channel->freed, memory_order_relaxed))
         ski_misuse("channel %s from PE %d to PE %d: put %llu into memory that was freed",
                    ski_channel_name(channel), source, channel->pe,

@@ -69,6 +69,6 @@ void ski_on_channel_refused(const skua_msg *msg, const struct ski_channel_head *
                          call, msg->source, (unsigned long long)head->bytes);
     else
         (void)ski_refuse(SKUA_ERR_INVAL,
-                         "%s: PE %d has no such channel: it was deleted, or never created%s", call,
-                         msg->source, ski_channel_former_hint(ski_self));
+                         "%s: PE %d has no such channel: it was destroyed, or never created%s",
+                         call, msg->source, ski_channel_former_hint(ski_self));
 }

@@ -508,8 +508,8 @@ skua_status ski_sender_select(struct ski_pe *self, const char *call, skua_sender
     }
     channel = ski_channel_find(self->job, value.key);
     if (!channel || channel->pe != value.pe)
-        return ski_refuse(SKUA_ERR_INVAL, "%s: the channel of PE %d was deleted%s", call, value.pe,
-                          ski_channel_former_hint(self));
+        return ski_refuse(SKUA_ERR_INVAL, "%s: the channel of PE %d was destroyed%s", call,
+                          value.pe, ski_channel_former_hint(self));
     if (channel->bytes != sender->bytes)
         return ski_channel_check_size(self, call, sender, channel);
     sender_select_host(self, sender, channel);
