@@ -27,7 +27,7 @@ ok "skua_main after a phase" test "$code" = 0
 run "$program" params
 ok "parameters of a newer version" has "$err" 'compiled against a newer Skua'
 ok "a setting that does not exist" has "$err" '"thread=2" is not a setting'
-ok "a value that makes no sense" has "$err" 'SKUA_THREADS=x: expected a whole number'
+ok "a value that makes no sense" has "$err" 'SKUA_THREADS=x: expected a number of PEs'
 ok "then a phase begins" has "$code $out" 'then: '
 run "$program" version
 ok "headers of another version" has "$err" 'compiled with headers of Skua [0-9.]+, but runs with library version'

@@ -69,7 +69,8 @@ static bool launcher_asks_checkpoint(const struct launcher *l, int sig)
 }
 
 /* Acts on a signal while agents are being started.  They have not started any process yet: the end
- * of the job is theirs, a request for a checkpoint is kept, and any other signal is for nobody. */
+ * of the job is theirs, a request for a checkpoint is kept, and any other signal has no receiver.
+ */
 static void launcher_signal_early(struct launcher *l, int sig)
 {
     bool ends =
