@@ -25,6 +25,14 @@ run "$skuarun" -n 2x "$program"
 ok "a number of PEs that is none is an error" has "$code $err" '^2 skuarun: -n 2x: expected'
 run "$skuarun" --bogus "$program"
 ok "an unknown option is an error" has "$code" '^2$'
+run "$skuarun" -np 2 -v "$program" exit-42
+ok "-np is -n, as of mpirun" has "$code $err" '^42 skuarun: process 0 is pid'
+run "$skuarun" -np
+ok "it has an argument" has "$code $err" '^2 skuarun: -np: expected'
+run "$skuarun" -n 2 -s log_levle=info "$program" exit-42
+ok "--set of a misspelt setting is an error" has "$code $err" '^2 skuarun: --set=log_levle=info: SKUA_LOG_LEVLE is not a setting; did you mean SKUA_LOG_LEVEL.'
+run "$skuarun" -n 2 -s share=0 "$program" exit-42
+ok "and a former name" has "$code $err" '^2 .*SKUA_SHARE was renamed'
 run "$skuarun" -s log_level "$program"
 ok "--set without a value is an error" has "$code $err" '^2 .*expected NAME=VALUE'
 run "$skuarun" --spare=1 "$program"

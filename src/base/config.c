@@ -447,26 +447,34 @@ static bool config_is_reserved(const char *variable)
     return false;
 }
 
-/* Warns if @p variable is not a setting, and suggests the most similar one, if at most a third of
- * its characters differ.  Returns whether it warned. */
-static bool config_check_name(const char *variable)
+bool ski_config_is_setting(const char *variable, char nearest[SKI_CONFIG_NAME])
 {
-    char   nearest[64] = "", candidate[64];
-    size_t best        = SIZE_MAX;
+    char   candidate[SKI_CONFIG_NAME];
+    size_t best = SIZE_MAX;
 
-    if (config_is_reserved(variable))
-        return false;
+    nearest[0] = '\0';
     for (const struct config_setting *s = config_settings; s < config_settings + CONFIG_SETTINGS;
          s++) {
         config_variable_name(s->name, candidate, sizeof candidate);
         size_t d = config_edit_distance(variable, candidate);
         if (d == 0)
-            return false;
+            return true;
         if (d < best && 3 * d <= strlen(s->name)) {
             best = d;
-            memcpy(nearest, candidate, sizeof nearest);
+            memcpy(nearest, candidate, sizeof candidate);
         }
     }
+    return false;
+}
+
+/* Warns if @p variable is not a setting, and suggests the most similar one.  Returns whether it
+ * warned. */
+static bool config_check_name(const char *variable)
+{
+    char nearest[SKI_CONFIG_NAME];
+
+    if (config_is_reserved(variable) || ski_config_is_setting(variable, nearest))
+        return false;
     if (*nearest)
         ski_log(SKI_LOG_WARN,
                 "%s is not a setting; did you mean %s?  (skua info --config lists them)", variable,

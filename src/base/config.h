@@ -43,6 +43,7 @@ typedef const char        *ski_type_text;      /* the variable itself       */
 enum { SKI_CHANNELS_AUTO, SKI_CHANNELS_MESSAGE };
 enum { SKI_ERRORS_STATUS, SKI_ERRORS_FATAL };
 
+#define SKI_CONFIG_NAME    64    /* room for the variable of a setting */
 #define SKI_CONFIG_PES_MAX 65535 /* PEs of a job: SKI_JOB_PES_MAX (boot/job.h) */
 
 /* The default of the checks: on in builds with assertions. */
@@ -82,6 +83,11 @@ skua_status ski_config_reject_renamed(void);
 /** Logs a warning for every SKUA_* variable that is not a setting, with the most similar name that
  *  is one.  Returns the number of these variables. */
 int ski_config_check_names(void);
+
+/** Returns whether @p variable, with the prefix SKUA_, is a setting.  Else writes the variable of
+ * the most similar one to @p nearest if at most a third of its characters differ, or an empty text.
+ */
+bool ski_config_is_setting(const char *variable, char nearest[SKI_CONFIG_NAME]);
 
 /** Prints every setting, its value, the origin of the value, and what the setting does. */
 void ski_config_print(FILE *to);

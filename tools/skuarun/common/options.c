@@ -12,6 +12,7 @@
 
 #include <skua/version.h>
 
+#include "base/config.h"
 #include "base/memory.h"
 #include "boot/job.h"
 
@@ -20,7 +21,7 @@ static const char help[] =
     "\n"
     "Start a Skua program on this host, or on several.\n"
     "\n"
-    "  -n, --pes=N          number of PEs (default: one per core)\n"
+    "  -n, --pes=N          number of PEs (default: one per core); also -np N\n"
     "  -t, --threads=N      PEs of each process, as threads (default: SKUA_THREADS, else 1)\n"
     "  -l, --label          prefix every line of output with its PEs: [3] or [4-7]\n"
     "      --pin=WHERE      auto, none, or CPUs such as 0,2,4-7 (default: auto)\n"
@@ -89,6 +90,22 @@ static int run_options_number(const char *text, const char *option)
     return (int)n;
 }
 
+/* Refuses a variable that is no setting: one of a former name with the present one. */
+static void run_options_check_name(const char *variable, const char *assignment)
+{
+    char nearest[SKI_CONFIG_NAME];
+
+    if (ski_config_is_setting(variable, nearest))
+        return;
+    if (ski_config_reject_renamed() != SKUA_OK)
+        exit(2);
+    fprintf(stderr, "skuarun: --set=%s: %s is not a setting", assignment, variable);
+    if (*nearest)
+        fprintf(stderr, "; did you mean %s?", nearest);
+    fprintf(stderr, " (skua info --config)\n");
+    exit(2);
+}
+
 /* Sets the environment variable of a setting: "log_level=info" sets SKUA_LOG_LEVEL.  The name may
  * carry the prefix SKUA_ already. */
 static void run_options_set(const char *assignment)
@@ -106,6 +123,20 @@ static void run_options_set(const char *assignment)
     for (char *c = name; *c; c++)
         *c = (char)toupper((unsigned char)*c);
     setenv(name, value + 1, 1);
+    run_options_check_name(name, assignment);
+}
+
+/* -n N; -np N, as mpirun has it, is parsed as -n with the argument "p". */
+static int run_options_pes(int argc, char **argv)
+{
+    const char *text = optarg;
+
+    if (strcmp(argv[optind - 1], "-np") == 0) {
+        if (optind == argc)
+            run_options_error("%s", "-np: expected a number from 1 to 65535");
+        text = argv[optind++];
+    }
+    return run_options_number(text, "-n %s: expected a number from 1 to 65535");
 }
 
 /* --survive[=SECONDS] */
@@ -168,9 +199,7 @@ struct run_options run_options_parse(int argc, char **argv)
     /* "+": parsing stops at the program; the options after it are its own. */
     while ((c = getopt_long(argc, argv, "+n:t:lH:x:s:vhV", long_options, NULL)) != -1) {
         switch (c) {
-        case 'n':
-            options.pes = run_options_number(optarg, "-n %s: expected a number from 1 to 65535");
-            break;
+        case 'n': options.pes = run_options_pes(argc, argv); break;
         case 't':
             options.threads =
                 run_options_number(optarg, "-t %s: expected a number from 1 to 65535");
