@@ -23,6 +23,7 @@ run env SKUA_ZCOPY_THRESHOLD_HOST=5000 "$skua" info
 ok "or the setting" has "$out" '^zero copy   from 5000 .* 5000 between processes \(set\), [0-9]+ .*\(of an assumed round trip\)'
 run "$skua" info --config
 ok "info --config lists settings" has "$out" '^SKUA_ARENA_SIZE=auto'
+ok "with their units" has "$out" 'Takes a number of microseconds such as 50\.$'
 ok "with their meaning" has "$out" '^    Address range of the arena'
 run env SKUA_ARENA_SIZE=2g "$skua" info --config
 ok "and the origin of a value" has "$out" '^SKUA_ARENA_SIZE=2g   .from the environment.'

@@ -510,8 +510,8 @@ void ski_config_print(FILE *to)
         char        variable[64];
 
         config_variable_name(s->name, variable, sizeof variable);
-        fprintf(to, "%s=%s%s\n    %s\n", variable, given ? given : s->preset,
-                given ? "   (from the environment)" : "", s->doc);
+        fprintf(to, "%s=%s%s\n    %s Takes %s.\n", variable, given ? given : s->preset,
+                given ? "   (from the environment)" : "", s->doc, s->expects);
     }
 }
 
