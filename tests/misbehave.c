@@ -1073,6 +1073,11 @@ static void exit_with_code(void)
     skua_exit(42);
 }
 
+static void exit_with_large_code(void)
+{
+    skua_exit(-256);
+}
+
 static void compute_on(void)
 {
     skua_exit(3);
@@ -1704,6 +1709,7 @@ static const struct {
     {"fill-arena", fill_arena, NULL},
     {"fill-arena-fatally", fill_arena_fatally, NULL},
     {"exit-42", exit_with_code, NULL},
+    {"exit--256", exit_with_large_code, NULL},
     {"compute-on", compute_on, NULL},
     {"wait", wait_for_ever, wait_for_ever},
     {"usr1", wait_for_signal, wait_for_signal},

@@ -97,6 +97,10 @@ for mode in "-n 1" "-n 3" "-n 3 -t 3" "-n 4 -t 2"; do
   ok "skua_exit(42) with $mode" test "$code" = 42
   ok "prints no error" test -z "$err"
 done
+run "$skuarun" -n 2 "$program" exit--256
+ok "a failure does not read as success" has "$code $err" '^255 .*warn: skua_exit: the exit code is 255: of -256'
+run "$program" exit--256
+ok "nor without a launcher" test "$code" = 255
 run "$skuarun" -n 2 true
 ok "a program that does not use Skua" test "$code" = 0
 run "$skuarun" -n 2 false

@@ -88,7 +88,9 @@ SKUA_API bool skua_initialized(void);
 /** Ends the job with @p code: every PE returns from skua_main() as soon as its running handler
  *  returns. In a phase, skua_run(), skua_run_until() and calls that wait return, and
  *  skua_finalize() returns the code. Messages that are not yet delivered are dropped. Returns
- *  immediately. Not collective: one PE calls it; of several calls the first determines the code. */
+ *  immediately. Not collective: one PE calls it; of several calls the first determines the code, of
+ *  which the system keeps the low eight bits; a multiple of 256 other than 0 becomes 255, with a
+ *  warning. */
 SKUA_API void skua_exit(int code);
 
 /** Prints an error on stderr and ends the job immediately as a failure (SIGABRT). */

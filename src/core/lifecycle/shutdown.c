@@ -71,12 +71,26 @@ static bool shutdown_exit_here(struct ski_pe *self, int pe, int code)
     return true;
 }
 
+/* Returns the code with which the job ends.  The system keeps its low eight bits, in which a
+ * failure must not read as success.  A phase has the code that was given. */
+static int shutdown_code(const struct ski_job *job, int code)
+{
+    return code != 0 && (code & 255) == 0 && !atomic_load(&job->phased) ? 255 : code;
+}
+
 void skua_exit(int code)
 {
     struct ski_pe *self = SKI_SELF();
+    int            kept = shutdown_code(self->job, code);
 
-    if (shutdown_exit_here(self, self->pe, code))
-        shutdown_notify_root(self, code);
+    if (!shutdown_exit_here(self, self->pe, kept))
+        return;
+    shutdown_notify_root(self, kept);
+    if (kept != code)
+        ski_log(SKI_LOG_WARN,
+                "skua_exit: the exit code is 255: of %d the system would keep 0, which means "
+                "success; give a code from 0 to 255",
+                code);
 }
 
 /* ---- handlers ------------------------------------------------------------------------ */

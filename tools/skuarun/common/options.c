@@ -49,7 +49,7 @@ static const char help[] =
     "  skuarun --survive=60 -H a:8,b:8 ./app\n"
     "\n"
     "The exit code is the argument of skua_exit(); if a process fails, its exit code,\n"
-    "or 128 plus the signal that killed it.\n";
+    "or 128 plus the signal that killed it.  2: an option or a setting is invalid.\n";
 
 static const struct option long_options[] = {
     {"pes", required_argument, NULL, 'n'},

@@ -248,7 +248,7 @@ static void monitor_kill_overdue(struct monitor *m)
                 "(SKUA_EXIT_GRACE)\n",
                 m->alive, ski_config.exit_grace);
         m->failed = true;
-        m->code   = m->exit_code;
+        m->code   = m->exit_code ? m->exit_code : 1; /* what they computed on is lost */
     }
     m->killed = true;
     monitor_signal_all(m, SIGKILL);

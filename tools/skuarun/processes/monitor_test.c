@@ -185,6 +185,11 @@ static void monitor_test_overdue(void)
     monitor_check_deadlines(&m);
     OK(m.killed && m.code == 3, "processes that go on after it are killed");
     OK(monitor_poll_timeout(&m, 0) > 0, "poll() then waits for the next check");
+    m = monitor_test_begin();
+    monitor_exiting(&m, 0);
+    m.deadline = 1e-9;
+    monitor_check_deadlines(&m);
+    OK(m.killed && m.code == 1, "that is a failure also after skua_exit(0)");
 }
 
 static void monitor_test_output(void)
