@@ -238,6 +238,14 @@ static void reduce_nothing(void)
     skua_allreduce(SKUA_SUM, SKUA_DOUBLE, NULL, 1, skua_done_nothing());
 }
 
+static void reduce_swapped(void)
+{
+    const double number = 1;
+
+    skua_allreduce((skua_op)(int)SKUA_DOUBLE, (skua_type)(int)SKUA_SUM, &number, 1,
+                   skua_done_nothing());
+}
+
 static void join_nothing(void)
 {
     skua_thread_join(NULL);
@@ -1605,6 +1613,7 @@ static const struct {
     {"method-no-function", method_no_function, NULL},
     {"broadcast-nothing", broadcast_nothing, NULL},
     {"reduce-nothing", reduce_nothing, NULL},
+    {"reduce-swapped", reduce_swapped, NULL},
     {"join-nothing", join_nothing, NULL},
     {"send-nothing", send_nothing, NULL},
     {"late-register", late_register, NULL},

@@ -57,6 +57,7 @@ misuse class-no-name 'skua_class_register: the class has no name'
 misuse method-no-function 'skua_method_register: entry run of class thing.* has no function'
 misuse broadcast-nothing 'skua_broadcast: there is no message'
 misuse reduce-nothing 'skua_allreduce: there are no data'
+misuse reduce-swapped 'skua_allreduce: there is no unknown operator of type unknown type; the operator comes before the type'
 misuse join-nothing 'skua_thread_join: there is no thread'
 run "$program" forgot-send-copy
 ok "a forgotten handler on one PE" has "$code $err" "^134 skua: PE 0 .*aborted: skua_send_copy: $forgotten"

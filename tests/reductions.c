@@ -38,7 +38,12 @@ static skua_pe_data driver_key;
 
 /* ---- values and operators ------------------------------------------------------ */
 
-static const size_t type_size[] = {4, 8, 4, 8, 4, 8, 8, 16, 1};
+static size_t type_size(skua_type type)
+{
+    static const size_t sizes[] = {4, 8, 4, 8, 4, 8, 8, 16, 1};
+
+    return sizes[type - SKUA_INT32];
+}
 
 /* Returns element @p i of the contribution of @p pe to a call: small numbers, so that integers do
  * not overflow, and fractions whose sums depend on the order. */
@@ -65,7 +70,7 @@ static void put_value(skua_type type, char *at, double x)
     case SKUA_COMPLEX_DOUBLE: v.cd = x / 7 + 1.0 / (x + 1) * I; break;
     default: break;
     }
-    memcpy(at, &v, type_size[type]);
+    memcpy(at, &v, type_size(type));
 }
 
 #define APPLY(member)                                                                              \
@@ -86,9 +91,9 @@ static void combine_value(uint32_t op, skua_type type, char *into, const char *f
 {
     union test_value a, b;
 
-    memcpy(&a, into, type_size[type]);
-    memcpy(&b, from, type_size[type]);
-    if (op >= 7 && type_size[type] == 4)
+    memcpy(&a, into, type_size(type));
+    memcpy(&b, from, type_size(type));
+    if (op >= 7 && type_size(type) == 4)
         APPLY_BITS(u32);
     else if (op >= 7)
         APPLY_BITS(u64);
@@ -108,7 +113,7 @@ static void combine_value(uint32_t op, skua_type type, char *into, const char *f
         a.cf = a.cf + b.cf;
     else
         a.cd = a.cd + b.cd;
-    memcpy(into, &a, type_size[type]);
+    memcpy(into, &a, type_size(type));
 }
 
 /* Products of 2 x 2 matrices of a prime field: associative, and the order matters. */
@@ -154,13 +159,13 @@ static struct call draw_call(uint64_t *seed, uint64_t number)
     int         p = skua_pes();
 
     c.op   = (uint32_t)(tap_random(seed) % 11);
-    c.type = (skua_type)(tap_random(seed) % SKUA_BYTE);
+    c.type = (skua_type)(SKUA_INT32 + tap_random(seed) % (SKUA_BYTE - SKUA_INT32));
     if (c.op >= 7)
-        c.type = (skua_type)(c.type % 4); /* bits: of integers */
+        c.type = (skua_type)(SKUA_INT32 + (c.type - SKUA_INT32) % 4); /* bits: of integers */
     else if (c.op > 0 && c.type >= SKUA_COMPLEX_FLOAT)
         c.op = 0;
     c.id    = (skua_op)c.op;
-    c.count = draw_count(seed, type_size[c.type]);
+    c.count = draw_count(seed, type_size(c.type));
     if (c.op == 10) {
         c.id    = matrix_op;
         c.type  = SKUA_UINT64;
@@ -174,7 +179,7 @@ static struct call draw_call(uint64_t *seed, uint64_t number)
 /* Fills the contribution of @p pe. */
 static char *contribution(const struct call *c, int pe)
 {
-    size_t size = type_size[c->type];
+    size_t size = type_size(c->type);
     char  *data = malloc(c->count * size + 1);
 
     for (size_t i = 0; i < c->count; i++)
@@ -187,7 +192,7 @@ static char *contribution(const struct call *c, int pe)
 
 static void combine(const struct call *c, char *into, const char *from)
 {
-    size_t size = type_size[c->type];
+    size_t size = type_size(c->type);
 
     if (c->op == 10 && c->count)
         multiply(into, from, c->count, c->type);
@@ -205,7 +210,7 @@ static char *model(const struct call *c, int first, int level)
         low = contribution(c, first);
         if (c->op >= 4 &&
             c->op <= 6) { /* results of logical operators are 0 or 1, also with one PE */
-            char *none     = calloc(c->count + 1, type_size[c->type]);
+            char *none     = calloc(c->count + 1, type_size(c->type));
             struct call or = *c;
 
             or.op = 5;
@@ -236,13 +241,13 @@ static void make_call(struct call *c)
         skua_allreduce(c->id, c->type, mine, c->count, skua_done_future(&c->future));
     else
         skua_reduce(c->root, c->id, c->type, mine, c->count, skua_done_future(&c->future));
-    memset(mine, 0xee, c->count * type_size[c->type]); /* its memory may be reused */
+    memset(mine, 0xee, c->count * type_size(c->type)); /* its memory may be reused */
     free(mine);
 }
 
 static void check_result(struct call *c)
 {
-    size_t      bytes, expected = c->root == -2 ? 0 : c->count * type_size[c->type];
+    size_t      bytes, expected = c->root == -2 ? 0 : c->count * type_size(c->type);
     int         level = 0;
     const void *result;
     char       *sum;

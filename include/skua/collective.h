@@ -51,9 +51,10 @@ SKUA_BEGIN_DECLS
  *  Except in a handler, the call waits while the PE's collective window is full. */
 SKUA_API void skua_broadcast(skua_handler handler, skua_msg *msg, skua_completion done);
 
-/** The types of elements that reductions and accumulates combine. */
+/** The types of elements that reductions and accumulates combine. Their values are not those of
+ *  operators, so that a call with type and operator in the wrong order is refused. */
 typedef enum {
-    SKUA_INT32,
+    SKUA_INT32 = 48,
     SKUA_INT64,
     SKUA_UINT32,
     SKUA_UINT64,

@@ -237,18 +237,27 @@ const char *ski_op_name(skua_op op);
 /** Returns the name of @p type for errors; @p type need not exist. */
 const char *ski_type_name(skua_type type);
 
+#define SKI_TYPES   (SKUA_DOUBLE_INDEX - SKUA_INT32 + 1)
+#define SKI_NUMBERS (SKUA_BYTE - SKUA_INT32) /* types of numbers, which come first */
+
+/** Returns the index of @p type in tables; for other values, SKI_TYPES or more. */
+static inline unsigned ski_type_index(skua_type type)
+{
+    return (unsigned)type - (unsigned)SKUA_INT32;
+}
+
 /** Returns the binary logarithm of the bytes of an element of @p type, which must exist: dividing
  * by the size is a shift. */
 static inline unsigned ski_type_shift(skua_type type)
 {
-    static const uint8_t shifts[] = {2, 3, 2, 3, 2, 3, 3, 4, 0, 4, 4, 4, 4};
-    return shifts[type];
+    static const uint8_t shifts[SKI_TYPES] = {2, 3, 2, 3, 2, 3, 3, 4, 0, 4, 4, 4, 4};
+    return shifts[ski_type_index(type)];
 }
 
 /** Returns whether @p type is one of skua_type. */
 static inline bool ski_type_exists(skua_type type)
 {
-    return (unsigned)type <= SKUA_DOUBLE_INDEX;
+    return ski_type_index(type) < SKI_TYPES;
 }
 
 /** Returns the bytes of an element of @p type, or 0 if there is no such type. */

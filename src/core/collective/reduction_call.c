@@ -192,8 +192,9 @@ static void reduction_check_call(const struct ski_pe *self, const char *name, sk
         ski_misuse("%s: the root, PE %d, does not exist; this job has PEs 0 to %d", name,
                    head->root, self->pes - 1);
     if (!ski_op_function(op, head->type))
-        ski_misuse("%s: there is no %s of type %s", name, ski_op_name(op),
-                   ski_type_name(head->type));
+        ski_misuse(
+            "%s: there is no %s of type %s%s", name, ski_op_name(op), ski_type_name(head->type),
+            ski_type_exists((skua_type)(int)op) ? "; the operator comes before the type" : "");
     if (head->count > (uint64_t)PTRDIFF_MAX >> ski_type_shift(head->type))
         ski_misuse("%s: %llu elements of type %s are more than fit into memory", name,
                    (unsigned long long)head->count, ski_type_name(head->type));

@@ -125,7 +125,7 @@ OP_LOCATION(op_maxloc, >)
  * treat each element on its own (ski_op_splits()). */
 enum { OP_NUMBERS, OP_REALS, OP_TRUTHS, OP_INTEGERS, OP_PAIRS, OP_DOUBLES, OP_ANYTHING };
 
-#define OP_TYPE(type)  (1u << (type))
+#define OP_TYPE(type)  (1u << ((type)-SKUA_INT32))
 #define OP_ALL_NUMBERS (OP_TYPE(SKUA_BYTE) - 1)
 #define OP_ALL_PAIRS                                                                               \
     (OP_TYPE(SKUA_INT32_INDEX) | OP_TYPE(SKUA_INT64_INDEX) | OP_TYPE(SKUA_FLOAT_INDEX) |           \
@@ -195,7 +195,7 @@ skua_op_fn ski_op_function(skua_op op, skua_type type)
 {
     const struct op_entry *found = op_find(op);
 
-    if (!found || !ski_type_exists(type) || !(op_types[found->types] >> type & 1))
+    if (!found || !ski_type_exists(type) || !(op_types[found->types] >> ski_type_index(type) & 1))
         return NULL;
     return found->fn;
 }
@@ -238,5 +238,5 @@ const char *ski_type_name(skua_type type)
         "int32",       "int64",         "uint32",         "uint64", "float",
         "double",      "complex float", "complex double", "byte",   "int32 index",
         "int64 index", "float index",   "double index"};
-    return ski_type_exists(type) ? names[type] : "unknown type";
+    return ski_type_exists(type) ? names[ski_type_index(type)] : "unknown type";
 }

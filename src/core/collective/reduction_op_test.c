@@ -156,6 +156,9 @@ static void op_test_pairs(void)
     OK(!ski_op_function(SKUA_SUM, (skua_type)(SKUA_DOUBLE_INDEX + 1)) &&
            !ski_op_function(SKUA_SUM, (skua_type)-1),
        "a type that does not exist is refused");
+    OK(!ski_op_function((skua_op)(int)SKUA_INT32, (skua_type)(int)SKUA_SUM) &&
+           !ski_op_function((skua_op)(int)SKUA_BYTE, (skua_type)(int)SKUA_SET),
+       "a type and an operator in the wrong order are refused");
     OK(!ski_op_function((skua_op)UINT32_MAX, SKUA_INT32),
        "an operator that does not exist is refused");
 }

@@ -116,7 +116,7 @@ BITWISE(64, uint64_t)
 
 #define OPS 10 /* of skua/collective.h; the rows below are their ids */
 
-static const ski_accumulate_fn functions[OPS][SKUA_BYTE] = {
+static const ski_accumulate_fn functions[OPS][SKI_NUMBERS] = {
     [0] = {accumulate_sum_32, accumulate_sum_64, accumulate_sum_32, accumulate_sum_64,
            accumulate_sum_float, accumulate_sum_double, accumulate_sum_complex_float,
            accumulate_sum_complex_double},
@@ -129,7 +129,7 @@ static const ski_accumulate_fn functions[OPS][SKUA_BYTE] = {
     [9] = {accumulate_xor_32, accumulate_xor_64, accumulate_xor_32, accumulate_xor_64},
 };
 
-static const ski_accumulate_at_fn at_functions[OPS][SKUA_BYTE] = {
+static const ski_accumulate_at_fn at_functions[OPS][SKI_NUMBERS] = {
     [0] = {accumulate_sum_32_at, accumulate_sum_64_at, accumulate_sum_32_at, accumulate_sum_64_at,
            accumulate_sum_float_at, accumulate_sum_double_at, accumulate_sum_complex_float_at,
            accumulate_sum_complex_double_at},
@@ -146,16 +146,16 @@ ski_accumulate_fn ski_accumulate_function(const skua_update *update, size_t *ele
 {
     uint32_t op = update->op;
 
-    if (op >= OPS || (unsigned)update->type >= SKUA_BYTE || (op != 0 && update->scale))
+    if (op >= OPS || ski_type_index(update->type) >= SKI_NUMBERS || (op != 0 && update->scale))
         return NULL;
     *element = ski_type_size(update->type);
-    return functions[op][update->type];
+    return functions[op][ski_type_index(update->type)];
 }
 
 ski_accumulate_at_fn ski_accumulate_at_function(const skua_update *update)
 {
-    ski_assert(update->op < OPS && (unsigned)update->type < SKUA_BYTE);
-    return at_functions[update->op][update->type];
+    ski_assert(update->op < OPS && ski_type_index(update->type) < SKI_NUMBERS);
+    return at_functions[update->op][ski_type_index(update->type)];
 }
 
 /* ---- stripes --------------------------------------------------------------- */

@@ -251,7 +251,7 @@ static bool accumulate_lists_agree(void)
     bool            good     = true;
 
     for (size_t k = 0; k < sizeof ops / sizeof *ops; k++)
-        for (unsigned type = 0; type <= (unsigned)last; type++) {
+        for (unsigned type = SKUA_INT32; type <= (unsigned)last; type++) {
             const skua_update          update  = {ops[k], (skua_type)type, NULL};
             double                     from[4] = {7, -3, 5, 2}, to[4] = {1, 2, 3, 4}, want[4];
             size_t                     element = 0;

@@ -175,7 +175,7 @@ static void am_wire_get_accumulate(struct am_words *w, uint32_t kind, struct ski
     r->scaled = kind & SKI_AM_SCALED;
     if (!r->scaled)
         return;
-    bytes = r->type <= SKUA_DOUBLE_INDEX ? ski_type_size((skua_type)r->type) : 0;
+    bytes = ski_type_size((skua_type)r->type);
     if (bytes == 0 || bytes > sizeof r->scale) {
         w->bad = true;
         return;
@@ -190,7 +190,7 @@ static void am_wire_get_atomic(struct am_words *w, struct ski_atomic *a)
 
     a->op    = both & 0xffff;
     a->type  = (uint16_t)(both >> 16);
-    a->bytes = a->type <= SKUA_DOUBLE_INDEX ? (uint32_t)ski_type_size((skua_type)a->type) : 0;
+    a->bytes = (uint32_t)ski_type_size((skua_type)a->type);
     if (!ski_atomic_is_valid(a)) {
         w->bad = true;
         return;

@@ -69,7 +69,7 @@ static void rma_op_validity(void)
     int valid = 0;
 
     for (int op = 0; op <= SKUA_ATOMIC_MAX + 2; op++)
-        for (int type = 0; type <= SKUA_BYTE + 2; type++) {
+        for (int type = SKUA_INT32 - 1; type <= SKUA_BYTE + 2; type++) {
             struct ski_atomic a = {.op    = (uint16_t)op,
                                    .type  = (uint16_t)type,
                                    .bytes = (uint32_t)ski_type_size((skua_type)type)};
