@@ -329,6 +329,16 @@ static void bad_reduction(void)
     skua_reduce(0, SKUA_BIT_AND, SKUA_DOUBLE, &x, 1, skua_done_nothing());
 }
 
+/* Each PE takes itself for the root once. */
+static void own_root(void)
+{
+    static double number;
+
+    for (int i = 0; i < 100; i++)
+        skua_team_broadcast(SKUA_TEAM_ALL, i == 3 ? skua_pe() : 0, &number, sizeof number,
+                            skua_done_nothing());
+}
+
 static void different_reduction(void)
 {
     double x = 1;
@@ -1626,6 +1636,7 @@ static const struct {
     {"unlock", unlock_unlocked, NULL},
     {"run-in-thread", run_in_thread, NULL},
     {"bad-reduction", bad_reduction, NULL},
+    {"own-root", own_root, own_root},
     {"different-reduction", different_reduction, bad_reduction},
     {"barrier-or-reduce", call_reduce, call_barrier},
     {"msg-immense", msg_immense, NULL},

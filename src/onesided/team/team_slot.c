@@ -28,6 +28,7 @@
 #define TEAM_SCANS_AHEAD   2    /* scans after which a claimed slot is used; more gain nothing */
 #define TEAM_SLOTS_MAX     4096 /* calls in flight without a wait */
 #define TEAM_SLOT_FIRST    32   /* bytes of data in the cache line of the stamp */
+#define TEAM_HISTORIES     16   /* of a board; a power of two */
 
 /* The slot that a member writes for one call. */
 struct team_slot {
@@ -35,6 +36,7 @@ struct team_slot {
     struct ski_team_kind kind;
     uint32_t             team_call; /* number among all calls of the team */
     uint32_t             bytes;     /* of a block */
+    uint32_t             history;   /* of the calls up to this one */
     _Alignas(16) char data[SKI_TEAM_SLOT_INLINE];
 };
 
@@ -48,6 +50,7 @@ struct team_board {
     _Alignas(
         SKI_CACHE_LINE) struct ski_team_stamp finished; /* 1 + number of the last finished call */
     bool             membarrier;                        /* this PE uses heavy fences */
+    _Atomic uint16_t history[TEAM_HISTORIES]; /* of the calls up to some values of `finished` */
     struct team_slot slot[SKI_TEAM_SLOTS];
     _Alignas(SKI_CACHE_LINE) char longer[SKI_TEAM_SLOTS][SKI_TEAM_SLOT_BYTES]; /* by slot */
 };
@@ -56,6 +59,7 @@ struct team_board {
 struct team_slot_call {
     struct team_slot_call *next;
     uint32_t               number;
+    uint32_t               history; /* of the calls up to this one */
     uint32_t               sources; /* bits of the ranks whose slots this member reads */
     uint32_t               end;     /* of the data that it reads there */
     bool                   writes;  /* this member writes a slot, and has not done so ... */
@@ -72,7 +76,8 @@ struct ski_team_slots {
     uint32_t               room;  /* a lower bound of `finished` of all others */
     bool                   light; /* all others use heavy fences (membarrier.h) */
     int32_t                rank, size;
-    uint32_t               calls; /* number of the next call */
+    uint32_t               calls;   /* number of the next call */
+    uint32_t               history; /* of all calls so far: a hash of what members have in common */
     uint32_t               in_flight;
     struct team_slot_call *first, **end; /* in flight, in their order */
     struct team_slot_call *free;
@@ -125,6 +130,61 @@ static uint32_t team_slot_finished_on(struct team_board *board)
     return board ? ski_team_stamp_count(&board->finished) : 0;
 }
 
+/* ---- histories --------------------------------------------------------------------- */
+
+/* Adds a call to a history. */
+static uint32_t team_history_add(uint32_t history, const struct ski_small_call *small)
+{
+    uint64_t word;
+
+    _Static_assert(sizeof small->kind == sizeof word, "a kind has no padding");
+    memcpy(&word, &small->kind, sizeof word);
+    word = (word ^ (uint64_t)small->bytes << 20) * UINT64_C(0x9e3779b97f4a7c15);
+    return (history ^ (uint32_t)(word >> 32)) * UINT32_C(0x9e3779b1);
+}
+
+/* Returns where @p board has the history of the calls before @p finished. */
+static _Atomic uint16_t *team_history_at(struct team_board *board, uint32_t finished)
+{
+    return &board->history[finished / TEAM_SLOTS_REPORT % TEAM_HISTORIES];
+}
+
+/* Ends the job: the calls so far are not those of rank @p rank. */
+static SKI_COLD _Noreturn void team_history_mismatch(int rank)
+{
+    ski_misuse("earlier collective calls of SKUA_TEAM_ALL differ between rank %d and rank %d, "
+               "such as a broadcast of which each was the root; all members make the same calls, "
+               "with the same root and sizes, in the same order",
+               ski_self->pe, rank);
+}
+
+/* Compares the calls that rank @p rank has finished, @p finished, with those of this PE: two
+ * writers of a call do not read each other's slots.  The other PE cannot finish so many calls
+ * meanwhile that it stores another history there: each needs the slot of a PE that knows what this
+ * one has finished, or of this one. */
+static void team_history_compare(const struct ski_team_slots *slots, struct team_board *board,
+                                 int rank, uint32_t finished)
+{
+    uint32_t own = team_slot_finished_on(slots->board), ahead = own - finished;
+
+    if (finished == 0 || ahead >= TEAM_HISTORIES / 2 * TEAM_SLOTS_REPORT)
+        return; /* it has finished none, or more than this PE, and compares itself */
+    if (atomic_load_explicit(team_history_at(board, finished), memory_order_relaxed) !=
+        atomic_load_explicit(team_history_at(slots->board, finished), memory_order_relaxed))
+        team_history_mismatch(rank);
+}
+
+/* Stores that the calls up to @p call are finished. */
+static void team_slots_report(struct ski_pe *self, struct ski_team_slots *slots,
+                              const struct team_slot_call *call, bool scan)
+{
+    uint32_t finished = call->number + 1;
+
+    atomic_store_explicit(team_history_at(slots->board, finished), (uint16_t)(call->history >> 16),
+                          memory_order_relaxed); /* published by the stamp */
+    ski_team_stamp_raise(self, &slots->board->finished, finished, slots->light, scan);
+}
+
 /* Looks at the boards of all others before call @p number. */
 static void team_slots_look_around(struct ski_pe *self, struct ski_team_slots *slots,
                                    uint32_t number)
@@ -136,8 +196,12 @@ static void team_slots_look_around(struct ski_pe *self, struct ski_team_slots *s
             pe != slots->rank ? team_board_of(self, slots, pe) : slots->board;
 
         slots->light = slots->light && board && board->membarrier;
-        if (pe != slots->rank)
-            slots->room = team_slot_earlier(slots->room, team_slot_finished_on(board));
+        if (pe != slots->rank) {
+            uint32_t finished = team_slot_finished_on(board);
+
+            team_history_compare(slots, board, pe, finished);
+            slots->room = team_slot_earlier(slots->room, finished);
+        }
     }
 }
 
@@ -322,6 +386,8 @@ static SKI_COLD _Noreturn void team_slot_mismatch(const struct team_slot_call *c
                    call->small->team_call + 1, ski_self->pe,
                    ski_collective_describe(&call->small->kind, text[0]), rank,
                    ski_collective_describe(&slot->kind, text[1]));
+    if (slot->bytes == call->small->bytes)
+        team_history_mismatch(rank);
     ski_misuse("%s, call %u of SKUA_TEAM_ALL: rank %d sends %u bytes where rank %d expects %zu; "
                "members pass sizes that match",
                ski_collective_describe(&call->small->kind, text[0]), call->small->team_call + 1,
@@ -359,6 +425,7 @@ static void team_slot_publish(struct ski_pe *self, struct ski_team_slots *slots,
     slot->kind      = call->small->kind;
     slot->team_call = call->small->team_call;
     slot->bytes     = (uint32_t)call->small->bytes;
+    slot->history   = call->history;
     call->writes    = false;
     ski_team_stamp_raise(self, &slot->stamp, call->number + 1, slots->light, scan);
     team_slot_claim(slots, call->number + (scan ? TEAM_SCANS_AHEAD : SKI_SLOTS_AHEAD),
@@ -439,7 +506,8 @@ static void team_slot_call_read(struct ski_pe *self, struct ski_team_slots *slot
         int                     rank = __builtin_ctz(left);
         const struct team_slot *slot = team_slot_filled(self, slots, rank, call->number);
 
-        if (SKI_UNLIKELY(!team_slot_agrees(call, slot) || slot->bytes != call->small->bytes))
+        if (SKI_UNLIKELY(!team_slot_agrees(call, slot) || slot->bytes != call->small->bytes ||
+                         slot->history != call->history))
             team_slot_mismatch(call, slot, rank);
         if (!call->relays) {
             team_slot_take(slots, call, rank);
@@ -470,7 +538,7 @@ static bool team_slot_call_advance(struct ski_pe *self, struct ski_team_slots *s
     team_slot_call_read(self, slots, call);
     team_slot_take_own(slots, call->small);
     if ((call->number + 1) % (scan ? TEAM_SLOTS_SCANS : TEAM_SLOTS_REPORT) == 0)
-        ski_team_stamp_raise(self, &slots->board->finished, call->number + 1, slots->light, scan);
+        team_slots_report(self, slots, call, scan);
     return true;
 }
 
@@ -571,6 +639,7 @@ static void team_slots_add(struct ski_pe *self, struct ski_team_slots *slots,
         added = ski_malloc(sizeof *added);
     added->next    = NULL;
     added->number  = call->number;
+    added->history = call->history;
     added->sources = call->sources;
     added->end     = call->end;
     added->writes  = call->writes;
@@ -589,8 +658,10 @@ void ski_team_slots_call(struct ski_pe *self, const struct ski_small_call *small
     struct ski_team_slots *slots = ski_onesided_pe(self)->team->slots;
     struct team_slot_call  call; /* `kept` is not set */
 
-    call.number = slots->calls++;
-    call.small  = small;
+    call.number    = slots->calls++;
+    call.small     = small;
+    slots->history = team_history_add(slots->history, small);
+    call.history   = slots->history;
     team_slot_plan(slots, &call);
     if (!slots->first && team_slot_call_advance(self, slots, &call))
         skua_complete(small->done, NULL, 0);

@@ -32,6 +32,12 @@
  * membarrier(2), and each PE a CPU, the PE that is about to sleep executes both (membarrier.h): an
  * atomic exchange in place of the store would wait for the cache line, which its reader polls.
  *
+ * Histories.  A reader compares kind and size of the call with its own.  Two members that both take
+ * themselves for the root of a broadcast or a scatter write and do not read each other.  Therefore
+ * each member keeps a hash of all its calls, and stores it in its slots and beside `finished`, in
+ * cache lines that move anyway: readers of a slot compare it, and so does a member that looks
+ * whether the others have finished a call.
+ *
  * Quiescence.  Reads count as messages of a PE to itself, as those of reduction_slot.h do.
  */
 #ifndef SKI_TEAM_SLOT_H
