@@ -162,7 +162,7 @@ void test_split(struct end *ends, int count)
  */
 static void flood_to_bound(struct end *ends, int count, size_t bytes)
 {
-    size_t most = (SKI_HELD_MAX + bytes - 1) / bytes * (net.rails > 0 ? net.rails : 2);
+    size_t most = ((SKI_HELD_MAX + bytes - 1) / bytes + 1) * (net.rails > 0 ? net.rails : 2);
 
     for (int i = 0; i < BOUND_SENDS && try_send(&ends[0], 1, bytes) >= 0; i++)
         if (ends[0].pending - ends[0].returned > most) {
