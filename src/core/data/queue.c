@@ -15,6 +15,18 @@ void ski_queue_destroy(struct ski_queue *queue)
     ski_prioq_destroy(&queue->heap);
 }
 
+static struct ski_prio queue_prio(struct skua_msg *msg)
+{
+    return msg->flags & SKI_MSG_BITS ? ski_prio_words(ski_msg_words(msg), msg->bit_words)
+                                     : ski_prio_int(msg->priority);
+}
+
+bool ski_queue_is_behind(const struct skua_msg *msg)
+{
+    return msg->flags & (SKI_MSG_INT | SKI_MSG_BITS) && !(msg->flags & SKI_MSG_EXPEDITED) &&
+           queue_prio((struct skua_msg *)(uintptr_t)msg).key >= SKI_PRIO_ZERO;
+}
+
 void ski_queue_push_special(struct ski_queue *queue, struct skua_msg *msg)
 {
     queue->special = queue->pushed;
@@ -22,10 +34,8 @@ void ski_queue_push_special(struct ski_queue *queue, struct skua_msg *msg)
     ski_assert(msg->flags & SKI_MSG_SPECIAL);
     if (msg->flags & SKI_MSG_EXPEDITED)
         ski_list_push(&queue->expedited, msg);
-    else if (msg->flags & SKI_MSG_BITS)
-        ski_prioq_push(&queue->heap, ski_prio_words(ski_msg_words(msg), msg->bit_words), msg);
     else
-        ski_prioq_push(&queue->heap, ski_prio_int(msg->priority), msg);
+        ski_prioq_push(&queue->heap, queue_prio(msg), msg);
 }
 
 /* Returns whether a message of priority 0 goes first among those that are not expedited. */

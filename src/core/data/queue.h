@@ -65,6 +65,9 @@ static inline void ski_queue_push(struct ski_queue *queue, struct skua_msg *msg,
         ski_list_push(&queue->plain, msg);
 }
 
+/** Returns whether @p msg has a priority with which it is behind all messages of priority 0. */
+bool ski_queue_is_behind(const struct skua_msg *msg);
+
 /** Queues the messages of @p list, which were popped before, in their order and before all others
  * as far as priorities allow.  They are subtracted from `popped`. */
 void ski_queue_put_back(struct ski_queue *queue, struct ski_list *list);

@@ -38,6 +38,13 @@ static int queue_test_rank(const struct skua_msg *msg)
     return msg->flags & SKI_MSG_EXPEDITED ? -2 : msg->priority;
 }
 
+static bool queue_test_is_behind(uint8_t flags, int32_t priority)
+{
+    const struct skua_msg msg = {.flags = flags, .priority = priority};
+
+    return ski_queue_is_behind(&msg);
+}
+
 /* Returns whether all that is queued leaves by rank, and within a rank in the order of coming. */
 static bool queue_test_in_order(void)
 {
@@ -92,6 +99,10 @@ int main(void)
     ski_queue_init(&queue_tested);
     for (int i = 0; i < MESSAGES; i++)
         queue_test_push(i, 0);
+    OK(queue_test_is_behind(SKI_MSG_INT, 1) && !queue_test_is_behind(0, 0) &&
+           !queue_test_is_behind(SKI_MSG_INT, -1) &&
+           !queue_test_is_behind(SKI_MSG_INT | SKI_MSG_EXPEDITED, 1),
+       "a less urgent priority is behind priority 0, and no other is");
     OK(queue_tested.events == 0, "messages of priority 0 set no event");
     OK(queue_test_in_order(), "and leave in the order of coming");
     for (int i = 0; i < MESSAGES; i++)

@@ -95,7 +95,8 @@ void ski_absent_hold(struct ski_collection *all, const skua_index *index, skua_m
 void ski_absent_forwards(struct ski_collection *all, struct ski_absent *absent, const skua_msg *msg)
 {
     absent->forwarded = true;
-    absent->returned |= (msg->target & SKI_TARGET_FORWARDED) != 0;
+    /* Not by one that may be behind the last probe (route.h). */
+    absent->returned |= msg->target & SKI_TARGET_FORWARDED && !ski_queue_is_behind(msg);
     ski_absent_passes(all, absent, msg);
 }
 

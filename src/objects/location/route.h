@@ -29,7 +29,8 @@
  *     again first; and before it sends to another PE, it probes the former one.
  *   - the PE where the home believes the element to be runs messages with the mark, or sends them
  *     back.  It sends back also the rest of a window if the element has arrived meanwhile
- *     (`returned`), until the probe comes that is behind them.
+ *     (`returned`), until the probe comes that is behind them.  A message that is sent back behind
+ *     the probe, since its priority is less urgent, does not begin that: no probe would end it.
  *
  * The own queue of a PE that an element has left is a route, too: the marker goes through that
  * queue.  If no message of this PE was before it there, which had to be forwarded, the route is

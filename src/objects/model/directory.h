@@ -44,7 +44,8 @@ struct ski_absent {
 
     /* Messages of any PE, since the element was last here: route.h. */
     bool forwarded; /* some were sent on to the home                                     */
-    bool returned;  /* some that came from the home were sent back, since its last probe */
+    bool returned;  /* some that came from the home were sent back, since its last probe,
+                       whose priorities are not less urgent than that of a probe         */
 
     /* SKI_ABSENT_HOLDING: hold.h. */
     struct ski_object *object; /* the element; else NULL                            */
