@@ -43,10 +43,11 @@ struct idle_answer {
 
 struct idle_report {
     uint64_t rests; /* of this PE, when a wave last came by */
-    uint64_t
-        net_since; /* ticks: since when the same packets have been in flight; 0: none are ... */
-    uint64_t net_moved; /* ... a number that differs if others are ... */
-    bool net_warned; /* ... a warning was logged, once                                          */
+
+    /* Packets of this PE that do not arrive. */
+    uint64_t net_since;  /* ticks: the same ones are in flight since then; 0: none are */
+    uint64_t net_moved;  /* a number that differs if others are                        */
+    bool     net_warned; /* a warning was logged                                       */
 
     /* On PE 0. */
     enum idle_stage       stage;
@@ -280,8 +281,7 @@ static void idle_warn_net(struct ski_pe *self, struct idle_report *report, uint6
     ski_log(SKI_LOG_WARN,
             "idle for %.3g s while packets to other hosts or operations on them are in flight: "
             "their target computes, the network is slow, or a driver has lost them without an "
-            "error, such as "
-            "those whose memory was freed before they were done%s%s",
+            "error, such as those whose memory was freed before they were done%s%s",
             (double)ski_ticks_to_ns(ticks) * 1e-9, text.length ? "; this PE " : "", line);
 }
 
