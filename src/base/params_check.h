@@ -16,7 +16,8 @@
 SKI_COLD skua_status ski_params_refuse(const char *call, const char *type, size_t size, size_t now);
 
 /** Ends the job for the reasons of ski_params_refuse(). */
-SKI_COLD void ski_params_misuse(const char *call, const char *type, size_t size, size_t now);
+SKI_COLD _Noreturn void ski_params_misuse(const char *call, const char *type, size_t size,
+                                          size_t now);
 
 /** Returns SKUA_OK if a parameter struct @p type of @p call, whose member `size` is @p size, has no
  *  members that this library does not know; @p now is the size of the struct in this version. */

@@ -126,7 +126,9 @@ static void location_limit_records(struct ski_collection *all)
 
 /* ---- updates ------------------------------------------------------------------------ */
 
-bool ski_location_is_news(const struct ski_absent *absent, const struct ski_location_update *update)
+/* Returns whether an update says more than the record of an absent element. */
+static bool location_is_news(const struct ski_absent          *absent,
+                             const struct ski_location_update *update)
 {
     if (ski_seqnum_before(update->moves, absent->moves) || ski_absent_expected(absent))
         return false;
@@ -158,7 +160,7 @@ void ski_location_update(struct ski_collection *all, const skua_index *index,
     location_limit_records(all);
     all->hints += !ski_absent_find(all, index);
     absent = ski_absent_get(all, index);
-    if (!ski_location_is_news(absent, update))
+    if (!location_is_news(absent, update))
         return;
     all->tombstones += (uint32_t)(update->pe == SKI_ABSENT_DELETED);
     all->tombstones -= (uint32_t)(absent->pe == SKI_ABSENT_DELETED);

@@ -27,10 +27,6 @@
 void ski_location_update(struct ski_collection *all, const skua_index *index,
                          const struct ski_location_update *update);
 
-/** Returns whether an update says more than the record of an absent element. */
-bool ski_location_is_news(const struct ski_absent          *absent,
-                          const struct ski_location_update *update);
-
 /** Replaces the record of an absent element that this PE has claimed: it is where @p at says, or
  * nothing is known of it (SKI_ABSENT_UNKNOWN), and the messages that were kept go there or to the
  * home.  The record may be freed. */

@@ -69,7 +69,8 @@ static bool lookup_may_come(const struct ski_collection *all)
 
 /* ---- routes ------------------------------------------------------------------------- */
 
-void ski_lookup_mark(struct ski_collection *all, const struct ski_absent *absent, int pe)
+/* Sends a marker with the number of the record to @p pe. */
+static void lookup_mark(struct ski_collection *all, const struct ski_absent *absent, int pe)
 {
     struct ski_route_marker marker = {all->self->pe, absent->marker};
 
@@ -84,7 +85,7 @@ void ski_lookup_change(struct ski_collection *all, struct ski_absent *absent)
     absent->queued   = false;
     absent->marker   = ++all->markers;
     all->directory.version++;
-    ski_lookup_mark(all, absent, absent->route >= 0 ? absent->route : all->self->pe);
+    lookup_mark(all, absent, absent->route >= 0 ? absent->route : all->self->pe);
 }
 
 int ski_lookup_pe(struct ski_collection *all, const skua_index *index)

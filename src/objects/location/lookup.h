@@ -35,9 +35,6 @@ int ski_lookup_believed(const struct ski_collection *all, const skua_index *inde
 /** Sends a marker by the route of this PE to an absent element, and keeps later messages. */
 void ski_lookup_change(struct ski_collection *all, struct ski_absent *absent);
 
-/** Sends a marker with the number of the record to @p pe. */
-void ski_lookup_mark(struct ski_collection *all, const struct ski_absent *absent, int pe);
-
 /** Records that this PE sends messages for an element to its home and has no record of the element.
  */
 void ski_lookup_note(struct ski_collection *all, const skua_index *index);

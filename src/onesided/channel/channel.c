@@ -146,14 +146,14 @@ static bool channel_set_view(struct ski_pe *self, struct ski_channel *channel,
     return true;
 }
 
-/* Creates a channel with a simplified layout of @p bytes that is not published yet.  Returns NULL,
- * and logs why, if it fails. */
 /* The callback of a channel whose receiver wants none. */
 static void channel_ignore(void *arg)
 {
     (void)arg;
 }
 
+/* Creates a channel with a simplified layout of @p bytes that is not published yet.  Returns NULL,
+ * and logs why, if it fails. */
 static struct ski_channel *channel_create(struct ski_pe *self, const skua_layout *to, size_t bytes,
                                           skua_channel_fn fn, void *arg, const char *name)
 {

@@ -30,9 +30,9 @@ static _Atomic uint64_t external_outstanding;
 #define EXTERNAL_LOOK_NS 50000 /* a PE sleeps while operations are in flight */
 #define EXTERNAL_POLL    64    /* messages that a PE runs for external threads before it sleeps */
 
-/* Messages that the PE of external threads has sent, as read by others while a thread
- * holds the lock: more than it ever sends, so that the sums of a wave cannot match, and little
- * enough for the sum over 2^24 processes. */
+/* Messages that the PE of external threads has sent, as read by others while a thread holds the
+ * lock: more than it ever sends, so that the sums of a wave cannot match, and little enough for the
+ * sum over 2^24 processes. */
 #define EXTERNAL_SENT_UNKNOWN (UINT64_C(1) << 40)
 
 /* External threads inside of a call, and whether new ones are refused. */

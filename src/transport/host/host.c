@@ -15,9 +15,9 @@
 #include <unistd.h>
 
 #include "base/assert.h"
+#include "base/cgroup.h"
 #include "base/config.h"
 #include "base/futex.h"
-#include "base/cgroup.h"
 #include "base/log.h"
 #include "base/membarrier.h"
 #include "base/topology.h"
