@@ -158,11 +158,12 @@ void test_split(struct end *ends, int count)
 #define BOUND_SENDS 3000
 
 /* One port sends packets of @p bytes while no other makes progress: the driver holds SKI_HELD_MAX
- * bytes and one packet, at most, on each of its rails, which are two if it chooses (on loopback).
+ * bytes, and the rest of a packet, at most, for each of its rails, which are two if it chooses (on
+ * loopback).
  */
 static void flood_to_bound(struct end *ends, int count, size_t bytes)
 {
-    size_t most = ((SKI_HELD_MAX + bytes - 1) / bytes + 1) * (net.rails > 0 ? net.rails : 2);
+    size_t most = (SKI_HELD_MAX + bytes - 1) / bytes * (net.rails > 0 ? net.rails : 2);
 
     for (int i = 0; i < BOUND_SENDS && try_send(&ends[0], 1, bytes) >= 0; i++)
         if (ends[0].pending - ends[0].returned > most) {

@@ -166,7 +166,7 @@ struct ski_peer {
     struct ski_tcp_send_req *first, **last;
     unsigned                 waiting; /* packets in the send queue                              */
     size_t                   waiting_bytes; /* bytes of these packets                           */
-    size_t                   held_bytes; /* those in memory of the runtime                      */
+    size_t                   held_bytes; /* those in memory of the runtime, but for parts       */
     unsigned                 stalls;    /* flushes in a row that sent nothing                     */
     bool                     queued;    /* in port->waiting                                       */
     bool                     unsettled; /* it sends on another connection after this packet    */
@@ -181,8 +181,9 @@ struct ski_peer {
     struct ski_peer *main;   /* the peer that this is a rail of; NULL: it is none */
     struct ski_peer *rail[SKI_TCP_RAILS_MAX]; /* by number, from 1 on; or NULL     */
     bool             rails_opened;
-    bool             io_rail;    /* rail 1 is on the network of rail 0, for the I/O thread */
-    uint64_t         multiparts; /* packets that were divided so far                  */
+    bool             io_rail;       /* rail 1 is on the network of rail 0, for the I/O thread */
+    uint64_t         multiparts;    /* packets that were divided so far                  */
+    size_t           divided_bytes; /* held of packets of which a part waits          */
 };
 
 #define SKI_TCP_SCRATCH    ((size_t)128 << 10) /* bytes that one call receives into `scratch` */
@@ -377,9 +378,12 @@ bool ski_tcp_send_end(struct ski_tcp_conn *conn, enum ski_frame_kind kind);
 /* ---- sending (tcp_send.c) ------------------------------------------------------------ */
 
 /** Returns the bytes of a packet that are in memory of the runtime: the rest of a split packet is
- *  where the program has it. */
+ *  where the program has it.  Parts of a packet have none: all of it is held until the last one is
+ *  sent (divided_bytes). */
 static inline size_t ski_tcp_send_req_held(const struct ski_tcp_send_req *out)
 {
+    if (out->divided)
+        return 0;
     return out->split ? out->bytes[0] : out->bytes[0] + out->bytes[1];
 }
 

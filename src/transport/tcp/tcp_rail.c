@@ -29,6 +29,7 @@
 
 /* A packet that was divided into parts. */
 struct ski_tcp_divided {
+    struct ski_peer        *peer;  /* of rail 0                                               */
     unsigned                left;  /* parts that are not sent completely, and 1 within send() */
     struct ski_tcp_send_req whole; /* the packet */
 };
@@ -246,8 +247,9 @@ const char *ski_tcp_rail_reason(const struct ski_tcp_conn *conn, const char *rea
 
 /* ---- sending --------------------------------------------------------------------------------- */
 
-/* Lists the rails of a peer that are open, rail 0 first.  Returns their number; 0: one has no room.
- */
+/* Lists the rails of a peer that are open, rail 0 first.  Returns their number; 0: one has no room,
+ * or all together hold SKI_HELD_MAX bytes for each: a rail that stalls gets small parts of packets
+ * that another one sends, and each of them is held as a whole. */
 static size_t rail_list_open(struct ski_peer *peer, struct ski_peer **to)
 {
     size_t n = 0;
@@ -261,7 +263,7 @@ static size_t rail_list_open(struct ski_peer *peer, struct ski_peer **to)
             return 0;
         to[n++] = rail;
     }
-    return n;
+    return peer->divided_bytes < n * SKI_HELD_MAX ? n : 0;
 }
 
 /* Divides @p bytes such that all rails have the same number of bytes to send.  Rail 0 has a part in
@@ -348,6 +350,7 @@ bool ski_tcp_part_sent(struct ski_tcp_divided *divided, struct ski_tcp_send_req 
     if (--divided->left > 0)
         return false;
     *whole = divided->whole;
+    divided->peer->divided_bytes -= ski_tcp_send_req_held(whole);
     free(divided);
     return true;
 }
@@ -389,6 +392,7 @@ skua_status ski_tcp_send_divided(struct ski_peer *peer, const struct ski_tcp_sen
     divided = malloc(sizeof *divided);
     if (!divided)
         return SKUA_ERR_UNSUPPORTED;
+    divided->peer  = peer;
     divided->whole = *whole;
     parts          = rail_make_requests(rail, n, divided, out);
     if (parts == 0) {
@@ -396,6 +400,7 @@ skua_status ski_tcp_send_divided(struct ski_peer *peer, const struct ski_tcp_sen
         return SKUA_ERR_UNSUPPORTED;
     }
     peer->multiparts++;
+    peer->divided_bytes += ski_tcp_send_req_held(whole);
     divided->left = parts + 1;
     for (unsigned i = 0; i < parts; i++)
         ski_tcp_sendq_append(out[i]);

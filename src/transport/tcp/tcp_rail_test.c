@@ -270,6 +270,27 @@ static void test_rail_stops(void)
     break_test_close(&p);
 }
 
+/* One rail takes no bytes, and gets ever smaller parts of packets that the other one sends. */
+static void test_rail_stalls(void)
+{
+    const size_t            bytes = (size_t)1 << 20;
+    struct break_test_ports p;
+    size_t                  held = 0;
+
+    break_test_open(&p);
+    p.peer->rail[1]->conn->wants_writable = true; /* as if the socket had no room */
+    while (held < 1000 && ski_tcp_send(p.peer, break_test_data, bytes) == SKUA_PENDING)
+        held++;
+    OK(held == 2 * SKI_HELD_MAX / bytes, "a rail that stalls: %zu packets are held", held);
+    ski_tcp_want_writable(p.peer->rail[1]->conn, false);
+    for (unsigned i = 0; i < ROUNDS_MAX && break_test_arrived < 1 + held; i++) {
+        ski_tcp_progress(p.from);
+        ski_tcp_progress(p.to);
+    }
+    OK(p.peer->divided_bytes == 0, "and none after they were sent");
+    break_test_close(&p);
+}
+
 /* Ends the stream of rail 1, and lets the receiver read that. */
 static void break_test_end_rail(struct break_test_ports *p)
 {
@@ -569,6 +590,7 @@ int main(void)
     CHECK(break_test_data);
     test_rail_breaks();
     test_rail_stops();
+    test_rail_stalls();
     break_test_ends(true);
     break_test_ends(false);
     break_test_claimed(false);
