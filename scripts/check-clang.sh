@@ -18,7 +18,7 @@ fi
 commands=$build/compile_commands.json
 [ -f "$commands" ] || cmake -B "$build" -DCMAKE_EXPORT_COMPILE_COMMANDS=ON >/dev/null
 
-# One line for each file: its options, without the compiler, optimization (-mmemcpy-strategy, which
+# One line for each file: its options, without the compiler, optimisation (-mmemcpy-strategy, which
 # only gcc has, is one), output and debug information.  Strings in definitions are quoted for JSON
 # and for the shell: \\\" becomes \".
 sed -nE 's/^ *"command": "(.*)",?$/\1/p' "$commands" | grep -v '\.f90 ' |

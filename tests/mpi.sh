@@ -70,7 +70,7 @@ for mpi in "$@"; do
       under "$mpi" 2 "$tests/mpi_program_$mpi" $order
       ok "$mpi: a program over $way, $order" test "$code $(lines '^code 0; MPI was initialised')" = "0 2"
       [ "$order" = mpi-first ] || continue
-      ok "$mpi: which initialized MPI" test "$(lines 'initialised by the program')" = 2
+      ok "$mpi: which initialised MPI" test "$(lines 'initialised by the program')" = 2
     done
   done
 
@@ -85,7 +85,7 @@ for mpi in "$@"; do
   ok "$mpi: phases in shared memory" test "$code $(lines '^step [0-2]: a chain of 1[0-9]+')" = "0 3"
 
   SKUA_DRIVER=mpi under "$mpi" 2 "$tests/mpi_program_$mpi" single
-  ok "$mpi: MPI without thread support is rejected" has "$err" 'MPI was initialized for one thread .*needs 3'
+  ok "$mpi: MPI without thread support is rejected" has "$err" 'MPI was initialised for one thread .*needs 3'
   ok "$mpi: and the program continues" test "$(lines '^code 1; MPI was initialised by the program')" = 2
   unset SKUA_SHARED_MEMORY SKUA_DRIVER
 

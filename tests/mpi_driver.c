@@ -312,7 +312,7 @@ static void test_two(bool mpi_first, bool ends_well)
         driver->stop();
         MPI_Finalize();
     }
-    CHECK(start(1) == SKUA_ERR_UNSUPPORTED && strstr(net.last_error(), "finalized"));
+    CHECK(start(1) == SKUA_ERR_UNSUPPORTED && strstr(net.last_error(), "finalised"));
 }
 
 static void test_single(void)

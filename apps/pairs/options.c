@@ -45,13 +45,13 @@ bool options_read(struct pairs_options *o, int argc, char **argv)
         {"paper", ARGUMENT_FLAG, &o->paper, 0, 0, NULL,
          "1024 states in two blocks, 32 planes of 200 points, as in the paper (0.8 GB)"},
         {"forward-only", ARGUMENT_FLAG, &o->forward, 0, 0, NULL,
-         "compute overlaps only, without the orthonormalization"},
+         "compute overlaps only, without the orthonormalisation"},
         VARIANT_ARGUMENTS(o, "steps (default: 10)"),
         {0},
     };
     const struct arguments arguments = {
         "pairs",
-        "The PairCalculator of OpenAtom: orthonormalizes electronic states, which are stored "
+        "The PairCalculator of OpenAtom: orthonormalises electronic states, which are stored "
         "plane\n"
         "by plane.  Pairs of blocks of states are exchanged by messages and by channels.",
         list};

@@ -234,7 +234,7 @@ static skua_status mpi_launcher_begin(int *rank, int *size, int **local, int *lo
 
 static void mpi_launcher_end(bool last)
 {
-    (void)last; /* MPI is finalized at exit */
+    (void)last; /* MPI is finalised at exit */
     mpi_launcher_drop(&mpi_unsent);
     mpi_launcher_drop(&mpi_received);
     mpi_module->end();

@@ -11,8 +11,8 @@
  * All calls but get() belong to the thread that starts the job and are collective: every process
  * makes them in the same order.
  *
- * The process finalizes MPI at its end only if Skua initialized it; a program that continues to use
- * MPI after Skua initializes it first.
+ * The process finalises MPI at its end only if Skua initialised it; a program that continues to use
+ * MPI after Skua initialises it first.
  */
 #ifndef SKI_MPI_LAUNCHER_H
 #define SKI_MPI_LAUNCHER_H
@@ -31,7 +31,7 @@
 struct ski_mpi_boot {
     unsigned version;
 
-    /** Initializes MPI, or finds it initialized.  *@p local, the ranks on this host, stays valid
+    /** Initialises MPI, or finds it initialised.  *@p local, the ranks on this host, stays valid
      *  until end().  SKUA_ERR_UNSUPPORTED: not with this MPI; @p reason, of SKI_MPI_BOOT_REASON_MAX
      *  bytes, tells why. */
     skua_status (*begin)(int *rank, int *size, const int **local, int *local_count, char *reason);

@@ -87,7 +87,7 @@ static const char help[] =
     "                peer: ScaLAPACK\n"
     "  lu            dense linear systems by LU factorization; limit: matrix products;\n"
     "                peers: HPL, ScaLAPACK\n"
-    "  pairs         orthonormalization of states with messages and channels\n"
+    "  pairs         orthonormalisation of states with messages and channels\n"
     "  leanmd        molecular dynamics with cells and computes; peers: both MPIs\n"
     "  barneshut     gravity by a distributed tree; peer: the same traversal in one\n"
     "                process without the runtime\n"

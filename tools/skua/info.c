@@ -41,7 +41,7 @@ static void info_log_nothing(enum ski_log_level level, const char *format, ...)
     (void)level, (void)format;
 }
 
-/* Prints what a network driver uses, or why it cannot be used.  MPI is not initialized here: only
+/* Prints what a network driver uses, or why it cannot be used.  MPI is not initialised here: only
  * the processes of a job may do that. */
 static void info_print_driver(const char *name)
 {

@@ -371,7 +371,7 @@ static void check_field_namesakes(const struct checker   *checker, const struct 
                 continue;
             diagnostic_error_name(
                 p->name,
-                "`%.*s' initializes the field of the same name, which has a different type",
+                "`%.*s' initialises the field of the same name, which has a different type",
                 TEXT_ARGS(p->name.text));
             diagnostic_note_at(f->name.location, "declared here: rename one of them");
         }

@@ -3,7 +3,7 @@
  * check_headers.c - types that an interface file uses without declaring them.
  *
  * The types of C, of interface files and of the runtime are known.  Any other type must come from
- * a header.  If no header is included, or only standard ones, whose types are recognizable by
+ * a header.  If no header is included, or only standard ones, whose types are recognisable by
  * their names, the type is unknown: an error.  Otherwise the type is assumed to exist, and the
  * emitter lets the compiler check it at its location (emit_lines.c).
  */

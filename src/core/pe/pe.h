@@ -206,10 +206,10 @@ static inline bool ski_pe_has_handler(const struct ski_pe *self, uint32_t id)
     return id - 1 < self->handlers; /* 0 wraps around */
 }
 
-/** Ends the job: @p call was made by a thread that is no PE. */
+/** Ends the job: @p call was made by a thread that is not a PE. */
 SKI_COLD _Noreturn void ski_not_a_pe(const char *call);
 
-/** Returns the PE of the calling thread, for public calls; ends the job if the thread is no PE. */
+/** Returns the PE of the calling thread, for public calls; ends the job if the thread has none. */
 static inline struct ski_pe *ski_pe_of_caller(const char *call)
 {
     struct ski_pe *self = ski_self;

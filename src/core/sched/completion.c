@@ -97,7 +97,7 @@ skua_completion skua_done_call(skua_done_fn fn, void *arg)
 
 skua_completion skua_done_send(int pe, skua_handler handler)
 {
-    const struct ski_pe *self = ski_self; /* NULL: a thread that is no PE, which may call this */
+    const struct ski_pe *self = ski_self; /* NULL: a thread that is not a PE, which may call this */
 
     if (handler.id - 1 >= ski_handlers.count - 1)
         ski_handler_misuse(__func__, handler.id);

@@ -216,7 +216,7 @@ static bool idle_was_switched(struct ski_idle *idle)
     return idle->switches != before;
 }
 
-/* Yields the CPU at @p now.  If another thread, which is no PE of this arena, has run meanwhile,
+/* Yields the CPU at @p now.  If another thread, which is not a PE of this arena, has run meanwhile,
  * the PE soon sleeps.  The length of the yield alone does not show this: an interrupt or the
  * hypervisor delays one, too. */
 static void idle_yield_alone(struct ski_pe *self, uint64_t now)

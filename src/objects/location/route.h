@@ -71,8 +71,8 @@ struct ski_route_clear {
     uint32_t                   number; /* as in the marker                                       */
 };
 
-/** Ends the job if @p msg says that an element is on @p pe, which is no PE, and less than @p least
- * of SKI_ABSENT_... */
+/** Ends the job if @p msg says that an element is on @p pe, which is not a PE, and less than @p
+ * least of SKI_ABSENT_... */
 void ski_route_check(struct ski_collection *all, const skua_index *index, const skua_msg *msg,
                      int32_t pe, int32_t least);
 

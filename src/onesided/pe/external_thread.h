@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * external_thread.h - calls of this layer from threads that are no PE.
+ * external_thread.h - calls of this layer from threads that are not PEs.
  *
  * A process has one hidden PE for all its external threads.  It is created when a thread first
  * needs it, and one thread at a time runs as it: from ski_caller_enter() to ski_caller_leave(),

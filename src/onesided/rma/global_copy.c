@@ -18,7 +18,7 @@
 #include "onesided/rma/am_wire.h"
 #include "onesided/rma/rma_request.h"
 
-#define GLOBAL_COPY_STAGE 65536 /* bytes of the buffer of a thread that is no PE */
+#define GLOBAL_COPY_STAGE 65536 /* bytes of the buffer of a thread that is not a PE */
 
 /* The arguments of a call. */
 struct global_copy {
@@ -237,7 +237,7 @@ static skua_status global_copy_resolve(const char *call, skua_gaddr at, size_t b
                     : ski_resolve_nowait(call, at, 0, (ptrdiff_t)bytes, target);
 }
 
-/* A thread that is no PE gets and puts through a buffer, and waits.  Only the last put has
+/* A thread that is not a PE gets and puts through a buffer, and waits.  Only the last put has
  * parameters; those without are blocking, so that their status is what the target answers. */
 static skua_status global_copy_staged(const struct global_copy *copy)
 {

@@ -118,7 +118,7 @@ void ski_rma_flush_before_fence(int pe, bool driver_only);
  *  memory fence. */
 void ski_rma_order_before(skua_order order, enum ski_rma_verb verb, int pe);
 
-/** Returns whether requests of the calling PE on @p pe are in flight; in a thread that is no PE,
+/** Returns whether requests of the calling PE on @p pe are in flight; in a thread that is not a PE,
  *  whether requests of such threads are in flight to any PE. */
 bool ski_rma_outstanding(int pe);
 

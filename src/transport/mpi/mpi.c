@@ -41,7 +41,7 @@ static bool mpi_check_process(struct ski_net *net)
                  "process %d of the job is rank %d in MPI_COMM_WORLD", net->process, ski_mpi.rank);
     else if (ski_mpi.level < MPI_THREAD_SERIALIZED && net->ports > 1)
         snprintf(net->last_error(), SKI_REASON_MAX,
-                 "MPI was initialized for one thread (%s), but a process of the job needs %d",
+                 "MPI was initialised for one thread (%s), but a process of the job needs %d",
                  ski_mpi.level == MPI_THREAD_SINGLE ? "MPI_THREAD_SINGLE" : "MPI_THREAD_FUNNELED",
                  net->ports);
     else

@@ -396,7 +396,7 @@ skua_status ski_mpi_open(int pe, const struct ski_upcalls *up, void *owner, stru
     int              error;
 
     if (!mpi_thread_may_call())
-        return mpi_port_refuse("MPI allows only the thread that initialized it to call it");
+        return mpi_port_refuse("MPI allows only the thread that initialised it to call it");
     if (number > (uint32_t)ski_mpi_net.tag_most)
         return mpi_port_refuse("MPI has too few tags for the ports of this process");
     made = calloc(1, sizeof *made);

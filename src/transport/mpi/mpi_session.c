@@ -13,7 +13,7 @@
 struct ski_mpi ski_mpi = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
 static int  mpi_uses;
-static bool mpi_initialized_here; /* Skua has initialized MPI, and is to finalize it at exit */
+static bool mpi_initialized_here; /* Skua has initialised MPI, and is to finalize it at exit */
 
 const char *ski_mpi_error(int error)
 {
@@ -61,7 +61,7 @@ static bool mpi_check_launcher(bool launched, char *reason)
     return false;
 }
 
-/* Initializes MPI unless the program has.  Returns false, and writes the reason, if MPI cannot be
+/* Initialises MPI unless the program has.  Returns false, and writes the reason, if MPI cannot be
  * used. */
 static bool mpi_initialize(bool launched, char *reason)
 {
@@ -70,7 +70,7 @@ static bool mpi_initialize(bool launched, char *reason)
     MPI_Finalized(&after);
     if (after) {
         snprintf(reason, SKI_MPI_REASON_MAX,
-                 "MPI has been finalized in this process and cannot be initialized again");
+                 "MPI has been finalised in this process and cannot be initialised again");
         return false;
     }
     MPI_Initialized(&before);

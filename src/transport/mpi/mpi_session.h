@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * mpi_session.h - MPI in this process: which code initializes it and which finalizes it.
+ * mpi_session.h - MPI in this process: which code initialises it and which finalises it.
  *
- * The program may use MPI, too, and initialize it before Skua or after; a job may be started
+ * The program may use MPI, too, and initialise it before Skua or after; a job may be started
  * through MPI (mpi_boot.c), carry its packets over it (mpi.c), or both.  So uses are counted: the
- * first one initializes MPI unless it is initialized.  If it did, MPI is finalized at exit, since a
+ * first one initialises MPI unless it is initialised.  If it did, MPI is finalised at exit, since a
  * process may join further jobs.
  *
  * Threads take turns, with a lock, if MPI provides only MPI_THREAD_SERIALIZED; and with
@@ -49,7 +49,7 @@ extern const struct ski_mpi_library {
     bool persistent_recv;  /* a persistent receive is cheaper than a new one */
     bool unordered;        /* completion does not order data between threads */
 
-    /* If Skua initialized MPI: */
+    /* If Skua initialised MPI: */
     void (*leave)(void);    /* in all processes, when they have left a job */
     void (*finalize)(void); /* at exit                                     */
 } ski_mpi_library;

@@ -83,7 +83,7 @@ static bool kvs_proxy_serve_one(struct kvs_proxy *c, int index, const char *reco
 bool kvs_proxy_poll_serve(struct kvs_proxy *c, const struct pollfd *polls,
                           char reason[REASON_BYTES])
 {
-    static char record[RECORD_MAX + 1]; /* one byte more, to recognize a record that is too long */
+    static char record[RECORD_MAX + 1]; /* one byte more, to recognise a record that is too long */
     char        process_text[64];
 
     for (int i = 0; i < c->procs->job->local_processes; i++) {
