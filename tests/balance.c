@@ -61,9 +61,9 @@ static int             points = 5;       /* sync points of each phase; read-only
 static uint64_t        seed;             /* read-only */
 
 static const char *const strategies[] = {
-    "none", "rotate",   "random",       "greedy",     "refine", "greedy-comm",
-    "orb",  "topology", "hierarchical", "diffusion",  "auto",   "auto:greedy",
-    "mine", "bad-pe",   "bad-fixed",    "bad-status", "rotate"};
+    "none",        "rotate",   "random", "greedy",       "refine",     "greedy-comm",
+    "orb",         "topology", "graph",  "hierarchical", "diffusion",  "auto",
+    "auto:greedy", "mine",     "bad-pe", "bad-fixed",    "bad-status", "rotate"};
 
 #define PHASES ((int)(sizeof strategies / sizeof *strategies))
 
@@ -362,10 +362,18 @@ static void begin_weights(void)
 
 /* ---- phases ----------------------------------------------------------------------- */
 
+/* Returns the strategy of this phase; without Scotch, another one than `graph`. */
+static const char *phase_strategy(void)
+{
+    const char *name = strategies[phase];
+
+    return strcmp(name, "graph") == 0 && !skua_strategy_find(name) ? "greedy" : name;
+}
+
 static void check_stats(void)
 {
     skua_balance_stats stats;
-    const char        *name = strategies[phase];
+    const char        *name = phase_strategy();
     bool               bad  = strncmp(name, "bad", 3) == 0;
 
     skua_balance_stats_get(&stats, sizeof stats);
@@ -382,7 +390,7 @@ static void begin_phase(void)
 
     phase_over = false;
     hopped     = 0;
-    skua_balance_set_strategy(strategies[phase]);
+    skua_balance_set_strategy(phase_strategy());
     leaves = skua_array_create1(leaf_class, LEAVES, NULL, 0);
     skua_invoke_all(leaves, blow_entry, NULL, 0);
     skua_invoke_all(blocks, begin_entry, &phase, sizeof phase);
