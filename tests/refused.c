@@ -91,6 +91,34 @@ static void put_into_no_channel(void)
         skua_channel_put(sender);
 }
 
+static void on_wrong_size(void *arg)
+{
+    (void)arg;
+    skua_abort("a put of another size has arrived");
+}
+
+/* A channel of the last PE that PE 0 opens for fewer bytes. */
+static void test_size(skua_region shared)
+{
+    static double wide[2];
+    skua_layout   whole  = skua_layout_contiguous(wide, sizeof wide);
+    skua_layout   half   = skua_layout_contiguous(wide, sizeof wide / 2);
+    skua_channel *mine   = skua_region_local(shared);
+    skua_sender  *sender = NULL;
+
+    if (skua_pe() == last()) {
+        CHECK(skua_channel_create(&whole, on_wrong_size, NULL, "wide", mine) == SKUA_OK);
+        CHECK(skua_put(skua_at(shared, 0, 0), mine, sizeof *mine) == SKUA_OK);
+    }
+    skua_sync();
+    if (skua_pe() != 0)
+        return;
+    sender = skua_channel_open(*mine, &half);
+    CHECK((sender == NULL) == skua_shares_memory(last()));
+    if (sender)
+        skua_channel_put(sender);
+}
+
 static void make_calls(void)
 {
     skua_region named, anonymous;
@@ -103,6 +131,8 @@ static void make_calls(void)
         call_wrongly(named, anonymous);
         put_into_no_channel();
     }
+    skua_sync();
+    test_size(anonymous);
     skua_sync();
     test_freed(anonymous);
     wait_quiet();

@@ -48,6 +48,7 @@ what=near
 calls
 run "$skuarun" -n 2 "$program" calls
 says 'skua_channel_open: the channel of PE 1 was destroyed'
+says 'skua_channel_open: channel wide from PE 0 to PE 1: the sender has 8 bytes, the channel 16'
 says 'skua_acc: there is no region 0x[0-9a-f]+ ."vector", created by .*. .freed already'
 run "$skuarun" -n 2 -s backtrace=1 "$program" calls
 if command -v addr2line >/dev/null; then
@@ -63,6 +64,10 @@ for driver in "$@"; do
   says 'skua_channel_open of PE 0 refused: PE 1 has no such channel'
   says 'skua_channel_open: PE 1 has no such channel: it was destroyed, or never created'
   says 'skua_channel_put: PE 1 has no such channel: it was destroyed, or never created'
+  says 'skua_channel_open of PE 0 refused: the sender has 8 bytes, channel wide has 16'
+  says 'skua_channel_open: the channel of PE 1 has 16 bytes, and was opened for another number of them'
+  says 'skua_channel_put of PE 0 dropped: it has 8 bytes, channel wide has 16'
+  says 'skua_channel_put: the channel of PE 1 has 16 bytes, and was opened for another number of them'
 done
 
 # Data that the network still reads.  A driver may have sent all data when the put returns; the driver

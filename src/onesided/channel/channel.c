@@ -481,14 +481,6 @@ static bool channel_deliver(struct ski_channel *channel, const struct ski_channe
     return true;
 }
 
-void ski_channel_wrong_size(const struct ski_channel *channel, int source, uint64_t put,
-                            uint64_t bytes)
-{
-    ski_misuse("channel %s from PE %d to PE %d: put %llu has %llu bytes, the channel %zu",
-               ski_channel_name(channel), source, channel->pe, (unsigned long long)put,
-               (unsigned long long)bytes, channel->bytes);
-}
-
 /* Handles a put for a channel of this PE. */
 static void channel_on_put(struct ski_pe *self, skua_msg *msg, struct ski_channel *channel)
 {
@@ -498,7 +490,9 @@ static void channel_on_put(struct ski_pe *self, skua_msg *msg, struct ski_channe
     if (ski_config.checked_channels)
         ski_channel_check_arrival(channel, msg->source, head);
     if (!channel_is_valid(msg, head, channel))
-        ski_channel_wrong_size(channel, msg->source, head->put, head->bytes);
+        ski_misuse("channel %s from PE %d to PE %d: put %llu has %llu bytes, the channel %zu",
+                   ski_channel_name(channel), msg->source, channel->pe,
+                   (unsigned long long)head->put, (unsigned long long)head->bytes, channel->bytes);
     all = channel_deliver(channel, head);
     skua_msg_free(msg);
     if (all)
@@ -526,7 +520,7 @@ static void channel_on_message(struct ski_pe *self, skua_msg *msg, struct ski_ch
         }
         if (ski_job_index(self->job, msg->source) <
             0) /* senders of this host have seen that it is deleted */
-            ski_channel_refuse_put(self, msg->source, head->key);
+            ski_channel_refuse_put(self, msg->source, head->key, head->bytes, NULL);
     }
     skua_msg_free(msg);
 }

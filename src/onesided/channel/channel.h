@@ -262,10 +262,6 @@ void ski_channel_unpack(struct ski_channel *channel, const char *from);
 /** Counts a put whose data are in the buffer, and reports it if the program has requested that. */
 void ski_channel_count_arrival(struct ski_pe *self, struct ski_channel *channel);
 
-/** Ends the job: put @p put of PE @p source has @p bytes, and the channel another size. */
-void ski_channel_wrong_size(const struct ski_channel *channel, int source, uint64_t put,
-                            uint64_t bytes);
-
 /* ---- puts between hosts (channel_packet.c) ----------------------------------------------------
  */
 
@@ -317,8 +313,10 @@ void ski_channel_tell_opened(struct ski_pe *self, int pe, uint64_t key, size_t b
 void ski_on_channel_opened(struct ski_pe *self, const skua_msg *msg,
                            const struct ski_channel_head *head, const struct ski_channel *channel);
 
-/** Refuses a put of PE @p source for a channel that does not exist. */
-void ski_channel_refuse_put(struct ski_pe *self, int source, uint64_t key);
+/** Refuses a put of PE @p source, of @p bytes, for a channel of another size; @p channel is NULL if
+ *  it does not exist. */
+void ski_channel_refuse_put(struct ski_pe *self, int source, uint64_t key, uint64_t bytes,
+                            const struct ski_channel *channel);
 
 /** Handles REFUSED, the reply to OPENED or to a put: logs it. */
 void ski_on_channel_refused(const skua_msg *msg, const struct ski_channel_head *head);

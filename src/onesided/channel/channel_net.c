@@ -49,11 +49,17 @@ void ski_on_channel_opened(struct ski_pe *self, const skua_msg *msg,
     channel_net_refuse(self, msg->source, head->key, channel ? channel->bytes : 0, 0);
 }
 
-void ski_channel_refuse_put(struct ski_pe *self, int source, uint64_t key)
+void ski_channel_refuse_put(struct ski_pe *self, int source, uint64_t key, uint64_t bytes,
+                            const struct ski_channel *channel)
 {
-    ski_log(SKI_LOG_ERROR, "skua_channel_put of PE %d dropped: PE %d has no such channel", source,
-            self->pe);
-    channel_net_refuse(self, source, key, 0, 1);
+    if (channel)
+        ski_log(SKI_LOG_ERROR,
+                "skua_channel_put of PE %d dropped: it has %llu bytes, channel %s has %zu", source,
+                (unsigned long long)bytes, ski_channel_name(channel), channel->bytes);
+    else
+        ski_log(SKI_LOG_ERROR, "skua_channel_put of PE %d dropped: PE %d has no such channel",
+                source, self->pe);
+    channel_net_refuse(self, source, key, channel ? channel->bytes : 0, 1);
 }
 
 /* ---- the sender ------------------------------------------------------------------------------ */

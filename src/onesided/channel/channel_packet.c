@@ -190,9 +190,7 @@ void ski_on_channel_put(skua_msg *msg)
         return;
     }
     memcpy(&key, skua_msg_data(msg), sizeof key);
-    channel = channel_packet_lookup(self, key);
-    if (channel)
-        ski_channel_wrong_size(channel, msg->source, 0, msg->bytes - sizeof key);
-    ski_channel_refuse_put(self, msg->source, key);
+    ski_channel_refuse_put(self, msg->source, key, msg->bytes - sizeof key,
+                           channel_packet_lookup(self, key));
     skua_msg_free(msg);
 }
