@@ -133,7 +133,7 @@ struct bench_options {
     int                   size; /* 0: not given */
     const char           *only; /* NULL: not given */
     int                   rounds;
-    int                   pes[BENCH_PES_MAX]; /* 0 ends the list if it is shorter */
+    int                   pes[BENCH_PES_MAX + 1]; /* 0 ends the list */
     bool                  pes_given;
     const char           *format, *output;
     bool                  namespaces;
@@ -157,11 +157,11 @@ static void bench_find_cpus(struct bench_host *host)
 }
 
 /* Lists 1, 2, 4, ... and the number of cores. */
-static void bench_list_pes(int cores, int pes[BENCH_PES_MAX])
+static void bench_list_pes(int cores, int pes[BENCH_PES_MAX + 1])
 {
     int count = 0;
 
-    memset(pes, 0, BENCH_PES_MAX * sizeof *pes);
+    memset(pes, 0, (BENCH_PES_MAX + 1) * sizeof *pes);
     for (int n = 1; n < cores && count < BENCH_PES_MAX - 1; n *= 2)
         pes[count++] = n;
     pes[count] = cores;
@@ -244,11 +244,11 @@ static int bench_option_error(const char *what, const char *text)
 }
 
 /* Reads the numbers of PEs in @p text; the list becomes empty if one is invalid. */
-static void bench_parse_pes(const char *text, int pes[BENCH_PES_MAX])
+static void bench_parse_pes(const char *text, int pes[BENCH_PES_MAX + 1])
 {
     int count = 0;
 
-    memset(pes, 0, BENCH_PES_MAX * sizeof *pes);
+    memset(pes, 0, (BENCH_PES_MAX + 1) * sizeof *pes);
     for (;; text++) {
         char *end;
         long  n = strtol(text, &end, 10);
@@ -331,8 +331,8 @@ static int bench_select_scaling(struct bench_options *options)
     }
     if (!options->bench->several_pes)
         return bench_option_error(options->bench->instead_of_pes, "--pes");
-    for (int i = 0; i < BENCH_PES_MAX; i++)
-        if (options->pes[i] == 1)
+    for (const int *pes = options->pes; *pes; pes++)
+        if (*pes == 1)
             return bench_option_error("this benchmark needs 2 PEs or more", "--pes");
     return 0;
 }
@@ -411,9 +411,9 @@ int command_bench(int argc, char **argv)
                                     .pes    = {2},
                                     .format = "table",
                                     .output = "."};
-    struct results       results = {.median = false};
     struct bench_host    host;
-    int                  code = bench_parse(argc, argv, &options);
+    struct results       results = {.host = &host};
+    int                  code    = bench_parse(argc, argv, &options);
 
     if (code != 0)
         return code < 0 ? 0 : code;

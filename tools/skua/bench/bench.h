@@ -22,8 +22,8 @@ struct bench_host {
     char skuarun[PROGRAM_PATH_BYTES];
     int  cpu[2]; /* two CPUs, on different cores if there are two */
     int  cores;
-    int  pes[BENCH_PES_MAX]; /* --pes; 0 ends the list if it is shorter */
-    bool namespaces;         /* network: --namespaces                   */
+    int  pes[BENCH_PES_MAX + 1]; /* --pes; 0 ends the list */
+    bool namespaces;             /* network: --namespaces                   */
 
     const char *only; /* --only: the part to measure; NULL: all */
 };
@@ -178,6 +178,20 @@ __attribute__((format(printf, 3, 4))) void bench_stepf(int round, int rounds, co
                                                        ...);
 
 /* ---- comparing results ----------------------------------------------------------- */
+
+/** A number of PEs within a host, or of processes that share no memory, over TCP. */
+struct bench_setup {
+    bool tcp;
+    int  pes;
+};
+
+/** Writes the name of a series of @p library: LIBRARY-PES, or LIBRARY-tcp-PES. */
+void bench_setup_series(char *to, size_t room, const char *library,
+                        const struct bench_setup *setup);
+
+/** Calls @p print for each number of PEs of the host, within it and then over TCP. */
+void bench_setup_each(const struct results *results,
+                      void (*print)(const struct results *, const struct bench_setup *));
 
 /** Returns a / b, or 0, which means "not measured", if a or b is 0. */
 double bench_ratio(double a, double b);

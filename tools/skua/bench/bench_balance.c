@@ -41,13 +41,11 @@ static const struct {
 #define LIMIT_MARGIN 8
 #define LIMIT_STEPS  20
 
-static int bench_balance_cores; /* of the host */
-
 /* Returns whether there is a core for each PE: with fewer, PEs would share cores and hide an uneven
  * load. */
-static bool bench_balance_fits(int pes)
+static bool bench_balance_fits(const struct bench_host *host, int pes)
 {
-    return pes <= bench_balance_cores;
+    return pes <= host->cores;
 }
 
 /* ---- running ------------------------------------------------------------- */
@@ -105,7 +103,7 @@ static void bench_balance_run_scaling(const struct scaling *scaling, struct resu
 
     memset(narrowed.pes, 0, sizeof narrowed.pes);
     for (size_t i = 0; i < PES; i++)
-        if (bench_balance_fits(bench_balance_pes[i]))
+        if (bench_balance_fits(host, bench_balance_pes[i]))
             narrowed.pes[count++] = bench_balance_pes[i];
     scaling_run(scaling, results, &narrowed, round, rounds);
 }
@@ -113,9 +111,8 @@ static void bench_balance_run_scaling(const struct scaling *scaling, struct resu
 static void bench_balance_run(struct results *results, const struct bench_host *host, int round,
                               int rounds)
 {
-    bench_balance_cores = host->cores;
     for (size_t d = 0; d < DROPLETS; d++) {
-        if (!bench_balance_fits(droplets[d].pes))
+        if (!bench_balance_fits(host, droplets[d].pes))
             continue;
         bench_step(round, rounds, "a droplet on one PE");
         bench_balance_run_droplet(results, host, d, 1, false);
@@ -168,9 +165,9 @@ static double bench_balance_limit(const struct results *r, size_t d, int pes)
 
 static void bench_balance_print_droplet(const struct results *r, size_t d)
 {
-    if (!bench_balance_fits(droplets[d].pes)) {
-        printf("%2d PEs: skipped, this host has %d core%s\n", droplets[d].pes, bench_balance_cores,
-               bench_balance_cores == 1 ? "" : "s");
+    if (!bench_balance_fits(r->host, droplets[d].pes)) {
+        printf("%2d PEs: skipped, this host has %d core%s\n", droplets[d].pes, r->host->cores,
+               r->host->cores == 1 ? "" : "s");
         return;
     }
     for (int balanced = 0; balanced < 2; balanced++) {
@@ -326,9 +323,9 @@ static void bench_balance_print(const struct results *r)
         bench_balance_print_droplet_goals(r, d);
     bench_balance_print_app_goals(r);
     bench_balance_print_part_goals(r);
-    if (!bench_balance_fits(16))
-        printf("Goals of 16 PEs are not measured: this host has %d core%s.\n", bench_balance_cores,
-               bench_balance_cores == 1 ? "" : "s");
+    if (!bench_balance_fits(r->host, 16))
+        printf("Goals of 16 PEs are not measured: this host has %d core%s.\n", r->host->cores,
+               r->host->cores == 1 ? "" : "s");
 }
 
 /* ---- plot ---------------------------------------------------------------- */
@@ -336,7 +333,7 @@ static void bench_balance_print(const struct results *r)
 /* The time of a step over the steps: the mean of each SAMPLE steps. */
 static void bench_balance_plot(const struct results *r, FILE *to)
 {
-    size_t            d = bench_balance_fits(droplets[1].pes) ? 1 : 0;
+    size_t            d = bench_balance_fits(r->host, droplets[1].pes) ? 1 : 0;
     char              title[96], metric[32];
     struct plot_curve curve[] = {{.name = "no balancing", .colour = "#7f7f7f", .dash = ""},
                                  {.name = STRATEGY, .colour = "#d62728", .dash = ""},

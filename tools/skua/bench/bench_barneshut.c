@@ -22,8 +22,6 @@ static const struct {
     double efficiency;
 } goals[] = {{2, 0.9}, {16, 0.75}};
 
-static int bench_barneshut_pes[BENCH_PES_MAX]; /* that were measured; 0 ends the list */
-
 /* ---- running ------------------------------------------------------------- */
 
 static void bench_barneshut_run_skua(struct results *results, const struct bench_host *host,
@@ -51,17 +49,15 @@ static void bench_barneshut_run_plain(struct results *results, int particles)
 static void bench_barneshut_run(struct results *results, const struct bench_host *host, int round,
                                 int rounds)
 {
-    for (int i = 0; i < BENCH_PES_MAX; i++)
-        bench_barneshut_pes[i] = host->pes[i];
     for (size_t i = 0; i < SIZES; i++) {
         bench_stepf(round, rounds, "gravity of %d particles", sizes[i]);
         bench_barneshut_run_plain(results, sizes[i]);
         if (host->pes[0] != 1)
             bench_barneshut_run_skua(results, host, sizes[i], 1, 1);
-        for (int k = 0; k < BENCH_PES_MAX && host->pes[k] > 0; k++) {
-            bench_barneshut_run_skua(results, host, sizes[i], host->pes[k], 1);
-            if (host->pes[k] > 1)
-                bench_barneshut_run_skua(results, host, sizes[i], host->pes[k], host->pes[k]);
+        for (const int *pes = host->pes; *pes; pes++) {
+            bench_barneshut_run_skua(results, host, sizes[i], *pes, 1);
+            if (*pes > 1)
+                bench_barneshut_run_skua(results, host, sizes[i], *pes, *pes);
         }
     }
 }
@@ -108,11 +104,11 @@ static void bench_barneshut_print(const struct results *r)
     printf("\n");
     bench_barneshut_print_line(r, "plain", 1);
     bench_barneshut_print_line(r, "skua", 1);
-    for (int k = 0; k < BENCH_PES_MAX && bench_barneshut_pes[k] > 0; k++) {
-        if (bench_barneshut_pes[k] == 1)
+    for (const int *pes = r->host->pes; *pes; pes++) {
+        if (*pes == 1)
             continue;
-        bench_barneshut_print_line(r, "skua", bench_barneshut_pes[k]);
-        bench_barneshut_print_line(r, "skua-threads", bench_barneshut_pes[k]);
+        bench_barneshut_print_line(r, "skua", *pes);
+        bench_barneshut_print_line(r, "skua-threads", *pes);
     }
     bench_print_goals_head("Goals");
     for (size_t i = 0; i < sizeof goals / sizeof *goals; i++)
@@ -127,11 +123,9 @@ static void bench_barneshut_draw(struct plot_curve *curve, const struct results 
                                  const char *series, int particles)
 {
     plot_curve_add(curve, 1, bench_barneshut_efficiency(r, series, particles, 1));
-    for (int k = 0; k < BENCH_PES_MAX && bench_barneshut_pes[k] > 0; k++)
-        if (bench_barneshut_pes[k] > 1)
-            plot_curve_add(
-                curve, bench_barneshut_pes[k],
-                bench_barneshut_efficiency(r, series, particles, bench_barneshut_pes[k]));
+    for (const int *pes = r->host->pes; *pes; pes++)
+        if (*pes > 1)
+            plot_curve_add(curve, *pes, bench_barneshut_efficiency(r, series, particles, *pes));
 }
 
 static void bench_barneshut_plot(const struct results *r, FILE *to)

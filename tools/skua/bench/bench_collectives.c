@@ -18,9 +18,7 @@
  * before a row change it, and the closer the ratio, the more of them.
  */
 #include <math.h>
-#include <stdint.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "bench.h"
 #include "network.h"
@@ -61,43 +59,26 @@ static const struct {
 
 #define KINDS (sizeof kinds / sizeof *kinds)
 
-/* The numbers of PEs of the last run, as in struct bench_host. */
-static int measured_pes[BENCH_PES_MAX];
-
-static struct bench_host bench_collectives_host; /* of the last run */
-
-/* A network and a number of PEs. */
-struct bench_collectives_setup {
-    bool tcp;
-    int  pes;
-};
-
 /* A round, and how many there are. */
 struct bench_collectives_round {
     int number, all;
 };
 
-static void bench_collectives_series(char *to, size_t room, const char *library,
-                                     const struct bench_collectives_setup *setup)
-{
-    snprintf(to, room, "%s%s-%d", library, setup->tcp ? "-tcp" : "", setup->pes);
-}
-
 /* ---- ratios --------------------------------------------------------------------- */
 
 static double bench_collectives_get(const struct results *r, const char *library,
-                                    const struct bench_collectives_setup *setup, size_t bytes,
+                                    const struct bench_setup *setup, size_t bytes,
                                     const char *metric)
 {
     char series[48];
 
-    bench_collectives_series(series, sizeof series, library, setup);
+    bench_setup_series(series, sizeof series, library, setup);
     return results_get(r, series, bytes, metric);
 }
 
 /* Returns the ratio of @p metric of Skua to @p metric_mpi of an MPI, or 0. */
 static double bench_collectives_ratio(const struct results *r, const char *mpi,
-                                      const struct bench_collectives_setup *setup, size_t bytes,
+                                      const struct bench_setup *setup, size_t bytes,
                                       const char *metric, const char *metric_mpi)
 {
     return bench_ratio(bench_collectives_get(r, "skua", setup, bytes, metric),
@@ -106,8 +87,7 @@ static double bench_collectives_ratio(const struct results *r, const char *mpi,
 
 /* Returns the largest ratio of a collective to an MPI over all sizes, and its size. */
 static double bench_collectives_worst(const struct results *r, const char *mpi,
-                                      const struct bench_collectives_setup *setup, size_t k,
-                                      size_t *bytes)
+                                      const struct bench_setup *setup, size_t k, size_t *bytes)
 {
     double worst = 0;
 
@@ -125,8 +105,7 @@ static double bench_collectives_worst(const struct results *r, const char *mpi,
 }
 
 /* Returns the largest ratio of all goals. */
-static double bench_collectives_closest(const struct results                 *r,
-                                        const struct bench_collectives_setup *setup)
+static double bench_collectives_closest(const struct results *r, const struct bench_setup *setup)
 {
     double most = 0;
     size_t bytes;
@@ -155,30 +134,29 @@ static int bench_collectives_runs(double ratio)
 /* ---- running ------------------------------------------------------------------ */
 
 static void bench_collectives_run_skua(struct results *results, const struct bench_host *host,
-                                       const struct bench_collectives_setup *setup)
+                                       const struct bench_setup *setup)
 {
     char *options = bench_bound_options(host, setup->pes, 1, "--set=driver=tcp");
     char  series[48];
 
-    bench_collectives_series(series, sizeof series, "skua", setup);
+    bench_setup_series(series, sizeof series, "skua", setup);
     bench_run_app(results, host, "bench-collectives", options, series);
     free(options);
 }
 
 static void bench_collectives_run_mpi(struct results *results, const struct bench_host *host,
-                                      const char *mpi, const struct bench_collectives_setup *setup)
+                                      const char *mpi, const struct bench_setup *setup)
 {
     char              program[64], series[48];
     struct bench_peer peer = {mpi, program, series, NULL};
 
     snprintf(program, sizeof program, "peer-%s-collectives", mpi);
-    bench_collectives_series(series, sizeof series, mpi, setup);
+    bench_setup_series(series, sizeof series, mpi, setup);
     bench_run_peer(results, host, &peer, setup->pes);
 }
 
 static void bench_collectives_run_library(struct results *results, const struct bench_host *host,
-                                          const struct bench_collectives_setup *setup,
-                                          size_t                                library)
+                                          const struct bench_setup *setup, size_t library)
 {
     if (library == 0)
         bench_collectives_run_skua(results, host, setup);
@@ -188,7 +166,7 @@ static void bench_collectives_run_library(struct results *results, const struct 
 
 /* Runs each library once. */
 static void bench_collectives_run_pass(struct results *results, const struct bench_host *host,
-                                       const struct bench_collectives_setup *setup, int pass,
+                                       const struct bench_setup *setup, int pass,
                                        const struct bench_collectives_round *round)
 {
     for (size_t i = 0; i < LIBRARIES; i++) {
@@ -201,7 +179,7 @@ static void bench_collectives_run_pass(struct results *results, const struct ben
 }
 
 static void bench_collectives_run_setup(struct results *results, const struct bench_host *host,
-                                        const struct bench_collectives_setup *setup,
+                                        const struct bench_setup             *setup,
                                         const struct bench_collectives_round *round)
 {
     int pass = 0, before = (round->all - 1) * PASSES;
@@ -219,11 +197,9 @@ static void bench_collectives_run_setup(struct results *results, const struct be
 static void bench_collectives_run(struct results *results, const struct bench_host *host, int round,
                                   int rounds)
 {
-    bench_collectives_host = *host;
-    memcpy(measured_pes, host->pes, sizeof measured_pes);
-    for (size_t i = 0; i < BENCH_PES_MAX && host->pes[i]; i++)
+    for (const int *pes = host->pes; *pes; pes++)
         for (int tcp = 0; tcp < 2; tcp++) {
-            struct bench_collectives_setup setup = {tcp, host->pes[i]};
+            struct bench_setup             setup = {tcp, *pes};
             struct bench_collectives_round now   = {round, rounds};
 
             bench_collectives_run_setup(results, host, &setup, &now);
@@ -233,9 +209,8 @@ static void bench_collectives_run(struct results *results, const struct bench_ho
 /* ---- tables -------------------------------------------------------------------- */
 
 /* Returns whether a library has a value for this row of a table. */
-static bool bench_collectives_measured(const struct results                 *r,
-                                       const struct bench_collectives_setup *setup, size_t bytes,
-                                       const char *metric)
+static bool bench_collectives_measured(const struct results *r, const struct bench_setup *setup,
+                                       size_t bytes, const char *metric)
 {
     for (size_t i = 0; i < LIBRARIES; i++)
         if (bench_collectives_get(r, libraries[i], setup, bytes, metric) > 0)
@@ -244,7 +219,7 @@ static bool bench_collectives_measured(const struct results                 *r,
 }
 
 static void bench_collectives_print_row(const struct results *r, const char *name,
-                                        const struct bench_collectives_setup *setup, size_t bytes,
+                                        const struct bench_setup *setup, size_t bytes,
                                         const char *metric)
 {
     double mine = bench_collectives_get(r, "skua", setup, bytes, metric);
@@ -268,8 +243,8 @@ static void bench_collectives_print_head(const char *title, const char *first)
     printf("\n");
 }
 
-static void bench_collectives_print_kind(const struct results                 *r,
-                                         const struct bench_collectives_setup *setup, size_t k)
+static void bench_collectives_print_kind(const struct results *r, const struct bench_setup *setup,
+                                         size_t k)
 {
     bench_collectives_print_head(kinds[k].title, "bytes");
     for (size_t i = 0; i < SIZES; i++) {
@@ -283,9 +258,9 @@ static void bench_collectives_print_kind(const struct results                 *r
 }
 
 /* Prints where the processes of each library ran. */
-static void bench_collectives_print_cpus(int pes)
+static void bench_collectives_print_cpus(const struct bench_host *host, int pes)
 {
-    char *list = bench_cpus(&bench_collectives_host, pes, 1);
+    char *list = bench_cpus(host, pes, 1);
 
     if (list)
         printf("The PEs of Skua are bound to the CPUs %s, the processes of the MPIs to the first "
@@ -296,13 +271,12 @@ static void bench_collectives_print_cpus(int pes)
     free(list);
 }
 
-static void bench_collectives_print_tables(const struct results                 *r,
-                                           const struct bench_collectives_setup *setup)
+static void bench_collectives_print_tables(const struct results *r, const struct bench_setup *setup)
 {
     printf(setup->tcp ? "\n%d PEs over TCP, processes that share no memory\n"
                       : "\n%d PEs within a host, each a process\n",
            setup->pes);
-    bench_collectives_print_cpus(setup->pes);
+    bench_collectives_print_cpus(r->host, setup->pes);
     printf("A value is the median of all runs of a library, in its best batch\n");
     bench_collectives_print_head("Sync and barrier, microseconds", "");
     bench_collectives_print_row(r, "sync", setup, 0, "sync_us");
@@ -315,22 +289,21 @@ static void bench_collectives_print_tables(const struct results                 
 
 /* Returns the ratio of the best runs of @p metric of Skua and @p metric_mpi of an MPI. */
 static double bench_collectives_best(const struct results *r, const char *mpi,
-                                     const struct bench_collectives_setup *setup, size_t bytes,
+                                     const struct bench_setup *setup, size_t bytes,
                                      const char *metric, const char *metric_mpi)
 {
     char series[2][48];
 
-    bench_collectives_series(series[0], sizeof series[0], "skua", setup);
-    bench_collectives_series(series[1], sizeof series[1], mpi, setup);
+    bench_setup_series(series[0], sizeof series[0], "skua", setup);
+    bench_setup_series(series[1], sizeof series[1], mpi, setup);
     return bench_ratio(results_get_best(r, series[0], bytes, metric),
                        results_get_best(r, series[1], bytes, metric_mpi));
 }
 
 /* Prints the largest ratio to an MPI over all sizes, and its size; in parentheses, the ratio of the
  * best runs of that size. */
-static void bench_collectives_print_worst(const struct results                 *r,
-                                          const struct bench_collectives_setup *setup, size_t k,
-                                          const char *mpi)
+static void bench_collectives_print_worst(const struct results *r, const struct bench_setup *setup,
+                                          size_t k, const char *mpi)
 {
     const char *metric = kinds[k].metric;
     size_t      bytes;
@@ -343,17 +316,16 @@ static void bench_collectives_print_worst(const struct results                 *
 
 /* Prints the ratio of an operation without data to the barrier of an MPI; in parentheses, the ratio
  * of the best runs. */
-static void bench_collectives_print_barrier(const struct results                 *r,
-                                            const struct bench_collectives_setup *setup,
-                                            const char *what, const char *metric, const char *mpi)
+static void bench_collectives_print_barrier(const struct results     *r,
+                                            const struct bench_setup *setup, const char *what,
+                                            const char *metric, const char *mpi)
 {
     bench_print_goalf(bench_collectives_ratio(r, mpi, setup, 0, metric, "barrier_us"), "<=", 1,
                       "%s / MPI_Barrier of %s (%.2f)", what, mpi,
                       bench_collectives_best(r, mpi, setup, 0, metric, "barrier_us"));
 }
 
-static void bench_collectives_print_goals(const struct results                 *r,
-                                          const struct bench_collectives_setup *setup)
+static void bench_collectives_print_goals(const struct results *r, const struct bench_setup *setup)
 {
     char title[64];
 
@@ -368,23 +340,10 @@ static void bench_collectives_print_goals(const struct results                 *
     }
 }
 
-/* Calls @p print for each number of PEs within a host, then over TCP. */
-static void bench_collectives_each(const struct results *r,
-                                   void (*print)(const struct results *,
-                                                 const struct bench_collectives_setup *))
-{
-    for (size_t i = 0; i < BENCH_PES_MAX && measured_pes[i]; i++)
-        for (int tcp = 0; tcp < 2; tcp++) {
-            struct bench_collectives_setup setup = {tcp, measured_pes[i]};
-
-            print(r, &setup);
-        }
-}
-
 static void bench_collectives_print(const struct results *r)
 {
-    bench_collectives_each(r, bench_collectives_print_tables);
-    bench_collectives_each(r, bench_collectives_print_goals);
+    bench_setup_each(r, bench_collectives_print_tables);
+    bench_setup_each(r, bench_collectives_print_goals);
 }
 
 /* ---- plots ------------------------------------------------------------------------- */
@@ -411,11 +370,11 @@ static const struct {
 
 #define PICTURES (sizeof pictures / sizeof *pictures)
 
-static size_t bench_collectives_pes_count(void)
+static size_t bench_collectives_pes_count(const struct bench_host *host)
 {
     size_t count = 0;
 
-    while (count < BENCH_PES_MAX && measured_pes[count])
+    while (host->pes[count])
         count++;
     return count;
 }
@@ -423,14 +382,14 @@ static size_t bench_collectives_pes_count(void)
 static void bench_collectives_draw(struct plot_curve *curve, const struct results *r, size_t p,
                                    const char *library, bool tcp)
 {
-    size_t                         count = bench_collectives_pes_count();
-    struct bench_collectives_setup setup = {tcp, measured_pes[count - 1]};
+    size_t             count = bench_collectives_pes_count(r->host);
+    struct bench_setup setup = {tcp, r->host->pes[count - 1]};
 
     for (size_t i = 0; !pictures[p].bytes && i < SIZES; i++)
         plot_curve_add(curve, (double)sizes[i],
                        bench_collectives_get(r, library, &setup, sizes[i], pictures[p].metric));
     for (size_t i = 0; pictures[p].bytes && i < count; i++) {
-        setup.pes = measured_pes[i];
+        setup.pes = r->host->pes[i];
         plot_curve_add(
             curve, setup.pes,
             bench_collectives_get(r, library, &setup, pictures[p].bytes, pictures[p].metric));
@@ -445,7 +404,7 @@ static void bench_collectives_plot(const struct results *r, FILE *to)
     size_t                   count = 0;
 
     for (size_t p = 0; p < PICTURES; p++) {
-        if (pictures[p].bytes && bench_collectives_pes_count() < 2)
+        if (pictures[p].bytes && bench_collectives_pes_count(r->host) < 2)
             continue;
         for (size_t c = 0; c < CURVES; c++) {
             struct plot_curve *one = &curve[p][c];

@@ -304,6 +304,19 @@ void bench_step(int round, int rounds, const char *what)
 
 /* ---- comparing results ----------------------------------------------------------- */
 
+void bench_setup_series(char *to, size_t room, const char *library, const struct bench_setup *setup)
+{
+    snprintf(to, room, "%s%s-%d", library, setup->tcp ? "-tcp" : "", setup->pes);
+}
+
+void bench_setup_each(const struct results *results,
+                      void (*print)(const struct results *, const struct bench_setup *))
+{
+    for (const int *pes = results->host->pes; *pes; pes++)
+        for (int tcp = 0; tcp < 2; tcp++)
+            print(results, &(struct bench_setup){tcp, *pes});
+}
+
 double bench_ratio(double a, double b)
 {
     return a > 0 && b > 0 ? a / b : 0;

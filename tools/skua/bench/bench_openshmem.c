@@ -50,9 +50,6 @@ static const struct {
 
 #define SINGLES (sizeof singles / sizeof *singles)
 
-/* The numbers of PEs of the last run, as in struct bench_host. */
-static int measured_pes[BENCH_PES_MAX];
-
 static double bench_openshmem_get(const struct results *r, const char *library, int pes,
                                   size_t bytes, const char *metric)
 {
@@ -100,10 +97,9 @@ static void bench_openshmem_run_start(struct results *results, const struct benc
 static void bench_openshmem_run(struct results *results, const struct bench_host *host, int round,
                                 int rounds)
 {
-    memcpy(measured_pes, host->pes, sizeof measured_pes);
-    for (size_t i = 0; i < BENCH_PES_MAX && host->pes[i]; i++) {
-        bench_stepf(round, rounds, "OpenSHMEM, %d PEs", host->pes[i]);
-        bench_openshmem_run_pes(results, host, host->pes[i]);
+    for (const int *pes = host->pes; *pes; pes++) {
+        bench_stepf(round, rounds, "OpenSHMEM, %d PEs", *pes);
+        bench_openshmem_run_pes(results, host, *pes);
     }
     bench_step(round, rounds, "the start of 64 processes");
     bench_openshmem_run_start(results, host);
@@ -221,10 +217,10 @@ static void bench_openshmem_print_goals(const struct results *r, int pes)
 
 static void bench_openshmem_print(const struct results *r)
 {
-    for (size_t i = 0; i < BENCH_PES_MAX && measured_pes[i]; i++)
-        bench_openshmem_print_tables(r, measured_pes[i]);
-    for (size_t i = 0; i < BENCH_PES_MAX && measured_pes[i]; i++)
-        bench_openshmem_print_goals(r, measured_pes[i]);
+    for (const int *pes = r->host->pes; *pes; pes++)
+        bench_openshmem_print_tables(r, *pes);
+    for (const int *pes = r->host->pes; *pes; pes++)
+        bench_openshmem_print_goals(r, *pes);
     bench_print_goals_head("Goals, start");
     bench_print_goal("64 processes start, allocate, pass a barrier, end: seconds",
                      bench_openshmem_get(r, "skua", START, 0, "start_s"), "<", START_S);
@@ -250,16 +246,17 @@ static void bench_openshmem_plot(const struct results *r, FILE *to)
     static struct plot_curve curve[KINDS][1 + LIBRARIES];
     static struct plot       plots[KINDS];
     char                     series[48];
+    int                      pes   = r->host->pes[0];
     size_t                   count = 0, sizes[ROWS];
 
     for (size_t k = 0; k < KINDS; k++) {
         struct plot_curve *one = curve[count];
 
-        if (bench_openshmem_sizes(r, measured_pes[0], kinds[k].metric, sizes) == 0)
+        if (bench_openshmem_sizes(r, pes, kinds[k].metric, sizes) == 0)
             continue;
-        snprintf(series, sizeof series, "skua-%d", measured_pes[0]);
+        snprintf(series, sizeof series, "skua-%d", pes);
         bench_openshmem_draw(&one[0], r, series, "skua", "#d62728", kinds[k].metric);
-        snprintf(series, sizeof series, "openmpi-%d", measured_pes[0]);
+        snprintf(series, sizeof series, "openmpi-%d", pes);
         bench_openshmem_draw(&one[1], r, series, "openmpi", "#2ca02c", kinds[k].metric);
         bench_openshmem_draw(&one[2], r, "limit", "memcpy", "#444444", kinds[k].metric);
         one[2].dash    = "5 4";

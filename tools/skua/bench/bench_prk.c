@@ -36,30 +36,15 @@ static const struct prk_column {
 #define PRK_COLUMNS (sizeof prk_columns / sizeof *prk_columns)
 #define PRK_OWN     2 /* columns of Skua */
 
-/* The numbers of PEs of the last run, as in struct bench_host. */
-static int prk_pes[BENCH_PES_MAX];
-
-/* A network and a number of PEs. */
-struct prk_setup {
-    bool tcp;
-    int  pes;
-};
-
-static void bench_prk_series(char *to, size_t room, const char *library,
-                             const struct prk_setup *setup)
-{
-    snprintf(to, room, "%s%s-%d", library, setup->tcp ? "-tcp" : "", setup->pes);
-}
-
 /* ---- running ------------------------------------------------------------------ */
 
 static void bench_prk_run_library(struct results *results, const struct bench_host *host,
-                                  const char *library, const struct prk_setup *setup)
+                                  const char *library, const struct bench_setup *setup)
 {
     char              options[64], program[64], series[40];
     struct bench_peer peer = {library, program, series, NULL};
 
-    bench_prk_series(series, sizeof series, library, setup);
+    bench_setup_series(series, sizeof series, library, setup);
     if (strcmp(library, "skua") == 0) {
         snprintf(options, sizeof options, "-n %d --set=driver=tcp", setup->pes);
         bench_run_app(results, host, "bench-prk", options, series);
@@ -70,7 +55,7 @@ static void bench_prk_run_library(struct results *results, const struct bench_ho
 }
 
 static void bench_prk_run_setup(struct results *results, const struct bench_host *host,
-                                const struct prk_setup *setup, int round, int rounds)
+                                const struct bench_setup *setup, int round, int rounds)
 {
     network_use_tcp(setup->tcp ? "lo" : NULL); /* which includes SKUA_SHARED_MEMORY=0 */
     for (size_t i = 0; i < sizeof prk_libraries / sizeof *prk_libraries; i++) {
@@ -84,26 +69,24 @@ static void bench_prk_run_setup(struct results *results, const struct bench_host
 static void bench_prk_run(struct results *results, const struct bench_host *host, int round,
                           int rounds)
 {
-    memcpy(prk_pes, host->pes, sizeof prk_pes);
-    for (size_t i = 0; i < BENCH_PES_MAX && host->pes[i]; i++)
+    for (const int *pes = host->pes; *pes; pes++)
         for (int tcp = 0; tcp < 2; tcp++)
-            bench_prk_run_setup(results, host, &(struct prk_setup){tcp, host->pes[i]}, round,
-                                rounds);
+            bench_prk_run_setup(results, host, &(struct bench_setup){tcp, *pes}, round, rounds);
 }
 
 /* ---- tables and goals ------------------------------------------------------------ */
 
 static double bench_prk_get(const struct results *r, const struct prk_column *column,
-                            const struct prk_setup *setup, const char *metric)
+                            const struct bench_setup *setup, const char *metric)
 {
     char series[40], name[48];
 
-    bench_prk_series(series, sizeof series, column->library, setup);
+    bench_setup_series(series, sizeof series, column->library, setup);
     snprintf(name, sizeof name, "%s-%s", series, column->variant);
     return results_get(r, name, 0, metric);
 }
 
-static void bench_prk_print_table(const struct results *r, const struct prk_setup *setup)
+static void bench_prk_print_table(const struct results *r, const struct bench_setup *setup)
 {
     char title[64];
 
@@ -123,7 +106,7 @@ static void bench_prk_print_table(const struct results *r, const struct prk_setu
 
 /* Returns the better of the two MPIs: puts are compared with the one-sided variant, messages with
  * the two-sided one. */
-static double bench_prk_peer(const struct results *r, const struct prk_setup *setup,
+static double bench_prk_peer(const struct results *r, const struct bench_setup *setup,
                              const char *variant, const char *metric)
 {
     double best = 0;
@@ -138,7 +121,7 @@ static double bench_prk_peer(const struct results *r, const struct prk_setup *se
     return best;
 }
 
-static void bench_prk_print_goals(const struct results *r, const struct prk_setup *setup)
+static void bench_prk_print_goals(const struct results *r, const struct bench_setup *setup)
 {
     static const char *const against[PRK_OWN] = {"rma", "send"};
     char                     text[96];
@@ -160,19 +143,10 @@ static void bench_prk_print_goals(const struct results *r, const struct prk_setu
                       "<=", 1, "%s, put / MPI send", prk_metrics[0].title);
 }
 
-/* Calls @p print for each number of PEs within a host, then over TCP. */
-static void bench_prk_each(const struct results *r,
-                           void (*print)(const struct results *, const struct prk_setup *))
-{
-    for (size_t i = 0; i < BENCH_PES_MAX && prk_pes[i]; i++)
-        for (int tcp = 0; tcp < 2; tcp++)
-            print(r, &(struct prk_setup){tcp, prk_pes[i]});
-}
-
 static void bench_prk_print(const struct results *r)
 {
-    bench_prk_each(r, bench_prk_print_table);
-    bench_prk_each(r, bench_prk_print_goals);
+    bench_setup_each(r, bench_prk_print_table);
+    bench_setup_each(r, bench_prk_print_goals);
 }
 
 /* ---- plots ------------------------------------------------------------------------- */
@@ -183,9 +157,9 @@ static void bench_prk_draw(struct plot_curve *curve, const struct results *r,
     curve->name   = column->head;
     curve->colour = column->colour;
     curve->dash   = "";
-    for (size_t i = 0; i < BENCH_PES_MAX && prk_pes[i]; i++)
-        plot_curve_add(curve, prk_pes[i],
-                       bench_prk_get(r, column, &(struct prk_setup){tcp, prk_pes[i]}, metric));
+    for (const int *pes = r->host->pes; *pes; pes++)
+        plot_curve_add(curve, *pes,
+                       bench_prk_get(r, column, &(struct bench_setup){tcp, *pes}, metric));
 }
 
 static void bench_prk_plot(const struct results *r, FILE *to)

@@ -92,14 +92,11 @@ static const struct scaling bench_scaling_kernels[] = {
 
 static const char *const bench_scaling_skua[] = {"skua", "skua-threads"};
 
-/* The host of the last run, for print() and plot(). */
-static struct bench_host bench_scaling_host;
-
 /* Returns the number of kernels to show: the last one, between two hosts, needs four PEs. */
-static size_t bench_scaling_shown(void)
+static size_t bench_scaling_shown(const struct bench_host *host)
 {
-    for (int i = 0; i < BENCH_PES_MAX && bench_scaling_host.pes[i]; i++)
-        if (bench_scaling_host.pes[i] >= BENCH_SCALING_HOSTS)
+    for (const int *pes = host->pes; *pes; pes++)
+        if (*pes >= BENCH_SCALING_HOSTS)
             return BENCH_SCALING_KERNELS;
     return BENCH_SCALING_LOCAL;
 }
@@ -241,10 +238,9 @@ static void bench_scaling_run_on(struct results *results, const struct bench_hos
 static void bench_scaling_run(struct results *results, const struct bench_host *host, int round,
                               int rounds)
 {
-    bench_scaling_host = *host;
-    for (int i = 0; i < BENCH_PES_MAX && host->pes[i] && bench_scaling_has_kernels(host); i++) {
-        bench_stepf(round, rounds, "%d PE%s", host->pes[i], host->pes[i] == 1 ? "" : "s");
-        bench_scaling_run_on(results, host, host->pes[i]);
+    for (const int *pes = host->pes; *pes && bench_scaling_has_kernels(host); pes++) {
+        bench_stepf(round, rounds, "%d PE%s", *pes, *pes == 1 ? "" : "s");
+        bench_scaling_run_on(results, host, *pes);
     }
     scaling_apps_run(results, host, round, rounds);
     for (size_t k = 0; round == rounds && k < BENCH_SCALING_KERNELS; k++)
@@ -257,9 +253,7 @@ static void bench_scaling_run(struct results *results, const struct bench_host *
 static double bench_scaling_get(const struct results *r, const char *kernel, const char *series,
                                 int pes)
 {
-    return pes > bench_scaling_host.cores
-               ? 0
-               : scaling_value(bench_scaling_find(kernel), r, series, pes);
+    return pes > r->host->cores ? 0 : scaling_value(bench_scaling_find(kernel), r, series, pes);
 }
 
 /* Returns the better value of the MPIs: the larger rate or the shorter time. */
@@ -330,7 +324,7 @@ static void bench_scaling_print_growth(const struct results *r, const char *seri
 static void bench_scaling_print_mpi_threads(const struct results *r)
 {
     static const char *const kernels[] = {"pairs", "alltoall", "manytoone"};
-    int                      pes       = bench_scaling_host.cores;
+    int                      pes       = r->host->cores;
 
     for (size_t k = 0; pes > 1 && k < sizeof kernels / sizeof *kernels; k++) {
         char what[48];
@@ -346,7 +340,7 @@ static void bench_scaling_print_mpi_threads(const struct results *r)
 /* Threads must not be behind processes: the rate of each kernel, or the inverse of its time. */
 static void bench_scaling_print_threads(const struct results *r)
 {
-    int pes = bench_scaling_host.cores;
+    int pes = r->host->cores;
 
     for (size_t k = 0; pes > 1 && k < BENCH_SCALING_LOCAL; k++) {
         const struct scaling *kernel  = &bench_scaling_kernels[k];
@@ -363,7 +357,7 @@ static void bench_scaling_print_threads(const struct results *r)
  * better MPI. */
 static void bench_scaling_print_hosts(const struct results *r)
 {
-    int    pes    = bench_scaling_host.cores;
+    int    pes    = r->host->cores;
     double thread = bench_scaling_get(r, "pairs", "skua-hosts-threads", pes),
            open   = bench_scaling_get(r, "pairs", "openmpi-hosts-threads", pes),
            mpich  = bench_scaling_get(r, "pairs", "mpich-hosts-threads", pes);
@@ -388,10 +382,9 @@ static void bench_scaling_print_fairness(const struct results *r, const char *ki
                                          const char *what)
 {
     printf("%-46s", what);
-    for (int i = 0; i < BENCH_PES_MAX && bench_scaling_host.pes[i]; i++)
-        for (size_t s = 0; bench_scaling_host.pes[i] > 2 && s < 2; s++)
-            bench_print_value(
-                bench_scaling_share(r, kind, bench_scaling_skua[s], bench_scaling_host.pes[i]), 9);
+    for (const int *pes = r->host->pes; *pes; pes++)
+        for (size_t s = 0; *pes > 2 && s < 2; s++)
+            bench_print_value(bench_scaling_share(r, kind, bench_scaling_skua[s], *pes), 9);
     printf("\n");
 }
 
@@ -399,14 +392,14 @@ static void bench_scaling_print_shares(const struct results *r)
 {
     bool several = false;
 
-    for (int i = 0; i < BENCH_PES_MAX; i++)
-        several = several || bench_scaling_host.pes[i] > 2;
+    for (const int *pes = r->host->pes; *pes; pes++)
+        several = several || *pes > 2;
     if (!several)
         return;
     printf("\nMessages to PE 0: the largest share of a sender / the smallest\n%-46s", "PEs");
-    for (int i = 0; i < BENCH_PES_MAX && bench_scaling_host.pes[i]; i++)
-        if (bench_scaling_host.pes[i] > 2)
-            printf("%9d%9s", bench_scaling_host.pes[i], "threads");
+    for (const int *pes = r->host->pes; *pes; pes++)
+        if (*pes > 2)
+            printf("%9d%9s", *pes, "threads");
     printf("\n");
     bench_scaling_print_fairness(r, "flood", "PE 0 does nothing else");
     bench_scaling_print_fairness(r, "slow", "its handler is slower than a send");
@@ -415,10 +408,10 @@ static void bench_scaling_print_shares(const struct results *r)
 
 static void bench_scaling_print_kernels(const struct results *r)
 {
-    for (size_t k = 0; k < bench_scaling_shown(); k++) {
-        if (!bench_scaling_shows(&bench_scaling_host, &bench_scaling_kernels[k]))
+    for (size_t k = 0; k < bench_scaling_shown(r->host); k++) {
+        if (!bench_scaling_shows(r->host, &bench_scaling_kernels[k]))
             continue;
-        scaling_print(&bench_scaling_kernels[k], r, &bench_scaling_host);
+        scaling_print(&bench_scaling_kernels[k], r, r->host);
         printf("\n");
     }
 }
@@ -442,8 +435,7 @@ static void bench_scaling_print_goals(const struct results *r)
             snprintf(what, sizeof what, "largest share / smallest, %s", kinds[i]);
             bench_scaling_goal(
                 what, series, 16,
-                bench_scaling_host.cores < 16 ? 0 : bench_scaling_share(r, kinds[i], series, 16),
-                "<=", 2);
+                r->host->cores < 16 ? 0 : bench_scaling_share(r, kinds[i], series, 16), "<=", 2);
         }
     }
 }
@@ -452,13 +444,12 @@ static void bench_scaling_print_goals(const struct results *r)
 static void bench_scaling_print(const struct results *r)
 {
     bench_scaling_print_kernels(r);
-    if (bench_scaling_has_kernels(&bench_scaling_host) &&
-        !bench_scaling_only(&bench_scaling_host)) {
+    if (bench_scaling_has_kernels(r->host) && !bench_scaling_only(r->host)) {
         bench_scaling_print_shares(r);
         bench_scaling_print_goals(r);
         printf("\n");
     }
-    scaling_apps_print(r, &bench_scaling_host);
+    scaling_apps_print(r, r->host);
 }
 
 /* ---- plot ---------------------------------------------------------------- */
@@ -468,11 +459,11 @@ static void bench_scaling_plot(const struct results *r, FILE *to)
     struct scaling shown[BENCH_SCALING_KERNELS + SCALING_APPS];
     size_t         count = 0;
 
-    for (size_t k = 0; k < bench_scaling_shown(); k++)
-        if (bench_scaling_shows(&bench_scaling_host, &bench_scaling_kernels[k]))
+    for (size_t k = 0; k < bench_scaling_shown(r->host); k++)
+        if (bench_scaling_shows(r->host, &bench_scaling_kernels[k]))
             shown[count++] = bench_scaling_kernels[k];
-    count += scaling_apps_list(&bench_scaling_host, shown + count);
-    scaling_plot(shown, count, r, &bench_scaling_host, to);
+    count += scaling_apps_list(r->host, shown + count);
+    scaling_plot(shown, count, r, r->host, to);
 }
 
 const struct bench bench_scaling = {.name      = "scaling",

@@ -28,11 +28,14 @@ struct results_runs {
     size_t  count, room;
 };
 
+struct bench_host;
+
 struct results {
-    struct result       *list; /* with their best values */
-    struct results_runs *runs; /* of each result         */
-    size_t               count, room;
-    bool                 median; /* results_get() and the printed values are medians */
+    const struct bench_host *host; /* that is measured: bench.h */
+    struct result           *list; /* with their best values */
+    struct results_runs     *runs; /* of each result         */
+    size_t                   count, room;
+    bool                     median; /* results_get() and the printed values are medians */
 };
 
 /** Adds a result, or a run to the one of equal series, bytes and metric. */

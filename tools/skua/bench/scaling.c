@@ -23,12 +23,12 @@ int scaling_list_pes(const struct bench_host *host, int pes[BENCH_PES_MAX + 1])
     int  count = 0;
     bool one   = false;
 
-    for (int i = 0; i < BENCH_PES_MAX && host->pes[i]; i++)
-        one = one || host->pes[i] == 1;
+    for (const int *given = host->pes; *given; given++)
+        one = one || *given == 1;
     if (!one)
         pes[count++] = 1;
-    for (int i = 0; i < BENCH_PES_MAX && host->pes[i]; i++)
-        pes[count++] = host->pes[i];
+    for (const int *given = host->pes; *given; given++)
+        pes[count++] = *given;
     return count;
 }
 
@@ -216,18 +216,17 @@ void scaling_add_efficiencies(const struct scaling *scaling, struct results *res
                               const struct bench_host *host)
 {
     for (int c = 0; c < SCALING_SERIES && scaling->curve[c].series; c++)
-        for (int i = 0; i < BENCH_PES_MAX && host->pes[i]; i++) {
+        for (const int *pes = host->pes; *pes; pes++) {
             const char   *series = scaling->curve[c].series;
-            struct result result = {.bytes = scaling->bytes_on
-                                                 ? scaling->bytes_on(scaling, host->pes[i])
-                                                 : scaling->bytes};
+            struct result result = {.bytes = scaling->bytes_on ? scaling->bytes_on(scaling, *pes)
+                                                               : scaling->bytes};
 
-            result.value = scaling_efficiency(scaling, results, series, host->pes[i]);
+            result.value = scaling_efficiency(scaling, results, series, *pes);
             if (result.value == 0)
                 continue;
             snprintf(result.bench, sizeof result.bench, "%s", scaling->name);
             snprintf(result.series, sizeof result.series, "%s", series);
-            scaling_name_efficiency(scaling, host->pes[i], result.metric, sizeof result.metric);
+            scaling_name_efficiency(scaling, *pes, result.metric, sizeof result.metric);
             results_add(results, &result);
         }
 }
@@ -290,9 +289,9 @@ void scaling_print(const struct scaling *scaling, const struct results *results,
     for (int c = 0; c < SCALING_SERIES && scaling->curve[c].series; c++)
         printf("%19s", scaling->curve[c].name);
     printf("\n");
-    for (int i = 0; i < BENCH_PES_MAX && host->pes[i]; i++) {
-        scaling_print_line(scaling, results, host, host->pes[i]);
-        oversubscribed = oversubscribed || host->pes[i] > host->cores;
+    for (const int *pes = host->pes; *pes; pes++) {
+        scaling_print_line(scaling, results, host, *pes);
+        oversubscribed = oversubscribed || *pes > host->cores;
     }
     printf("Efficiency: %s.\n", scaling_meaning(scaling));
     if (oversubscribed)
@@ -344,17 +343,16 @@ void scaling_print_goals(const struct scaling *scaling, const struct results *re
     if (scaling->of_limit == 0)
         return;
     bench_print_goals_head("Goals");
-    for (int i = 0; i < BENCH_PES_MAX && host->pes[i]; i++) {
-        int         pes    = host->pes[i];
-        const char *plural = pes == 1 ? "" : "s";
+    for (const int *pes = host->pes; *pes; pes++) {
+        const char *plural = *pes == 1 ? "" : "s";
 
-        if (pes > host->cores)
+        if (*pes > host->cores)
             continue;
-        if (pes > 1 || !scaling->alone)
-            bench_print_goalf(scaling_speed_of_peer(scaling, results, pes), ">=", 1,
-                              "%s / best peer, %d PE%s", scaling->name, pes, plural);
-        bench_print_goalf(scaling_speed_of_limit(scaling, results, pes), ">=", scaling->of_limit,
-                          "%s / limit, %d PE%s", scaling->name, pes, plural);
+        if (*pes > 1 || !scaling->alone)
+            bench_print_goalf(scaling_speed_of_peer(scaling, results, *pes), ">=", 1,
+                              "%s / best peer, %d PE%s", scaling->name, *pes, plural);
+        bench_print_goalf(scaling_speed_of_limit(scaling, results, *pes), ">=", scaling->of_limit,
+                          "%s / limit, %d PE%s", scaling->name, *pes, plural);
     }
 }
 
@@ -374,9 +372,8 @@ static void scaling_draw(struct plot *plot, const struct scaling *scaling,
         next->name   = scaling->curve[plot->curves].name;
         next->colour = colours[plot->curves];
         next->dash   = "";
-        for (int i = 0; i < BENCH_PES_MAX && host->pes[i]; i++)
-            plot_curve_add(next, host->pes[i],
-                           scaling_efficiency(scaling, results, series, host->pes[i]));
+        for (const int *pes = host->pes; *pes; pes++)
+            plot_curve_add(next, *pes, scaling_efficiency(scaling, results, series, *pes));
     }
 }
 
