@@ -93,21 +93,19 @@ void bench_run(struct results *results, char *const argv[]);
 /** Prints how evenly the CPUs of this host worked before the runs so far (cpu_rates.h). */
 void bench_print_rates(FILE *to);
 
-/** Runs a program of Skua, if it is installed, under skuarun with one more option of skuarun. */
-void bench_run_skua(struct results *results, const struct bench_host *host, const char *name,
-                    int pes, int threads, const char *option);
-
-/** Runs a program of Skua, if it is installed, under skuarun.  @p options of skuarun and @p
- * arguments of the program are words separated by spaces. */
-void bench_run_app(struct results *results, const struct bench_host *host, const char *name,
-                   const char *options, const char *arguments);
+/** Runs a program of Skua, if it is installed, under skuarun.  @p format makes the rest of the
+ * command line, whose words spaces separate: options of skuarun, '@' and the name of the program,
+ * and its arguments, as in "-n %d @lu --size=%d". */
+__attribute__((format(printf, 3, 4))) void bench_run_job(struct results          *results,
+                                                         const struct bench_host *host,
+                                                         const char              *format, ...);
 
 /** Returns a list, as in "0,2,4", of the CPUs for @p pes PEs, @p threads of which make a process:
  * those of the setting `pin` auto.  The caller frees it.  NULL if there are fewer cores: then a
  * peer is not bound. */
 char *bench_cpus(const struct bench_host *host, int pes, int threads);
 
-/** Returns options of skuarun for bench_run_app(): @p pes PEs, @p threads of which make a process,
+/** Returns options of skuarun for bench_run_job(): @p pes PEs, @p threads of which make a process,
  * bound to the CPUs of bench_cpus() whatever the user's setting `pin`, then the words of @p more.
  * With fewer cores, skuarun assigns the CPUs.  The caller frees the options. */
 char *bench_bound_options(const struct bench_host *host, int pes, int threads, const char *more);
@@ -154,8 +152,8 @@ void bench_run_floor_tcp(struct results *results, const struct bench_host *host)
  *  the receiver: series floor-tcp of bench/zerocopy.c. */
 void bench_run_floor_zerocopy(struct results *results, const struct bench_host *host);
 
-/** Runs a program of Skua as bench_run_app() does, with two PEs that share no memory and are
- * connected by the driver tcp over loopback. */
+/** Runs a program of Skua, if it is installed, with two PEs that share no memory and are connected
+ * by the driver tcp over loopback. */
 void bench_run_between_hosts(struct results *results, const struct bench_host *host,
                              const char *name, const char *arguments);
 

@@ -54,15 +54,11 @@ static bool bench_balance_fits(const struct bench_host *host, int pes)
 static void bench_balance_run_droplet(struct results *results, const struct bench_host *host,
                                       size_t d, int pes, bool balanced)
 {
-    char options[64], arguments[160];
-
-    snprintf(options, sizeof options, "-n %d --pin=auto --set=balance=%s", pes,
-             balanced ? STRATEGY : "none");
-    snprintf(arguments, sizeof arguments,
-             "--size=%s --droplet --steps=%d --warmup=%d --migrate=%d --balance=%d --series=%s",
-             droplets[d].cells, STEPS, WARMUP, SAMPLE, PERIOD,
-             balanced ? "balanced" : "unbalanced");
-    bench_run_app(results, host, "leanmd", options, arguments);
+    bench_run_job(results, host,
+                  "-n %d --pin=auto --set=balance=%s @leanmd --size=%s --droplet --steps=%d "
+                  "--warmup=%d --migrate=%d --balance=%d --series=%s",
+                  pes, balanced ? STRATEGY : "none", droplets[d].cells, STEPS, WARMUP, SAMPLE,
+                  PERIOD, balanced ? "balanced" : "unbalanced");
 }
 
 /* Runs the forces of droplet @p d alone on @p pes PEs. */
@@ -79,15 +75,10 @@ static void bench_balance_run_limit(struct results *results, const struct bench_
 /* leanmd by an interface file and by hand, on one PE: one job after the other, twice in turn. */
 static void bench_balance_run_structured(struct results *results, const struct bench_host *host)
 {
-    static const char arguments[] = "--size=4,4,4 --atoms=30 --steps=200 --balance=0 --series=";
-    static const char *const programs[] = {"leanmd", "leanmd-plain"};
-
-    for (int i = 0; i < 4; i++) {
-        char all[128];
-
-        snprintf(all, sizeof all, "%s%s", arguments, i % 2 ? "by-hand" : "structured");
-        bench_run_app(results, host, programs[i % 2], "-n 1", all);
-    }
+    for (int i = 0; i < 4; i++)
+        bench_run_job(results, host,
+                      "-n 1 @%s --size=4,4,4 --atoms=30 --steps=200 --balance=0 --series=%s",
+                      i % 2 ? "leanmd-plain" : "leanmd", i % 2 ? "by-hand" : "structured");
 }
 
 /* The numbers of PEs on which applications are measured. */
@@ -129,9 +120,9 @@ static void bench_balance_run(struct results *results, const struct bench_host *
     bench_step(round, rounds, "structured control flow");
     bench_balance_run_structured(results, host);
     bench_step(round, rounds, "migration");
-    bench_run_skua(results, host, "bench-migration", 2, 1, "--pin=auto");
+    bench_run_job(results, host, "-n 2 -t 1 --pin=auto @bench-migration");
     bench_step(round, rounds, "strategies");
-    bench_run_skua(results, host, "bench-strategies", 1, 1, "--pin=auto");
+    bench_run_job(results, host, "-n 1 -t 1 --pin=auto @bench-strategies");
 }
 
 /* ---- tables -------------------------------------------------------------- */

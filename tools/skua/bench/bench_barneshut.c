@@ -27,12 +27,8 @@ static const struct {
 static void bench_barneshut_run_skua(struct results *results, const struct bench_host *host,
                                      int particles, int pes, int threads)
 {
-    char options[48], arguments[96];
-
-    snprintf(options, sizeof options, "-n %d -t %d", pes, threads);
-    snprintf(arguments, sizeof arguments, "--particles=%d --series=skua%s" STEPS, particles,
-             threads > 1 ? "-threads" : "");
-    bench_run_app(results, host, "barneshut", options, arguments);
+    bench_run_job(results, host, "-n %d -t %d @barneshut --particles=%d --series=skua%s" STEPS, pes,
+                  threads, particles, threads > 1 ? "-threads" : "");
 }
 
 static void bench_barneshut_run_plain(struct results *results, int particles)

@@ -51,7 +51,7 @@ static void bench_channels_run(struct results *results, const struct bench_host 
     for (int threads = 0; threads < 2; threads++) {
         bench_step(round, rounds, threads ? "threads" : "floor and channels");
         bench_run_floor(results, host, threads);
-        bench_run_skua(results, host, "bench-channels", 2, 1 + threads, "--pin=auto");
+        bench_run_job(results, host, "-n 2 -t %d --pin=auto @bench-channels", 1 + threads);
     }
     bench_step(round, rounds, "between hosts over TCP");
     bench_run_floor_tcp(results, host);

@@ -21,8 +21,6 @@
 #define LARGE     "1024" /* MB of state that a job recovers */
 #define BLOCK     ((size_t)1 << 20)
 
-#define CHECKPOINT_FOLDER 128 /* bytes of the path that files are written below, with its 0 */
-
 /* An application, its command line, and the result that is compared. */
 static const struct checkpoint_app {
     const char *name, *arguments;
@@ -61,41 +59,24 @@ static void bench_checkpoint_run_dd(struct results *results, const char *folder)
     unlink(of + 3);
 }
 
-static void bench_checkpoint_run_one(struct results *results, const struct bench_host *host,
-                                     const char *options, const char *mode, const char *folder,
-                                     const char *megabytes)
-{
-    char arguments[256];
-
-    snprintf(arguments, sizeof arguments, "%s %s %s", mode, folder, megabytes);
-    bench_run_app(results, host, "bench-checkpoint", options, arguments);
-}
-
 /* Runs an application without checkpoints, or with one in memory each second. */
 static void bench_checkpoint_run_app(struct results *results, const struct bench_host *host,
                                      const struct checkpoint_app *app, bool protected)
 {
-    char options[64], arguments[256];
-
-    snprintf(options, sizeof options, "-n 2%s", protected ? " --survive=1" : "");
-    snprintf(arguments, sizeof arguments, "%s --series=%s-%s", app->arguments, app->name,
-             protected ? "protected" : "plain");
-    bench_run_app(results, host, app->name, options, arguments);
+    bench_run_job(results, host, "-n 2%s @%s %s --series=%s-%s", protected ? " --survive=1" : "",
+                  app->name, app->arguments, app->name, protected ? "protected" : "plain");
 }
 
 static void bench_checkpoint_measure(struct results *results, const struct bench_host *host,
                                      const char *folder, int round, int rounds)
 {
-    char below[CHECKPOINT_FOLDER + 16];
-
-    snprintf(below, sizeof below, "%s/checkpoints", folder);
     bench_step(round, rounds, "checkpoints on disk");
     bench_checkpoint_run_dd(results, folder);
-    bench_checkpoint_run_one(results, host, "-n 2", "disk", below, MEGABYTES);
+    bench_run_job(results, host, "-n 2 @bench-checkpoint disk %s/checkpoints " MEGABYTES, folder);
     bench_step(round, rounds, "checkpoints in memory");
-    bench_checkpoint_run_one(results, host, "-n 2", "memory", folder, MEGABYTES);
+    bench_run_job(results, host, "-n 2 @bench-checkpoint memory %s " MEGABYTES, folder);
     bench_step(round, rounds, "recovery from the death of a process");
-    bench_checkpoint_run_one(results, host, "-n 2 --survive=1000", "recover", folder, LARGE);
+    bench_run_job(results, host, "-n 2 --survive=1000 @bench-checkpoint recover %s " LARGE, folder);
     for (size_t i = 0; i < CHECKPOINT_APPS; i++) {
         bench_step(round, rounds, checkpoint_apps[i].name);
         bench_checkpoint_run_app(results, host, &checkpoint_apps[i], false);
@@ -116,7 +97,7 @@ static void bench_checkpoint_run(struct results *results, const struct bench_hos
                                  int rounds)
 {
     const char *parent = getenv("TMPDIR");
-    char        folder[CHECKPOINT_FOLDER];
+    char        folder[128];
 
     snprintf(folder, sizeof folder, "%s/skua-bench-XXXXXX", parent ? parent : "/var/tmp");
     if (!mkdtemp(folder)) {

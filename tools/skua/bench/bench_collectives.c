@@ -140,7 +140,7 @@ static void bench_collectives_run_skua(struct results *results, const struct ben
     char  series[48];
 
     bench_setup_series(series, sizeof series, "skua", setup);
-    bench_run_app(results, host, "bench-collectives", options, series);
+    bench_run_job(results, host, "%s @bench-collectives %s", options, series);
     free(options);
 }
 

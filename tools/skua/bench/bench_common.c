@@ -15,6 +15,7 @@
  * a time slice for each message, presumably because its processes poll without yielding. */
 #define BENCH_CROWDED_LIMIT 180
 #define BENCH_TIMED_OUT     124 /* exit code of timeout(1) */
+#define BENCH_WORDS         32  /* of the command line of a job, at most */
 
 static struct cpu_rates bench_rates; /* of the CPUs, before each program */
 
@@ -58,36 +59,24 @@ void bench_run(struct results *results, char *const argv[])
     bench_run_code(results, argv);
 }
 
-void bench_run_skua(struct results *results, const struct bench_host *host, const char *name,
-                    int pes, int threads, const char *option)
+void bench_run_job(struct results *results, const struct bench_host *host, const char *format, ...)
 {
-    char  path[PROGRAM_PATH_BYTES], n[16], t[16];
-    char *argv[] = {(char *)host->skuarun, "-n", n, "-t", t, (char *)option, path, NULL};
+    char        path[PROGRAM_PATH_BYTES], *text;
+    const char *argv[BENCH_WORDS] = {host->skuarun};
+    va_list     list;
+    int         i = 1;
 
-    if (!program_find(name, path))
-        return;
-    snprintf(n, sizeof n, "%d", pes);
-    snprintf(t, sizeof t, "%d", threads);
-    bench_run(results, argv);
-}
-
-void bench_run_app(struct results *results, const struct bench_host *host, const char *name,
-                   const char *options, const char *arguments)
-{
-    char        path[PROGRAM_PATH_BYTES], after[256], *before;
-    const char *argv[32] = {host->skuarun};
-    int         count;
-
-    if (!program_find(name, path))
-        return;
-    before = ski_memory_checked(strdup(options), strlen(options) + 1); /* any number of CPUs */
-    snprintf(after, sizeof after, "%s", arguments);
-    count         = program_add_words(argv, 1, before);
-    argv[count++] = path;
-    count         = program_add_words(argv, count, after);
-    argv[count]   = NULL;
-    bench_run(results, (char **)argv);
-    free(before);
+    va_start(list, format);
+    text = vasprintf(&text, format, list) < 0 ? NULL : text; /* any number of CPUs */
+    va_end(list);
+    argv[program_add_words(argv, 1, ski_memory_checked(text, strlen(format)))] = NULL;
+    while (argv[i][0] != '@')
+        i++;
+    if (program_find(argv[i] + 1, path)) {
+        argv[i] = path;
+        bench_run(results, (char **)argv);
+    }
+    free(text);
 }
 
 /* Runs bench-floor; @p what is its first argument, NULL: none. */
@@ -123,12 +112,9 @@ void bench_run_floor_zerocopy(struct results *results, const struct bench_host *
 void bench_run_between_hosts(struct results *results, const struct bench_host *host,
                              const char *name, const char *arguments)
 {
-    char options[96];
-
-    snprintf(options, sizeof options, "-n 2 --pin=%d,%d -s shared_memory=0", host->cpu[0],
-             host->cpu[1]);
     program_set_variable("SKUA_DRIVER", "tcp");
-    bench_run_app(results, host, name, options, arguments);
+    bench_run_job(results, host, "-n 2 --pin=%d,%d -s shared_memory=0 @%s %s", host->cpu[0],
+                  host->cpu[1], name, arguments);
     program_restore_variable("SKUA_DRIVER");
 }
 

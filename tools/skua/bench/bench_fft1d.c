@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* bench_fft1d.c - skua bench fft1d: a one-dimensional Fourier transform against FFTW and FFTW-MPI.
  */
-#include <string.h>
-
 #include "scaling.h"
 
 #define POINT_BYTES 16 /* a complex number */
@@ -16,17 +14,9 @@ static const int logs[] = {16, 18, 20, 22, 24}; /* log2 of the number of points 
 static void bench_fft1d_run_skua(struct results *results, const struct bench_host *host, int log2,
                                  int pes, int threads)
 {
-    char  path[PROGRAM_PATH_BYTES], n[16], t[16], size[16];
-    char *series = threads > 1 ? "--series=skua-threads" : "--series=skua";
-    char *argv[] = {(char *)host->skuarun, "-n",         n,      "-t", t, path, size,
-                    "--seconds=0.5",       "--no-check", series, NULL};
-
-    if (!program_find("fft1d", path))
-        return;
-    snprintf(n, sizeof n, "%d", pes);
-    snprintf(t, sizeof t, "%d", threads);
-    snprintf(size, sizeof size, "--log2=%d", log2);
-    bench_run(results, argv);
+    bench_run_job(results, host,
+                  "-n %d -t %d @fft1d --log2=%d --seconds=0.5 --no-check --series=skua%s", pes,
+                  threads, log2, threads > 1 ? "-threads" : "");
 }
 
 static void bench_fft1d_run_fftw(struct results *results, const struct bench_host *host, int log2,

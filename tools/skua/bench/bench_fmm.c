@@ -53,13 +53,11 @@ static void bench_fmm_arguments(char arguments[96], int particles, int pes)
 static void bench_fmm_run_skua(struct results *results, const struct bench_host *host, int pes,
                                int particles, const char *options, const char *series)
 {
-    char where[96], arguments[160], rule[96];
+    char rule[96];
 
     bench_fmm_arguments(rule, particles, pes);
-    snprintf(where, sizeof where, "-n %d%s", pes, options);
-    snprintf(arguments, sizeof arguments, "%s --series=%s%s", rule, series,
-             strstr(series, "-wait") ? " --no-overlap" : "");
-    bench_run_app(results, host, "fmm", where, arguments);
+    bench_run_job(results, host, "-n %d%s @fmm %s --series=%s%s", pes, options, rule, series,
+                  strstr(series, "-wait") ? " --no-overlap" : "");
 }
 
 static void bench_fmm_run_mpi(struct results *results, const struct bench_host *host, int pes,

@@ -19,12 +19,9 @@ static void bench_leanmd_run_skua(struct results *results, const struct bench_ho
                                   const char *size, int pes, const char *threads,
                                   const char *series)
 {
-    char options[48], arguments[128];
-
-    snprintf(options, sizeof options, "-n %d%s", pes, threads);
-    snprintf(arguments, sizeof arguments,
-             "--size=%s --atoms=" ATOMS " --steps=" STEPS " --series=%s", size, series);
-    bench_run_app(results, host, "leanmd", options, arguments);
+    bench_run_job(results, host,
+                  "-n %d%s @leanmd --size=%s --atoms=" ATOMS " --steps=" STEPS " --series=%s", pes,
+                  threads, size, series);
 }
 
 static void bench_leanmd_run_mpis(struct results *results, const struct bench_host *host,

@@ -19,12 +19,8 @@ static const int bench_lu_sizes[] = {2048, 4096, 8192}; /* rows, on two PEs */
 static void bench_lu_run_skua(struct results *results, const struct bench_host *host, int size,
                               int pes, int threads)
 {
-    char options[48], arguments[96];
-
-    snprintf(options, sizeof options, "-n %d -t %d", pes, threads);
-    snprintf(arguments, sizeof arguments, "--size=%d --dgemm --series=%s", size,
-             threads > 1 ? "skua-threads" : "skua");
-    bench_run_app(results, host, "lu", options, arguments);
+    bench_run_job(results, host, "-n %d -t %d @lu --size=%d --dgemm --series=%s", pes, threads,
+                  size, threads > 1 ? "skua-threads" : "skua");
 }
 
 static void bench_lu_run_scalapack(struct results *results, const struct bench_host *host, int size,

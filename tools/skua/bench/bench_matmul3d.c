@@ -21,24 +21,20 @@ static const int ratios[] = {1, 4, 16, 64}; /* tiles on each PE */
 static void bench_matmul3d_run_skua(struct results *results, const struct bench_host *host,
                                     size_t c, int ratio)
 {
-    char arguments[128];
-
-    snprintf(arguments, sizeof arguments,
-             "--size=%d --per-pe=%d --steps=%d --repeat=%d --series=skua-%d", cases[c].size, ratio,
-             cases[c].steps, REPEAT, ratio);
-    bench_run_app(results, host, "matmul3d", "-n 2 --set arena_keep=1g", arguments);
+    bench_run_job(results, host,
+                  "-n 2 --set arena_keep=1g @matmul3d --size=%d --per-pe=%d --steps=%d --repeat=%d "
+                  "--series=skua-%d",
+                  cases[c].size, ratio, cases[c].steps, REPEAT, ratio);
 }
 
 /* One tile on one PE: a product of OpenBLAS without any communication. */
 static void bench_matmul3d_run_alone(struct results *results, const struct bench_host *host,
                                      int size, int steps)
 {
-    char arguments[128];
-
-    snprintf(arguments, sizeof arguments,
-             "--size=%d --grid=1,1,1 --messages --steps=%d --repeat=%d --series=alone", size, steps,
-             REPEAT);
-    bench_run_app(results, host, "matmul3d", "-n 1", arguments);
+    bench_run_job(
+        results, host,
+        "-n 1 @matmul3d --size=%d --grid=1,1,1 --messages --steps=%d --repeat=%d --series=alone",
+        size, steps, REPEAT);
 }
 
 static void bench_matmul3d_run_scalapack(struct results *results, const struct bench_host *host,
@@ -203,14 +199,14 @@ static void bench_matmul3d_scale(const struct scaling *scaling, struct results *
                                  const struct bench_host *host, int pes)
 {
     int               rows = bench_matmul3d_rows(scaling, pes);
-    char              options[48], arguments[128], argument[48];
+    char              argument[48];
     struct bench_peer peer = {"openmpi", "peer-scalapack", "scalapack", argument};
 
-    snprintf(options, sizeof options, "-n %d --set arena_keep=1g", pes);
-    snprintf(arguments, sizeof arguments,
-             "--size=%d --per-pe=%d --steps=%d --repeat=%d --series=skua", rows, SCALE_TILES,
-             SCALE_STEPS, REPEAT);
-    bench_run_app(results, host, "matmul3d", options, arguments);
+    bench_run_job(
+        results, host,
+        "-n %d --set arena_keep=1g @matmul3d --size=%d --per-pe=%d --steps=%d --repeat=%d "
+        "--series=skua",
+        pes, rows, SCALE_TILES, SCALE_STEPS, REPEAT);
     if (pes == 1)
         bench_matmul3d_run_alone(results, host, rows, SCALE_STEPS);
     snprintf(argument, sizeof argument, "%d,%d,%d", rows, SCALE_STEPS, REPEAT);

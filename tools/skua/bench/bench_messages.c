@@ -35,7 +35,7 @@ static void bench_messages_run_skua(struct results *results, const struct bench_
 
     if (strcmp(name, "bench-ring") == 0) /* on two CPUs, however many the host has */
         bench_messages_pin_list(pin, sizeof pin, host, pes);
-    bench_run_skua(results, host, name, pes, threads, pin);
+    bench_run_job(results, host, "-n %d -t %d %s @%s", pes, threads, pin, name);
 }
 
 /* Runs the peer program of @p mpi, "openmpi" or "mpich". */

@@ -51,14 +51,13 @@ static void bench_mixed_cpus(const struct bench_host *host, char *to, size_t byt
 static void bench_mixed_run_job(struct results *results, const struct bench_host *host, int hosts,
                                 const char *arguments)
 {
-    char cpus[64], options[128];
+    char cpus[64];
 
     bench_mixed_cpus(host, cpus, sizeof cpus);
     if (hosts == 1)
         *strchr(strchr(cpus, ',') + 1, ',') = '\0';
-    snprintf(options, sizeof options, "-n %d -t 2 --pin=%s%s", 2 * hosts, cpus,
-             hosts == 1 ? "" : " -s shared_memory=0");
-    bench_run_app(results, host, "bench-mixed", options, arguments);
+    bench_run_job(results, host, "-n %d -t 2 --pin=%s%s @bench-mixed %s", 2 * hosts, cpus,
+                  hosts == 1 ? "" : " -s shared_memory=0", arguments);
 }
 
 /* Measures what messages over a bare socket cost a bare round trip on the same CPUs: the process at

@@ -36,16 +36,16 @@ static void bench_objects_run(struct results *results, const struct bench_host *
                               int rounds)
 {
     bench_step(round, rounds, "objects on one PE");
-    bench_run_skua(results, host, "bench-objects", 1, 1, "--pin=auto");
+    bench_run_job(results, host, "-n 1 -t 1 --pin=auto @bench-objects");
     bench_step(round, rounds, "objects on two PEs");
-    bench_run_skua(results, host, "bench-objects", 2, 1, "--pin=auto");
+    bench_run_job(results, host, "-n 2 -t 1 --pin=auto @bench-objects");
     bench_step(round, rounds, "objects on two PEs, over TCP");
-    bench_run_app(results, host, "bench-objects",
-                  "-n 2 --pin=auto -s shared_memory=0 -s driver=tcp", "net");
+    bench_run_job(results, host,
+                  "-n 2 --pin=auto -s shared_memory=0 -s driver=tcp @bench-objects net");
     bench_step(round, rounds, "programs that are compared with Charm++");
-    bench_run_app(results, host, "bench-charm", "-n 1 --pin=auto", "skua");
-    bench_run_app(results, host, "bench-charm", "-n 2 --pin=auto", "skua");
-    bench_run_app(results, host, "bench-charm", "-n 2 -t 2 --pin=auto", "skua-threads");
+    bench_run_job(results, host, "-n 1 --pin=auto @bench-charm skua");
+    bench_run_job(results, host, "-n 2 --pin=auto @bench-charm skua");
+    bench_run_job(results, host, "-n 2 -t 2 --pin=auto @bench-charm skua-threads");
     bench_objects_run_charm(results, host, 1);
     bench_objects_run_charm(results, host, 2);
 }

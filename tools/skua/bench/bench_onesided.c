@@ -44,9 +44,9 @@ static void bench_onesided_run(struct results *results, const struct bench_host 
                                int rounds)
 {
     bench_step(round, rounds, "Skua, two processes");
-    bench_run_skua(results, host, "bench-onesided", 2, 1, "--pin=auto");
+    bench_run_job(results, host, "-n 2 -t 1 --pin=auto @bench-onesided");
     bench_step(round, rounds, "Skua, two threads");
-    bench_run_skua(results, host, "bench-onesided", 2, 2, "--pin=auto");
+    bench_run_job(results, host, "-n 2 -t 2 --pin=auto @bench-onesided");
     for (size_t i = 0; i < PEERS; i++) {
         bench_step(round, rounds, peers[i].series);
         bench_run_peer(results, host, &peers[i], 2);

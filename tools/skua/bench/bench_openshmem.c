@@ -60,12 +60,11 @@ static double bench_openshmem_get(const struct results *r, const char *library, 
 
 static void bench_openshmem_run_pes(struct results *results, const struct bench_host *host, int pes)
 {
-    char              options[64], series[48];
+    char              series[48];
     struct bench_peer peer = {"oshrun", "peer-openshmem-calls", series, NULL};
 
-    snprintf(options, sizeof options, "-n %d --pin=%s", pes, pes > host->cores ? "none" : "auto");
-    snprintf(series, sizeof series, "skua-%d", pes);
-    bench_run_app(results, host, "bench-openshmem", options, series);
+    bench_run_job(results, host, "-n %d --pin=%s @bench-openshmem skua-%d", pes,
+                  pes > host->cores ? "none" : "auto", pes);
     snprintf(series, sizeof series, "openmpi-%d", pes);
     bench_run_peer(results, host, &peer, pes);
 }

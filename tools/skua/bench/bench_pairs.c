@@ -25,13 +25,10 @@ static const struct {
 static void bench_pairs_run_one(struct results *results, const struct bench_host *host, size_t t,
                                 int grain, int pes)
 {
-    char options[48], arguments[160];
-
-    snprintf(arguments, sizeof arguments,
-             "--states=%d --planes=%d --points=%d --grain=%d --steps=4 --repeat=2 --series=%s%s",
-             STATES, PLANES, POINTS, grain, tasks[t].series, tasks[t].option);
-    snprintf(options, sizeof options, "-n %d --set arena_keep=2g", pes);
-    bench_run_app(results, host, "pairs", options, arguments);
+    bench_run_job(results, host,
+                  "-n %d --set arena_keep=2g @pairs --states=%d --planes=%d --points=%d --grain=%d "
+                  "--steps=4 --repeat=2 --series=%s%s",
+                  pes, STATES, PLANES, POINTS, grain, tasks[t].series, tasks[t].option);
 }
 
 static void bench_pairs_run(struct results *results, const struct bench_host *host, int round,

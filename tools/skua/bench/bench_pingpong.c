@@ -21,26 +21,7 @@ static const char *const columns[] = {"skua-messages", "skua-channel", "skua-get
 
 /* ---- running ------------------------------------------------------------------- */
 
-/* Runs one variant in a job of its own, as the MPI programs do. */
-static void bench_pingpong_run_variant(struct results *results, const struct bench_host *host,
-                                       const char *variant)
-{
-    char  path[PROGRAM_PATH_BYTES];
-    char *argv[] = {(char *)host->skuarun,
-                    "-n",
-                    "2",
-                    "--pin=auto",
-                    path,
-                    "--iterations=" TRIPS,
-                    "--repeat=1",
-                    "--series=skua",
-                    (char *)variant,
-                    NULL};
-
-    if (program_find("pingpong", path))
-        bench_run(results, argv);
-}
-
+/* Runs each variant in a job of its own, as the MPI programs do. */
 static void bench_pingpong_run(struct results *results, const struct bench_host *host, int round,
                                int rounds)
 {
@@ -48,7 +29,10 @@ static void bench_pingpong_run(struct results *results, const struct bench_host 
 
     for (size_t w = 0; w < sizeof variants / sizeof *variants; w++) {
         bench_step(round, rounds, variants[w] + 2);
-        bench_pingpong_run_variant(results, host, variants[w]);
+        bench_run_job(results, host,
+                      "-n 2 --pin=auto @pingpong --iterations=" TRIPS
+                      " --repeat=1 --series=skua %s",
+                      variants[w]);
     }
     bench_run_mpi_channels(results, host, round, rounds, "," TRIPS);
 }

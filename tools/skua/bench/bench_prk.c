@@ -41,13 +41,12 @@ static const struct prk_column {
 static void bench_prk_run_library(struct results *results, const struct bench_host *host,
                                   const char *library, const struct bench_setup *setup)
 {
-    char              options[64], program[64], series[40];
+    char              program[64], series[40];
     struct bench_peer peer = {library, program, series, NULL};
 
     bench_setup_series(series, sizeof series, library, setup);
     if (strcmp(library, "skua") == 0) {
-        snprintf(options, sizeof options, "-n %d --set=driver=tcp", setup->pes);
-        bench_run_app(results, host, "bench-prk", options, series);
+        bench_run_job(results, host, "-n %d --set=driver=tcp @bench-prk %s", setup->pes, series);
     } else {
         snprintf(program, sizeof program, "peer-%s-prk", library);
         bench_run_peer(results, host, &peer, setup->pes);

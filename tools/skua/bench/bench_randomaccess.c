@@ -14,19 +14,12 @@ static const char *const mpis[] = {"openmpi", "mpich"};
 
 /* ---- running ------------------------------------------------------------- */
 
+/* Runs the application with PEs as processes or, if @p threads is not 1, as threads. */
 static void bench_randomaccess_run_skua(struct results *results, const struct bench_host *host,
-                                        const char *name, int pes, int threads, const char *first,
-                                        const char *second)
+                                        int pes, int threads, int log2, const char *series)
 {
-    char  path[PROGRAM_PATH_BYTES], n[16], t[16];
-    char *argv[] = {(char *)host->skuarun, "-n",           n,   "-t", t, path,
-                    (char *)first,         (char *)second, NULL};
-
-    if (!program_find(name, path))
-        return;
-    snprintf(n, sizeof n, "%d", pes);
-    snprintf(t, sizeof t, "%d", threads);
-    bench_run(results, argv);
+    bench_run_job(results, host, "-n %d -t %d @randomaccess --log2=%d --series=%s", pes, threads,
+                  log2, series);
 }
 
 static void bench_randomaccess_run(struct results *results, const struct bench_host *host,
@@ -34,10 +27,8 @@ static void bench_randomaccess_run(struct results *results, const struct bench_h
 {
     for (int pes = 1; pes <= 2; pes++) {
         bench_step(round, rounds, "RandomAccess");
-        bench_randomaccess_run_skua(results, host, "randomaccess", pes, 1, "--log2=" LOG2,
-                                    "--series=skua");
-        bench_randomaccess_run_skua(results, host, "randomaccess", pes, pes, "--log2=" LOG2,
-                                    "--series=skua-threads");
+        bench_randomaccess_run_skua(results, host, pes, 1, LOG2_WORDS, "skua");
+        bench_randomaccess_run_skua(results, host, pes, pes, LOG2_WORDS, "skua-threads");
         for (size_t i = 0; i < MPIS; i++) {
             char              program[64];
             struct bench_peer peer = {mpis[i], program, mpis[i], LOG2};
@@ -47,9 +38,9 @@ static void bench_randomaccess_run(struct results *results, const struct bench_h
         }
     }
     bench_step(round, rounds, "streams and messages");
-    bench_randomaccess_run_skua(results, host, "bench-stream", 2, 1, NULL, NULL);
-    bench_randomaccess_run_skua(results, host, "bench-stream", 2, 1, "items", NULL);
-    bench_randomaccess_run_skua(results, host, "bench-rate", 2, 1, NULL, NULL);
+    bench_run_job(results, host, "-n 2 -t 1 @bench-stream");
+    bench_run_job(results, host, "-n 2 -t 1 @bench-stream items");
+    bench_run_job(results, host, "-n 2 -t 1 @bench-rate");
 }
 
 /* ---- tables -------------------------------------------------------------- */
@@ -134,14 +125,13 @@ const struct bench bench_randomaccess = {.name  = "randomaccess",
 static void bench_randomaccess_scale(const struct scaling *scaling, struct results *results,
                                      const struct bench_host *host, int pes)
 {
-    char option[24], argument[16];
+    int  log2 = scaling_grow_log2(scaling, pes);
+    char argument[16];
 
-    snprintf(argument, sizeof argument, "%d", scaling_grow_log2(scaling, pes));
-    snprintf(option, sizeof option, "--log2=%s", argument);
-    bench_randomaccess_run_skua(results, host, "randomaccess", pes, 1, option, "--series=skua");
+    bench_randomaccess_run_skua(results, host, pes, 1, log2, "skua");
     if (pes > 1)
-        bench_randomaccess_run_skua(results, host, "randomaccess", pes, pes, option,
-                                    "--series=skua-threads");
+        bench_randomaccess_run_skua(results, host, pes, pes, log2, "skua-threads");
+    snprintf(argument, sizeof argument, "%d", log2);
     scaling_run_limit(results, host, "randomaccess", argument, pes);
     scaling_run_mpis(results, host, "randomaccess", argument, pes);
 }

@@ -201,10 +201,9 @@ static void bench_scaling_run_hosts(struct results *results, const struct bench_
     program_set_variable("SKUA_DRIVER", "tcp");
     for (int threads = 0; threads < 2; threads++) {
         char *options = bench_bound_options(host, pes, threads ? pes / 2 : 1, "");
-        char  arguments[48];
 
-        snprintf(arguments, sizeof arguments, "skua-hosts%s pairs", threads ? "-threads" : "");
-        bench_run_app(results, host, "bench-scaling", options, arguments);
+        bench_run_job(results, host, "%s @bench-scaling skua-hosts%s pairs", options,
+                      threads ? "-threads" : "");
         free(options);
     }
     program_restore_variable("SKUA_DRIVER");
@@ -220,14 +219,12 @@ static void bench_scaling_run_on(struct results *results, const struct bench_hos
 
     for (int threads = 0; threads < 2; threads++) {
         char *options = bench_bound_options(host, pes, threads ? pes : 1, "");
-        char  arguments[BENCH_SCALING_NAMES + 16];
 
-        snprintf(arguments, sizeof arguments, "%s %s", bench_scaling_skua[threads],
-                 only ? only : "");
-        bench_run_app(results, host, "bench-scaling", options, arguments);
-        snprintf(arguments, sizeof arguments, "limit %s", only ? only : "");
+        bench_run_job(results, host, "%s @bench-scaling %s %s", options,
+                      bench_scaling_skua[threads], only ? only : "");
         if (!threads)
-            bench_run_app(results, host, "bench-scaling_limit", options, arguments);
+            bench_run_job(results, host, "%s @bench-scaling_limit limit %s", options,
+                          only ? only : "");
         free(options);
     }
     scaling_run_mpis(results, host, "scaling", only, pes);

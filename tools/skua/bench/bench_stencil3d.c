@@ -23,12 +23,9 @@ static void bench_stencil3d_run_variant(struct results *results, const struct be
                                         const char *size, int ratio, const char *options,
                                         const char *variant)
 {
-    char arguments[160];
-
-    snprintf(arguments, sizeof arguments,
-             "--size=%s --steps=" STEPS " --repeat=" REPEAT " --per-pe=%d %s", size, ratio,
-             variant);
-    bench_run_app(results, host, "stencil3d", options, arguments);
+    bench_run_job(results, host,
+                  "%s @stencil3d --size=%s --steps=" STEPS " --repeat=" REPEAT " --per-pe=%d %s",
+                  options, size, ratio, variant);
 }
 
 static void bench_stencil3d_run_skua(struct results *results, const struct bench_host *host,

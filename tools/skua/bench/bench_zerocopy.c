@@ -36,11 +36,11 @@ static void bench_zerocopy_run(struct results *results, const struct bench_host 
                                int rounds)
 {
     bench_step(round, rounds, titles[PROCESSES]);
-    bench_run_skua(results, host, "bench-zerocopy", 2, 1, "--pin=auto");
+    bench_run_job(results, host, "-n 2 -t 1 --pin=auto @bench-zerocopy");
     bench_step(round, rounds, titles[SHARED]);
-    bench_run_skua(results, host, "bench-zerocopy", 2, 1, "--set=malloc_arena=4k");
+    bench_run_job(results, host, "-n 2 -t 1 --set=malloc_arena=4k @bench-zerocopy");
     bench_step(round, rounds, titles[THREADS]);
-    bench_run_skua(results, host, "bench-zerocopy", 2, 2, "--pin=auto");
+    bench_run_job(results, host, "-n 2 -t 2 --pin=auto @bench-zerocopy");
     bench_step(round, rounds, titles[BETWEEN_HOSTS]);
     bench_run_floor_zerocopy(results, host);
     bench_run_between_hosts(results, host, "bench-zerocopy", "1048576 1024");

@@ -17,11 +17,7 @@ static const char *const neighbours_mpi[] = {"openmpi", "mpich"};
 void neighbours_run(const struct neighbours *bench, struct results *results,
                     const struct bench_host *host, const char *arguments, const char *peer, int pes)
 {
-    char options[32], all[192];
-
-    snprintf(options, sizeof options, "-n %d", pes);
-    snprintf(all, sizeof all, "--series=skua %s", arguments);
-    bench_run_app(results, host, bench->app, options, all);
+    bench_run_job(results, host, "-n %d @%s --series=skua %s", pes, bench->app, arguments);
     for (size_t i = 0; i < NEIGHBOURS_MPIS; i++) {
         char              program[64];
         struct bench_peer mpi = {neighbours_mpi[i], program, neighbours_mpi[i], peer};

@@ -58,12 +58,7 @@ void scaling_run_mpis(struct results *results, const struct bench_host *host, co
 void scaling_run_limit(struct results *results, const struct bench_host *host, const char *name,
                        const char *argument, int pes)
 {
-    char program[64], options[32], arguments[96];
-
-    snprintf(program, sizeof program, "bench-%s_limit", name);
-    snprintf(options, sizeof options, "-n %d", pes);
-    snprintf(arguments, sizeof arguments, "limit %s", argument);
-    bench_run_app(results, host, program, options, arguments);
+    bench_run_job(results, host, "-n %d @bench-%s_limit limit %s", pes, name, argument);
 }
 
 /* ---- the problem ---------------------------------------------------------- */
