@@ -134,6 +134,15 @@ void bench_print_stopped(const struct results *results);
 void bench_run_peer(struct results *results, const struct bench_host *host,
                     const struct bench_peer *peer, int ranks);
 
+/** The MPIs that are measured, as launchers and series. */
+#define BENCH_MPIS 2
+extern const char *const bench_mpis[BENCH_MPIS];
+
+/** Runs the program peer-MPI-NAME of one of bench_mpis as bench_run_peer() does; @p argument may be
+ * NULL. */
+void bench_run_mpi(struct results *results, const struct bench_host *host, const char *mpi,
+                   const char *name, const char *series, const char *argument, int ranks);
+
 /** Runs a program of a peer library as @p ranks processes of @p threads threads, which bind
  * themselves to the CPUs of as many PEs of Skua in as many processes (bench_cpus()).  A program
  * that takes a minute is stopped. */
@@ -196,6 +205,9 @@ double bench_ratio(double a, double b);
 
 /** Returns the shorter of two times; the other if one is 0, "not measured". */
 double bench_shorter(double a, double b);
+
+/** Returns the better value of bench_mpis: the larger one of a rate. */
+double bench_better_mpi(const struct results *results, size_t bytes, const char *metric);
 
 /** Prints the heading of a list of goals. */
 void bench_print_goals_head(const char *title);

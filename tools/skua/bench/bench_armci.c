@@ -19,10 +19,8 @@
 #define SEGMENTS 1024
 #define BUSY_US  500000.0 /* for which the target computes */
 
-static const char *const mpis[]      = {"openmpi", "mpich"};
 static const char *const libraries[] = {"skua", "armci-mpi"};
 
-#define MPIS      (sizeof mpis / sizeof *mpis)
 #define LIBRARIES (sizeof libraries / sizeof *libraries)
 
 static const struct {
@@ -89,12 +87,12 @@ static void bench_armci_run_one(struct results *results, const struct bench_host
 static void bench_armci_run(struct results *results, const struct bench_host *host, int round,
                             int rounds)
 {
-    for (size_t m = 0; m < MPIS; m++)
+    for (size_t m = 0; m < BENCH_MPIS; m++)
         for (size_t l = 0; l < LIBRARIES; l++)
             for (int tcp = 0; tcp < 2; tcp++) {
-                bench_stepf(round, rounds, "%s, %s%s", libraries[l], mpis[m],
+                bench_stepf(round, rounds, "%s, %s%s", libraries[l], bench_mpis[m],
                             tcp ? ", over TCP" : "");
-                bench_armci_run_one(results, host, libraries[l], mpis[m], tcp);
+                bench_armci_run_one(results, host, libraries[l], bench_mpis[m], tcp);
             }
 }
 
@@ -105,9 +103,9 @@ static void bench_armci_print_head(const char *title, const char *first)
     char name[48];
 
     printf("\n%s\n%-12s", title, first);
-    for (size_t m = 0; m < MPIS; m++)
+    for (size_t m = 0; m < BENCH_MPIS; m++)
         for (size_t l = 0; l < LIBRARIES; l++) {
-            snprintf(name, sizeof name, "%s-%s", libraries[l], mpis[m]);
+            snprintf(name, sizeof name, "%s-%s", libraries[l], bench_mpis[m]);
             printf("%19s", name);
         }
     printf("\n");
@@ -119,8 +117,8 @@ static void bench_armci_print_row(const struct results *r, const char *name, siz
     char mpi[32];
 
     printf("%-12s", name);
-    for (size_t m = 0; m < MPIS; m++) {
-        snprintf(mpi, sizeof mpi, "%s%s", mpis[m], suffix);
+    for (size_t m = 0; m < BENCH_MPIS; m++) {
+        snprintf(mpi, sizeof mpi, "%s%s", bench_mpis[m], suffix);
         for (size_t l = 0; l < LIBRARIES; l++)
             bench_print_value(bench_armci_get(r, libraries[l], mpi, bytes, metric), 19);
     }
@@ -228,13 +226,13 @@ static void bench_armci_print_goals(const struct results *r, const char *mpi)
 static void bench_armci_print(const struct results *r)
 {
     bench_armci_print_tables(r);
-    for (size_t m = 0; m < MPIS; m++)
-        bench_armci_print_goals(r, mpis[m]);
+    for (size_t m = 0; m < BENCH_MPIS; m++)
+        bench_armci_print_goals(r, bench_mpis[m]);
 }
 
 /* ---- plots ------------------------------------------------------------------------- */
 
-#define CURVES (MPIS * LIBRARIES)
+#define CURVES (BENCH_MPIS * LIBRARIES)
 
 static const struct {
     const char *title, *metric;
@@ -278,7 +276,8 @@ static void bench_armci_plot(const struct results *r, FILE *to)
             curve[f][c].name   = names[c];
             curve[f][c].colour = colours[c];
             curve[f][c].dash   = c < LIBRARIES ? "" : "5 4";
-            bench_armci_draw(&curve[f][c], r, f, libraries[c % LIBRARIES], mpis[c / LIBRARIES]);
+            bench_armci_draw(&curve[f][c], r, f, libraries[c % LIBRARIES],
+                             bench_mpis[c / LIBRARIES]);
         }
         plots[f] = (struct plot){figures[f].title, "side of the patch",
                                  figures[f].bandwidth ? "GB/s" : "microseconds", curve[f], CURVES};

@@ -15,10 +15,8 @@ static const size_t sizes[] = {8,     100,   1000,   5000,   10000,   20000,  30
 
 #define ROUNDTRIP "roundtrip_us"
 
-static const char *const mpis[]     = {"openmpi", "mpich"};
 static const char *const variants[] = {"send", "pscw", "flag"};
 
-#define MPIS     (sizeof mpis / sizeof *mpis)
 #define VARIANTS (sizeof variants / sizeof *variants)
 
 /* ---- running ------------------------------------------------------------------ */
@@ -26,22 +24,20 @@ static const char *const variants[] = {"send", "pscw", "flag"};
 static void bench_channels_run_mpi(struct results *results, const struct bench_host *host,
                                    const char *mpi, const char *variant, const char *trips)
 {
-    char              program[64], series[64], argument[64];
-    struct bench_peer peer = {mpi, program, series, argument};
+    char series[64], argument[64];
 
-    snprintf(program, sizeof program, "peer-%s-channels", mpi);
     snprintf(series, sizeof series, "%s-%s", mpi, variant);
     snprintf(argument, sizeof argument, "%s%s", variant, trips);
-    bench_run_peer(results, host, &peer, 2);
+    bench_run_mpi(results, host, mpi, "channels", series, argument, 2);
 }
 
 void bench_run_mpi_channels(struct results *results, const struct bench_host *host, int round,
                             int rounds, const char *trips)
 {
-    for (size_t i = 0; i < MPIS; i++) {
-        bench_step(round, rounds, mpis[i]);
+    for (size_t i = 0; i < BENCH_MPIS; i++) {
+        bench_step(round, rounds, bench_mpis[i]);
         for (size_t w = 0; w < VARIANTS; w++)
-            bench_channels_run_mpi(results, host, mpis[i], variants[w], trips);
+            bench_channels_run_mpi(results, host, bench_mpis[i], variants[w], trips);
     }
 }
 

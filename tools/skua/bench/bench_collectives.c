@@ -19,6 +19,7 @@
  */
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "bench.h"
 #include "network.h"
@@ -134,34 +135,24 @@ static int bench_collectives_runs(double ratio)
 /* ---- running ------------------------------------------------------------------ */
 
 static void bench_collectives_run_skua(struct results *results, const struct bench_host *host,
-                                       const struct bench_setup *setup)
+                                       int pes, const char *series)
 {
-    char *options = bench_bound_options(host, setup->pes, 1, "--set=driver=tcp");
-    char  series[48];
+    char *options = bench_bound_options(host, pes, 1, "--set=driver=tcp");
 
-    bench_setup_series(series, sizeof series, "skua", setup);
     bench_run_job(results, host, "%s @bench-collectives %s", options, series);
     free(options);
 }
 
-static void bench_collectives_run_mpi(struct results *results, const struct bench_host *host,
-                                      const char *mpi, const struct bench_setup *setup)
-{
-    char              program[64], series[48];
-    struct bench_peer peer = {mpi, program, series, NULL};
-
-    snprintf(program, sizeof program, "peer-%s-collectives", mpi);
-    bench_setup_series(series, sizeof series, mpi, setup);
-    bench_run_peer(results, host, &peer, setup->pes);
-}
-
 static void bench_collectives_run_library(struct results *results, const struct bench_host *host,
-                                          const struct bench_setup *setup, size_t library)
+                                          const struct bench_setup *setup, const char *library)
 {
-    if (library == 0)
-        bench_collectives_run_skua(results, host, setup);
+    char series[48];
+
+    bench_setup_series(series, sizeof series, library, setup);
+    if (strcmp(library, "skua") == 0)
+        bench_collectives_run_skua(results, host, setup->pes, series);
     else
-        bench_collectives_run_mpi(results, host, libraries[library], setup);
+        bench_run_mpi(results, host, library, "collectives", series, NULL, setup->pes);
 }
 
 /* Runs each library once. */
@@ -170,9 +161,9 @@ static void bench_collectives_run_pass(struct results *results, const struct ben
                                        const struct bench_collectives_round *round)
 {
     for (size_t i = 0; i < LIBRARIES; i++) {
-        size_t library = pass % 2 ? LIBRARIES - 1 - i : i;
+        const char *library = libraries[pass % 2 ? LIBRARIES - 1 - i : i];
 
-        bench_stepf(round->number, round->all, "%s, %d PEs%s", libraries[library], setup->pes,
+        bench_stepf(round->number, round->all, "%s, %d PEs%s", library, setup->pes,
                     setup->tcp ? ", over TCP" : "");
         bench_collectives_run_library(results, host, setup, library);
     }

@@ -257,6 +257,18 @@ void bench_run_peer(struct results *results, const struct bench_host *host,
                                                         BENCH_CROWDED_LIMIT});
 }
 
+const char *const bench_mpis[BENCH_MPIS] = {"openmpi", "mpich"};
+
+void bench_run_mpi(struct results *results, const struct bench_host *host, const char *mpi,
+                   const char *name, const char *series, const char *argument, int ranks)
+{
+    char              program[64];
+    struct bench_peer peer = {mpi, program, series, argument};
+
+    snprintf(program, sizeof program, "peer-%s-%s", mpi, name);
+    bench_run_peer(results, host, &peer, ranks);
+}
+
 void bench_run_peer_threads(struct results *results, const struct bench_host *host,
                             const struct bench_peer *peer, int ranks, int threads)
 {
@@ -313,6 +325,16 @@ double bench_shorter(double a, double b)
     if (a == 0 || b == 0)
         return a + b;
     return a < b ? a : b;
+}
+
+double bench_better_mpi(const struct results *results, size_t bytes, const char *metric)
+{
+    double open  = results_get(results, bench_mpis[0], bytes, metric),
+           mpich = results_get(results, bench_mpis[1], bytes, metric);
+
+    if (open == 0 || mpich == 0)
+        return open + mpich;
+    return (open > mpich) == results_more_is_better(metric) ? open : mpich;
 }
 
 void bench_print_goals_head(const char *title)

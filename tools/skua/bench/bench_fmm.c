@@ -31,7 +31,6 @@ static const struct fmm_path {
 } paths[] = {{"tcp", "-tcp", "TCP", NULL, LARGE},
              {"slow", "-slow", "100 Mbit/s", SLOW_RATE, 20000}};
 
-static const char *const mpis[]     = {"openmpi", "mpich"};
 static const char *const variants[] = {"messages", "puts"};
 
 #define PATHS (sizeof paths / sizeof *paths)
@@ -63,14 +62,12 @@ static void bench_fmm_run_skua(struct results *results, const struct bench_host 
 static void bench_fmm_run_mpi(struct results *results, const struct bench_host *host, int pes,
                               int particles, const char *mpi, const char *variant)
 {
-    char              program[48], series[48], argument[128], rule[96];
-    struct bench_peer peer = {mpi, program, series, argument};
+    char series[48], argument[128], rule[96];
 
     bench_fmm_arguments(rule, particles, pes);
-    snprintf(program, sizeof program, "peer-%s-fmm", mpi);
     snprintf(series, sizeof series, "%s-%s", mpi, variant);
     snprintf(argument, sizeof argument, "%s %s", variant, rule);
-    bench_run_peer(results, host, &peer, pes);
+    bench_run_mpi(results, host, mpi, "fmm", series, argument, pes);
 }
 
 /* Runs each variant on a number of PEs. */
@@ -164,9 +161,10 @@ static void bench_fmm_run_variants(struct results *results, const struct network
     bench_fmm_run_ends(results, network, particles, series);
     snprintf(series, sizeof series, "skua%s-wait", path->suffix);
     bench_fmm_run_ends(results, network, particles, series);
-    for (size_t i = 0; i < 2; i++)
+    for (size_t i = 0; i < BENCH_MPIS; i++)
         for (size_t k = 0; k < 2; k++)
-            bench_fmm_run_mpi_ends(results, network, particles, mpis[i], variants[k], path->suffix);
+            bench_fmm_run_mpi_ends(results, network, particles, bench_mpis[i], variants[k],
+                                   path->suffix);
 }
 
 /* Opens a network; one whose rate is limited is between two namespaces. */
@@ -242,11 +240,11 @@ static double bench_fmm_best_mpi(const struct results *r, int particles, int pes
 {
     double best = 0;
 
-    for (size_t i = 0; i < 2; i++)
+    for (size_t i = 0; i < BENCH_MPIS; i++)
         for (size_t k = 0; k < 2; k++) {
             char series[64];
 
-            snprintf(series, sizeof series, "%s-%s%s", mpis[i], variants[k], suffix);
+            snprintf(series, sizeof series, "%s-%s%s", bench_mpis[i], variants[k], suffix);
             best = bench_shorter(best, bench_fmm_value(r, series, particles, "step", pes));
         }
     return best;

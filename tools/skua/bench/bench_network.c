@@ -62,8 +62,6 @@ static const char *const series[] = {
 
 #define SERIES (sizeof series / sizeof *series)
 
-static const char *const mpis[] = {"openmpi", "mpich"};
-
 /* ---- ucx_perftest -------------------------------------------------------- */
 
 static const struct {
@@ -298,13 +296,13 @@ static void bench_network_run(struct results *results, const struct bench_host *
     bench_network_run_skua(&network, results, round, rounds);
     bench_network_run_io(&network, results, round, rounds);
     bench_network_run_security(&network, results, round, rounds);
-    for (size_t i = 0; i < sizeof mpis / sizeof *mpis; i++) {
+    for (size_t i = 0; i < BENCH_MPIS; i++) {
         char program[64];
-        bench_step(round, rounds, mpis[i]);
-        snprintf(program, sizeof program, "peer-%s-messages", mpis[i]);
-        network_run_mpi(&network, results, mpis[i], program);
-        snprintf(program, sizeof program, "peer-%s-onesided", mpis[i]);
-        network_run_mpi(&network, results, mpis[i], program);
+        bench_step(round, rounds, bench_mpis[i]);
+        snprintf(program, sizeof program, "peer-%s-messages", bench_mpis[i]);
+        network_run_mpi(&network, results, bench_mpis[i], program);
+        snprintf(program, sizeof program, "peer-%s-onesided", bench_mpis[i]);
+        network_run_mpi(&network, results, bench_mpis[i], program);
     }
     bench_step(round, rounds, "ucx_perftest");
     bench_network_run_ucx(&network, results);
@@ -546,8 +544,8 @@ static void bench_network_print_io_goals(const struct results *r)
     if (!bench_network_has_series(r, WITH_IO))
         return;
     bench_print_goals_head("Goals, " WITH_IO);
-    for (size_t i = 0; i < sizeof mpis / sizeof *mpis; i++)
-        bench_network_print_mpi_goals(r, WITH_IO, mpis[i], 1);
+    for (size_t i = 0; i < BENCH_MPIS; i++)
+        bench_network_print_mpi_goals(r, WITH_IO, bench_mpis[i], 1);
 }
 
 static void bench_network_print_goals(const struct results *r)
@@ -565,11 +563,11 @@ static void bench_network_print_goals(const struct results *r)
         if (strcmp(series[c], "skua-ofi") == 0)
             bench_network_print_against(r, series[c], "message_us", "fi_pingpong", "message_us",
                                         "message", 1.15);
-        for (size_t i = 0; i < sizeof mpis / sizeof *mpis; i++)
+        for (size_t i = 0; i < BENCH_MPIS; i++)
             if (!on_mpi)
-                bench_network_print_mpi_goals(r, series[c], mpis[i], 1);
-            else if (strstr(series[c], mpis[i]))
-                bench_network_print_against(r, series[c], "message_us", mpis[i], "message_us",
+                bench_network_print_mpi_goals(r, series[c], bench_mpis[i], 1);
+            else if (strstr(series[c], bench_mpis[i]))
+                bench_network_print_against(r, series[c], "message_us", bench_mpis[i], "message_us",
                                             "message", 1.3);
         bench_print_goal("small put, 100000 / 10 in flight",
                          bench_ratio(results_get(r, series[c], 100000, "inflight_us"),

@@ -41,16 +41,13 @@ static const struct prk_column {
 static void bench_prk_run_library(struct results *results, const struct bench_host *host,
                                   const char *library, const struct bench_setup *setup)
 {
-    char              program[64], series[40];
-    struct bench_peer peer = {library, program, series, NULL};
+    char series[40];
 
     bench_setup_series(series, sizeof series, library, setup);
-    if (strcmp(library, "skua") == 0) {
+    if (strcmp(library, "skua") == 0)
         bench_run_job(results, host, "-n %d --set=driver=tcp @bench-prk %s", setup->pes, series);
-    } else {
-        snprintf(program, sizeof program, "peer-%s-prk", library);
-        bench_run_peer(results, host, &peer, setup->pes);
-    }
+    else
+        bench_run_mpi(results, host, library, "prk", series, NULL, setup->pes);
 }
 
 static void bench_prk_run_setup(struct results *results, const struct bench_host *host,

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* bench_stencil3d.c - skua bench stencil3d: a stencil with messages, learned messages, channels and
  * zero-copy channels, against MPI. */
-#include <string.h>
-
 #include "scaling.h"
 
 #define SIZE   "128,128,128"
@@ -11,8 +9,10 @@
 
 static const int ratios[] = {1, 8, 64}; /* blocks per PE */
 
-/* For MPI: the number of blocks along y and z, as with messages and channels. */
-static const char *const grids[] = {"1,2", "4,4", "8,16"};
+/* Arguments of MPI's program, with the blocks along y and z that messages and channels have. */
+static const char *const mpi[] = {SIZE "," STEPS "," REPEAT ",1,2",
+                                  SIZE "," STEPS "," REPEAT ",4,4",
+                                  SIZE "," STEPS "," REPEAT ",8,16"};
 
 #define RATIOS (sizeof ratios / sizeof *ratios)
 
@@ -38,25 +38,13 @@ static void bench_stencil3d_run_skua(struct results *results, const struct bench
     bench_stencil3d_run_variant(results, host, SIZE, ratio, "-n 2", "--series=skua --lent");
 }
 
-static void bench_stencil3d_run_mpi(struct results *results, const struct bench_host *host,
-                                    const char *mpi, const char *grid)
-{
-    char              program[48], what[64];
-    struct bench_peer peer = {mpi, program, mpi, what};
-
-    snprintf(program, sizeof program, "peer-%s-stencil3d", mpi);
-    snprintf(what, sizeof what, SIZE "," STEPS "," REPEAT ",%s", grid);
-    bench_run_peer(results, host, &peer, 2);
-}
-
 static void bench_stencil3d_run(struct results *results, const struct bench_host *host, int round,
                                 int rounds)
 {
     for (size_t i = 0; i < RATIOS; i++) {
         bench_stepf(round, rounds, "stencil, %d blocks per PE", ratios[i]);
         bench_stencil3d_run_skua(results, host, ratios[i]);
-        bench_stencil3d_run_mpi(results, host, "openmpi", grids[i]);
-        bench_stencil3d_run_mpi(results, host, "mpich", grids[i]);
+        scaling_run_mpis(results, host, "stencil3d", mpi[i], 2);
     }
 }
 
@@ -66,12 +54,6 @@ static void bench_stencil3d_run(struct results *results, const struct bench_host
 static double bench_stencil3d_step(const struct results *r, const char *series, int ratio)
 {
     return results_get(r, series, (size_t)ratio, "step-2pe");
-}
-
-static double bench_stencil3d_better_mpi(const struct results *r, int ratio)
-{
-    return bench_shorter(bench_stencil3d_step(r, "openmpi", ratio),
-                         bench_stencil3d_step(r, "mpich", ratio));
 }
 
 /* Returns the part of the gain of channels over messages that learned messages reach; 0: not
@@ -110,11 +92,11 @@ static void bench_stencil3d_print_goals(const struct results *r, int ratio)
     bench_stencil3d_print_one_goal(
         "channels / messages, %d blocks per PE", ratio,
         bench_ratio(channels, bench_stencil3d_step(r, "skua-messages", ratio)), "<", 1);
-    bench_stencil3d_print_one_goal("channels / better MPI, %d blocks per PE", ratio,
-                                   bench_ratio(channels, bench_stencil3d_better_mpi(r, ratio)), "<",
-                                   1);
+    bench_stencil3d_print_one_goal(
+        "channels / better MPI, %d blocks per PE", ratio,
+        bench_ratio(channels, bench_better_mpi(r, (size_t)ratio, "step-2pe")), "<", 1);
     bench_stencil3d_print_one_goal("zero-copy, %d blocks per PE / better MPI, 1 block", ratio,
-                                   bench_ratio(lent, bench_stencil3d_better_mpi(r, 1)), "<", 1);
+                                   bench_ratio(lent, bench_better_mpi(r, 1, "step-2pe")), "<", 1);
     bench_stencil3d_print_one_goal("gain of learned messages / of channels, %d blocks per PE",
                                    ratio, bench_stencil3d_learned_gain(r, ratio), ">=", 0.5);
 }

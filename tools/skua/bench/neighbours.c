@@ -5,12 +5,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "scaling.h"
+
 #define NEIGHBOURS_WORDS  24 /* of a command line         */
 #define NEIGHBOURS_CURVES 8  /* of a plot: rows, at most  */
-
-static const char *const neighbours_mpi[] = {"openmpi", "mpich"};
-
-#define NEIGHBOURS_MPIS (sizeof neighbours_mpi / sizeof *neighbours_mpi)
 
 /* ---- running ------------------------------------------------------------- */
 
@@ -18,13 +16,7 @@ void neighbours_run(const struct neighbours *bench, struct results *results,
                     const struct bench_host *host, const char *arguments, const char *peer, int pes)
 {
     bench_run_job(results, host, "-n %d @%s --series=skua %s", pes, bench->app, arguments);
-    for (size_t i = 0; i < NEIGHBOURS_MPIS; i++) {
-        char              program[64];
-        struct bench_peer mpi = {neighbours_mpi[i], program, neighbours_mpi[i], peer};
-
-        snprintf(program, sizeof program, "peer-%s-%s", neighbours_mpi[i], bench->app);
-        bench_run_peer(results, host, &mpi, pes);
-    }
+    scaling_run_mpis(results, host, bench->app, peer, pes);
 }
 
 /* Runs the application at both ends of a network. */
@@ -50,13 +42,13 @@ void neighbours_run_tcp(const struct neighbours *bench, struct results *results,
         return;
     network_run_exchange(&network, results, bench->app);
     neighbours_run_app_tcp(bench, results, &network, arguments);
-    for (size_t i = 0; i < NEIGHBOURS_MPIS; i++) {
+    for (size_t i = 0; i < BENCH_MPIS; i++) {
         char name[64], path[PROGRAM_PATH_BYTES], series[32];
 
-        snprintf(name, sizeof name, "peer-%s-%s", neighbours_mpi[i], bench->app);
-        snprintf(series, sizeof series, "%s-tcp", neighbours_mpi[i]);
+        snprintf(name, sizeof name, "peer-%s-%s", bench_mpis[i], bench->app);
+        snprintf(series, sizeof series, "%s-tcp", bench_mpis[i]);
         if (program_find(name, path))
-            network_run_both(&network, results, neighbours_mpi[i],
+            network_run_both(&network, results, bench_mpis[i],
                              (const char *const[]){path, series, peer, NULL});
     }
     network_close(&network);
@@ -162,14 +154,14 @@ void neighbours_print_goals(const struct neighbours *bench, const struct results
     for (const struct neighbours_column *c = bench->column; c->title; c++)
         for (size_t i = 0; i < sizeof bench->fast / sizeof *bench->fast; i++)
             neighbours_print_goal(bench, results, bench->fast[i], path, c, pes);
-    for (size_t i = 0; i < NEIGHBOURS_MPIS; i++) {
-        struct neighbours_row send = {neighbours_mpi[i], "send", NULL};
+    for (size_t i = 0; i < BENCH_MPIS; i++) {
+        struct neighbours_row send = {bench_mpis[i], "send", NULL};
 
         bench_print_goalf(bench_ratio(neighbours_value(results, &send, path, small, pes), mine),
-                          ">=", bench->goal, "%s two-sided / %s, %s", neighbours_mpi[i],
-                          bench->small, small->title);
+                          ">=", bench->goal, "%s two-sided / %s, %s", bench_mpis[i], bench->small,
+                          small->title);
         if (path[0])
-            neighbours_print_limit(bench, results, neighbours_mpi[i],
+            neighbours_print_limit(bench, results, bench_mpis[i],
                                    neighbours_value(results, &send, path, small, pes));
     }
 }

@@ -43,8 +43,7 @@ static struct result *results_find(const struct results *results, const char *se
     return NULL;
 }
 
-/* Returns whether the metric is a rate or a bandwidth. */
-static bool results_more_is_better(const char *metric)
+bool results_more_is_better(const char *metric)
 {
     const char *unit = strrchr(metric, '_');
 

@@ -44,6 +44,9 @@ void results_add(struct results *results, const struct result *result);
 /** Adds the result in a line of JSON.  Returns false if the line is not a result. */
 bool results_read(struct results *results, const char *line);
 
+/** Returns whether the metric is a rate or a bandwidth. */
+bool results_more_is_better(const char *metric);
+
 /** Returns a value, or 0 if it was not measured. */
 double results_get(const struct results *results, const char *series, size_t bytes,
                    const char *metric);

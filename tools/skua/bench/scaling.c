@@ -44,15 +44,8 @@ void scaling_run(const struct scaling *scaling, struct results *results,
 void scaling_run_mpis(struct results *results, const struct bench_host *host, const char *name,
                       const char *argument, int ranks)
 {
-    static const char *const mpis[] = {"openmpi", "mpich"};
-
-    for (size_t i = 0; i < sizeof mpis / sizeof *mpis; i++) {
-        char              program[64];
-        struct bench_peer peer = {mpis[i], program, mpis[i], argument};
-
-        snprintf(program, sizeof program, "peer-%s-%s", mpis[i], name);
-        bench_run_peer(results, host, &peer, ranks);
-    }
+    for (size_t i = 0; i < BENCH_MPIS; i++)
+        bench_run_mpi(results, host, bench_mpis[i], name, bench_mpis[i], argument, ranks);
 }
 
 void scaling_run_limit(struct results *results, const struct bench_host *host, const char *name,
