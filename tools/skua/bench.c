@@ -15,6 +15,7 @@
 
 #include "base/topology.h"
 #include "bench/scaling.h"
+#include "bench/series.h"
 #include "commands.h"
 
 static const char help[] =
@@ -209,8 +210,10 @@ static void bench_write_files(const struct bench_options *options, const struct 
     if (svg) {
         if (options->scaling)
             scaling_plot(options->scaling, 1, results, host, svg);
-        else
+        else if (options->bench->plot)
             options->bench->plot(results, svg);
+        else
+            series_plot(options->bench->series, results, svg);
         fclose(svg);
     }
 }

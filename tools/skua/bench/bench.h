@@ -17,6 +17,8 @@
 
 #define BENCH_PES_MAX 8 /* numbers of PEs in a list of --pes */
 
+struct series_set;
+
 /** Where and how to measure. */
 struct bench_host {
     char skuarun[PROGRAM_PATH_BYTES];
@@ -34,8 +36,9 @@ struct bench {
     void (*run)(struct results *results, const struct bench_host *host, int round, int rounds);
     /** Print tables and the goals. */
     void (*print)(const struct results *results);
-    /** Write an SVG picture. */
+    /** Write an SVG picture.  NULL: it shows `series'. */
     void (*plot)(const struct results *results, FILE *to);
+    const struct series_set *series;
     /** Returns whether there is a part of that name, which --only measures.  NULL: no parts. */
     bool (*has_part)(const char *name);
     bool median;      /* a value is the median of the runs, not the best */

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "bench.h"
+#include "series.h"
 
 static const size_t sizes[] = {8,     100,   1000,   5000,   10000,   20000,  30000,
                                40000, 70000, 100000, 500000, 1000000, 4000000};
@@ -57,40 +58,45 @@ static void bench_channels_run(struct results *results, const struct bench_host 
 
 /* ---- tables -------------------------------------------------------------------- */
 
-static const char *const columns[] = {"floor-copy",   "channel",      "channel-heap", "message",
-                                      "openmpi-send", "openmpi-pscw", "openmpi-flag", "mpich-send",
-                                      "mpich-pscw",   "mpich-flag"};
+/* The columns between processes; the first ones are measured between threads, too. */
+static const struct series bench_channels_columns[] = {
+    {"floor-copy", .colour = "#999999", .dash = "5 4"},
+    {"channel", .colour = "#d62728"},
+    {"channel-heap", .colour = "#ff9896"},
+    {"message", .colour = "#1f77b4"},
+    {"openmpi-send", .colour = "#2ca02c"},
+    {"openmpi-pscw", .colour = "#98df8a"},
+    {"openmpi-flag", .colour = "#006d2c"},
+    {"mpich-send", .colour = "#8c564b"},
+    {"mpich-pscw", .colour = "#c49c94"},
+    {"mpich-flag", .colour = "#543005"},
+    {"/ floor", "channel", .over = "floor-copy"},
+    {"/ message", "channel", .over = "message"},
+    {0}};
 
-#define COLUMNS (sizeof columns / sizeof *columns)
-#define OURS    4 /* the first ones, which are measured between threads, too */
+#define PEERS 4 /* from here on, columns are of MPIs */
+
+static const struct series bench_channels_threads[] = {{.name = "floor-copy"},
+                                                       {.name = "channel"},
+                                                       {.name = "channel-heap"},
+                                                       {.name = "message"},
+                                                       {"/ floor", "channel", .over = "floor-copy"},
+                                                       {"/ message", "channel", .over = "message"},
+                                                       {0}};
+
+static const struct series_set bench_channels_processes = {
+    .list    = bench_channels_columns,
+    .numbers = sizes,
+    .count   = SIZES,
+    .metric  = ROUNDTRIP,
+    .title   = "Round trip from buffer to buffer, two processes",
+    .unit    = "microseconds",
+    .label   = "bytes"};
 
 static double bench_channels_get(const struct results *r, const char *series, const char *suffix,
                                  size_t bytes)
 {
     return results_get_series(r, bytes, ROUNDTRIP, "%s%s", series, suffix);
-}
-
-/* Prints microseconds, and the ratios of a channel to the floor and to a message. */
-static void bench_channels_print_table(const struct results *r, const char *suffix)
-{
-    size_t shown = suffix[0] ? OURS : COLUMNS;
-
-    printf("%9s", "bytes");
-    for (size_t c = 0; c < shown; c++)
-        printf("%14s", columns[c]);
-    printf("%14s%14s\n", "/ floor", "/ message");
-    for (size_t i = 0; i < SIZES; i++) {
-        double channel = bench_channels_get(r, "channel", suffix, sizes[i]);
-
-        printf("%9zu", sizes[i]);
-        for (size_t c = 0; c < shown; c++)
-            bench_print_value(bench_channels_get(r, columns[c], suffix, sizes[i]), 14);
-        bench_print_value(
-            bench_ratio(channel, bench_channels_get(r, "floor-copy", suffix, sizes[i])), 14);
-        bench_print_value(bench_ratio(channel, bench_channels_get(r, "message", suffix, sizes[i])),
-                          14);
-        printf("\n");
-    }
 }
 
 /* ---- goals ----------------------------------------------------------------------- */
@@ -131,25 +137,13 @@ static void bench_channels_print_goals(const struct results *r, const char *suff
 #define TCP_MIN 100
 #define TCP_MAX 100000
 
-static void bench_channels_print_tcp(const struct results *r)
-{
-    static const char *const shown[] = {"floor",        "packet",  "copied", "channel",
-                                        "channel-heap", "message", "entry",  "learned"};
+#define TCP_FIRST 1 /* of sizes, and how many of them are measured between hosts */
+#define TCP_SIZES 9
 
-    printf("\nRound trip from buffer to buffer between hosts over TCP (loopback), microseconds\n");
-    printf("%9s", "bytes");
-    for (size_t c = 0; c < sizeof shown / sizeof *shown; c++)
-        printf("%14s", shown[c]);
-    printf("\n");
-    for (size_t i = 0; i < SIZES; i++) {
-        if (sizes[i] < TCP_MIN || sizes[i] > TCP_MAX)
-            continue;
-        printf("%9zu", sizes[i]);
-        for (size_t c = 0; c < sizeof shown / sizeof *shown; c++)
-            bench_print_value(bench_channels_get(r, shown[c], TCP, sizes[i]), 14);
-        printf("\n");
-    }
-}
+static const struct series bench_channels_tcp[] = {
+    {.name = "floor"},   {.name = "packet"},       {.name = "copied"},
+    {.name = "channel"}, {.name = "channel-heap"}, {.name = "message"},
+    {.name = "entry"},   {.name = "learned"},      {0}};
 
 /* A goal for @p other / channel, the inverse of the largest ratio. */
 static void bench_channels_print_gain(const struct results *r, const char *what, const char *other,
@@ -216,45 +210,33 @@ static void bench_channels_print_tcp_goals(const struct results *r)
 
 static void bench_channels_print(const struct results *r)
 {
-    printf("Round trip from buffer to buffer, two processes, microseconds\n");
-    bench_channels_print_table(r, "");
-    printf("\nRound trip from buffer to buffer, two threads, microseconds\n");
-    bench_channels_print_table(r, "-threads");
+    struct series_set threads = bench_channels_processes, tcp = bench_channels_processes;
+
+    threads.title  = "\nRound trip from buffer to buffer, two threads";
+    threads.list   = bench_channels_threads;
+    threads.suffix = "-threads";
+    tcp.title      = "\nRound trip from buffer to buffer between hosts over TCP (loopback)";
+    tcp.list       = bench_channels_tcp;
+    tcp.suffix     = TCP;
+    tcp.numbers    = sizes + TCP_FIRST;
+    tcp.count      = TCP_SIZES;
+    series_print_columns(&bench_channels_processes, r);
+    series_print_columns(&threads, r);
     bench_print_goals_head("Goals, two processes");
     bench_channels_print_goals(r, "");
-    for (size_t i = OURS; i < COLUMNS; i++)
-        bench_print_goalf(bench_channels_worst(r, "", "channel", columns[i], 0, SIZE_MAX), "<=", 1,
-                          "channel / %s, worst size", columns[i]);
+    for (const struct series *s = bench_channels_columns + PEERS; s->colour; s++)
+        bench_print_goalf(bench_channels_worst(r, "", "channel", s->name, 0, SIZE_MAX), "<=", 1,
+                          "channel / %s, worst size", s->name);
     bench_print_goals_head("Goals, two threads");
     bench_channels_print_goals(r, "-threads");
-    bench_channels_print_tcp(r);
+    series_print_columns(&tcp, r);
     bench_channels_print_tcp_goals(r);
 }
 
-/* ---- plot -------------------------------------------------------------------------- */
-
-static void bench_channels_plot(const struct results *r, FILE *to)
-{
-    static const char *const colours[COLUMNS] = {"#999999", "#d62728", "#ff9896", "#1f77b4",
-                                                 "#2ca02c", "#98df8a", "#006d2c", "#8c564b",
-                                                 "#c49c94", "#543005"};
-    struct plot_curve        curve[COLUMNS]   = {0};
-    struct plot              picture = {"Round trip from buffer to buffer, two processes", "bytes",
-                                        "microseconds", curve, COLUMNS};
-
-    for (size_t c = 0; c < COLUMNS; c++) {
-        curve[c].name   = columns[c];
-        curve[c].colour = colours[c];
-        curve[c].dash   = c == 0 ? "5 4" : "";
-        bench_plot_curve(&curve[c], r, columns[c], ROUNDTRIP, sizes, SIZES);
-    }
-    plot_write(&picture, to);
-}
-
 const struct bench bench_channels = {
-    .name  = "channels",
-    .run   = bench_channels_run,
-    .print = bench_channels_print,
-    .plot  = bench_channels_plot,
+    .name   = "channels",
+    .run    = bench_channels_run,
+    .print  = bench_channels_print,
+    .series = &bench_channels_processes,
     .instead_of_pes =
         "this benchmark measures two PEs; skua bench stencil3d --pes measures channels on more"};

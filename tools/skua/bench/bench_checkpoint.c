@@ -15,6 +15,7 @@
 
 #include "base/seconds.h"
 #include "bench.h"
+#include "series.h"
 
 #define MEGABYTES "256"
 #define STATE     ((size_t)256 << 20)
@@ -160,25 +161,25 @@ static void bench_checkpoint_print(const struct results *r)
 
 /* ---- plot ---------------------------------------------------------------------------------- */
 
-static void bench_checkpoint_plot(const struct results *r, FILE *to)
-{
-    static const size_t sizes[] = {BLOCK};
-    struct plot_curve   curve[] = {{.name = "disk", .colour = "#d62728", .dash = ""},
-                                   {.name = "dd", .colour = "#444444", .dash = "5 4"},
-                                   {.name = "memory", .colour = "#1f77b4", .dash = ""},
-                                   {.name = "memcpy", .colour = "#7f7f7f", .dash = "4 3"}};
-    size_t              curves  = sizeof curve / sizeof *curve;
-    struct plot picture = {"Checkpoints of " MEGABYTES " MB", "bytes of an element", "GB/s", curve,
-                           curves};
+static const size_t bench_checkpoint_numbers[] = {BLOCK};
 
-    for (size_t c = 0; c < curves; c++)
-        bench_plot_curve(&curve[c], r, curve[c].name, c < 2 ? "write_gbs" : "copy_gbs", sizes, 1);
-    plot_write(&picture, to);
-}
+static const struct series bench_checkpoint_curves[] = {
+    {"disk", .metric = "write_gbs", .colour = "#d62728"},
+    {"dd", .metric = "write_gbs", .colour = "#444444", .dash = "5 4"},
+    {"memory", .metric = "copy_gbs", .colour = "#1f77b4"},
+    {"memcpy", .metric = "copy_gbs", .colour = "#7f7f7f", .dash = "4 3"},
+    {0}};
 
-const struct bench bench_checkpoint = {.name  = "checkpoint",
-                                       .run   = bench_checkpoint_run,
-                                       .print = bench_checkpoint_print,
-                                       .plot  = bench_checkpoint_plot,
+static const struct series_set bench_checkpoint_all = {.list    = bench_checkpoint_curves,
+                                                       .numbers = bench_checkpoint_numbers,
+                                                       .count   = 1,
+                                                       .title   = "Checkpoints of " MEGABYTES " MB",
+                                                       .unit    = "GB/s",
+                                                       .label   = "bytes of an element"};
+
+const struct bench bench_checkpoint = {.name   = "checkpoint",
+                                       .run    = bench_checkpoint_run,
+                                       .print  = bench_checkpoint_print,
+                                       .series = &bench_checkpoint_all,
                                        .instead_of_pes =
                                            "this benchmark measures two PEs, as its floors do"};

@@ -2,12 +2,19 @@
 /* bench_fft1d.c - skua bench fft1d: a one-dimensional Fourier transform against FFTW and FFTW-MPI.
  */
 #include "scaling.h"
+#include "series.h"
 
 #define POINT_BYTES 16 /* a complex number */
 
 static const int logs[] = {16, 18, 20, 22, 24}; /* log2 of the number of points */
 
 #define SIZES (sizeof logs / sizeof *logs)
+
+#define POINTS(log2) ((size_t)1 << (log2))
+#define BYTES(log2)  (POINTS(log2) * POINT_BYTES)
+
+static const size_t bytes[SIZES]  = {BYTES(16), BYTES(18), BYTES(20), BYTES(22), BYTES(24)};
+static const double points[SIZES] = {POINTS(16), POINTS(18), POINTS(20), POINTS(22), POINTS(24)};
 
 /* ---- running ------------------------------------------------------------- */
 
@@ -50,14 +57,23 @@ static double bench_fft1d_rate(const struct results *r, const char *series, int 
     return results_get_metric(r, series, ((size_t)1 << log2) * POINT_BYTES, "rate-%dpe", pes);
 }
 
-static void bench_fft1d_print_line(const struct results *r, const char *what, const char *series,
-                                   int pes)
-{
-    printf("%-32s", what);
-    for (size_t i = 0; i < SIZES; i++)
-        bench_print_value(1e-9 * bench_fft1d_rate(r, series, logs[i], pes), 8);
-    printf("\n");
-}
+static const struct series bench_fft1d_rows[] = {
+    {"FFTW, 1 process", "fftw", "rate-1pe", .colour = "#7f7f7f", .dash = "4 3"},
+    {"skua, 1 PE", "skua", "rate-1pe", .colour = "#d62728", .dash = "4 3"},
+    {"FFTW-MPI, 2 ranks", "fftw-mpi", .colour = "#2ca02c"},
+    {"skua, 2 PEs", "skua", .colour = "#d62728"},
+    {"skua, 2 PEs, threads", .series = "skua-threads"},
+    {0}};
+
+static const struct series_set bench_fft1d_all = {.list    = bench_fft1d_rows,
+                                                  .numbers = bytes,
+                                                  .count   = SIZES,
+                                                  .metric  = "rate-2pe",
+                                                  .factor  = 1e-9,
+                                                  .x       = points,
+                                                  .title   = "Fourier transform",
+                                                  .unit    = "GF/s",
+                                                  .label   = "points"};
 
 static void bench_fft1d_print_goals(const struct results *r)
 {
@@ -72,45 +88,16 @@ static void bench_fft1d_print(const struct results *r)
 {
     printf("Fourier transform, GF/s (5 n log2 n operations)\n%-32s", "points");
     for (size_t i = 0; i < SIZES; i++)
-        printf("    2^%d", logs[i]);
+        printf("     2^%d", logs[i]);
     printf("\n");
-    bench_fft1d_print_line(r, "FFTW, 1 process", "fftw", 1);
-    bench_fft1d_print_line(r, "skua, 1 PE", "skua", 1);
-    bench_fft1d_print_line(r, "FFTW-MPI, 2 ranks", "fftw-mpi", 2);
-    bench_fft1d_print_line(r, "skua, 2 PEs", "skua", 2);
-    bench_fft1d_print_line(r, "skua, 2 PEs, threads", "skua-threads", 2);
+    series_print_rows(&bench_fft1d_all, r);
     bench_fft1d_print_goals(r);
 }
 
-/* ---- plot ---------------------------------------------------------------- */
-
-static void bench_fft1d_draw(struct plot_curve *curve, const struct results *r, const char *series,
-                             int pes)
-{
-    for (size_t i = 0; i < SIZES; i++)
-        plot_curve_add(curve, (double)((size_t)1 << logs[i]),
-                       1e-9 * bench_fft1d_rate(r, series, logs[i], pes));
-}
-
-static void bench_fft1d_plot(const struct results *r, FILE *to)
-{
-    struct plot_curve curve[] = {
-        {.name = "skua, 2 PEs", .colour = "#d62728", .dash = ""},
-        {.name = "skua, 1 PE", .colour = "#d62728", .dash = "4 3"},
-        {.name = "FFTW-MPI, 2 ranks", .colour = "#2ca02c", .dash = ""},
-        {.name = "FFTW, 1 process", .colour = "#7f7f7f", .dash = "4 3"},
-    };
-    struct plot picture = {"Fourier transform", "points", "GF/s", curve, 4};
-
-    bench_fft1d_draw(&curve[0], r, "skua", 2);
-    bench_fft1d_draw(&curve[1], r, "skua", 1);
-    bench_fft1d_draw(&curve[2], r, "fftw-mpi", 2);
-    bench_fft1d_draw(&curve[3], r, "fftw", 1);
-    plot_write(&picture, to);
-}
-
-const struct bench bench_fft1d = {
-    .name = "fft1d", .run = bench_fft1d_run, .print = bench_fft1d_print, .plot = bench_fft1d_plot};
+const struct bench bench_fft1d = {.name   = "fft1d",
+                                  .run    = bench_fft1d_run,
+                                  .print  = bench_fft1d_print,
+                                  .series = &bench_fft1d_all};
 
 /* ---- any number of PEs ----------------------------------------------------- */
 

@@ -2,6 +2,7 @@
 /* bench_leanmd.c - skua bench leanmd: molecular dynamics with cells and computes, against a spatial
  * decomposition with MPI that runs the same loops. */
 #include "scaling.h"
+#include "series.h"
 
 #define EDGE  4 /* cells along each side of the box */
 #define SIZE  "4,4,4"
@@ -9,7 +10,7 @@
 #define ATOMS "150"
 #define STEPS "60"
 
-static const int numbers[] = {1, 2}; /* of PEs */
+static const size_t numbers[] = {1, 2}; /* of PEs */
 
 #define NUMBERS (sizeof numbers / sizeof *numbers)
 
@@ -36,80 +37,55 @@ static void bench_leanmd_run_mpis(struct results *results, const struct bench_ho
 static void bench_leanmd_run(struct results *results, const struct bench_host *host, int round,
                              int rounds)
 {
-    for (size_t i = 0; i < NUMBERS; i++) {
-        bench_stepf(round, rounds, "molecular dynamics, %d PEs", numbers[i]);
-        bench_leanmd_run_skua(results, host, SIZE, numbers[i], "", "skua");
-        if (numbers[i] > 1)
-            bench_leanmd_run_skua(results, host, SIZE, numbers[i], " -t 2", "skua-threads");
-        bench_leanmd_run_mpis(results, host, SIZE, numbers[i]);
+    for (int pes = 1; pes <= 2; pes++) {
+        bench_stepf(round, rounds, "molecular dynamics, %d PEs", pes);
+        bench_leanmd_run_skua(results, host, SIZE, pes, "", "skua");
+        if (pes > 1)
+            bench_leanmd_run_skua(results, host, SIZE, pes, " -t 2", "skua-threads");
+        bench_leanmd_run_mpis(results, host, SIZE, pes);
     }
 }
 
 /* ---- tables -------------------------------------------------------------- */
 
-/* Returns the time of a step in milliseconds. */
-static double bench_leanmd_step(const struct results *r, const char *series, int pes)
-{
-    return 1e3 * results_get_metric(r, series, CELLS, "step-%dpe", pes);
-}
+static const struct series bench_leanmd_rows[] = {
+    {"skua, processes", "skua", .colour = "#d62728", .curve = "skua"},
+    {"skua, threads", .series = "skua-threads"},
+    {"Open MPI", "openmpi", .colour = "#7f7f7f", .dash = "4 3"},
+    {"MPICH", "mpich", .colour = "#8c564b", .dash = "4 3"},
+    {0}};
 
-static void bench_leanmd_print_line(const struct results *r, const char *what, const char *series)
-{
-    printf("%-32s", what);
-    for (size_t i = 0; i < NUMBERS; i++)
-        bench_print_value(bench_leanmd_step(r, series, numbers[i]), 9);
-    printf("\n");
-}
+static const struct series_set bench_leanmd_all = {.list    = bench_leanmd_rows,
+                                                   .numbers = numbers,
+                                                   .count   = NUMBERS,
+                                                   .metric  = "step",
+                                                   .factor  = 1e3,
+                                                   .bytes   = CELLS,
+                                                   .title   = "Molecular dynamics, " SIZE
+                                                            " cells of " ATOMS " atoms",
+                                                   .unit       = "milliseconds per step",
+                                                   .label      = "PEs",
+                                                   .plot_title = "Molecular dynamics, 9600 atoms",
+                                                   .plot_unit  = "ms per step"};
 
 static void bench_leanmd_print(const struct results *r)
 {
-    printf("Molecular dynamics, " SIZE " cells of " ATOMS " atoms: milliseconds per step\n%-32s",
-           "PEs");
-    for (size_t i = 0; i < NUMBERS; i++)
-        printf("%9d", numbers[i]);
-    printf("\n");
-    bench_leanmd_print_line(r, "skua, processes", "skua");
-    bench_leanmd_print_line(r, "skua, threads", "skua-threads");
-    bench_leanmd_print_line(r, "Open MPI", "openmpi");
-    bench_leanmd_print_line(r, "MPICH", "mpich");
+    series_print_table(&bench_leanmd_all, r);
     bench_print_goals_head("Goals");
     for (size_t i = 0; i < NUMBERS; i++) {
         char metric[32];
 
-        snprintf(metric, sizeof metric, "step-%dpe", numbers[i]);
+        snprintf(metric, sizeof metric, "step-%zupe", numbers[i]);
         bench_print_goalf(
             bench_ratio(results_get(r, "skua", CELLS, metric), bench_better_mpi(r, CELLS, metric)),
-            "<=", 1, "skua / better MPI, %d PEs", numbers[i]);
+            "<=", 1, "skua / better MPI, %zu PEs", numbers[i]);
     }
 }
 
-/* ---- plot ---------------------------------------------------------------- */
-
-static void bench_leanmd_draw(struct plot_curve *curve, const struct results *r, const char *series)
-{
-    for (size_t i = 0; i < NUMBERS; i++)
-        plot_curve_add(curve, numbers[i], bench_leanmd_step(r, series, numbers[i]));
-}
-
-static void bench_leanmd_plot(const struct results *r, FILE *to)
-{
-    struct plot_curve curve[] = {
-        {.name = "skua", .colour = "#d62728", .dash = ""},
-        {.name = "Open MPI", .colour = "#7f7f7f", .dash = "4 3"},
-        {.name = "MPICH", .colour = "#8c564b", .dash = "4 3"},
-    };
-    struct plot picture = {"Molecular dynamics, 9600 atoms", "PEs", "ms per step", curve, 3};
-
-    bench_leanmd_draw(&curve[0], r, "skua");
-    bench_leanmd_draw(&curve[1], r, "openmpi");
-    bench_leanmd_draw(&curve[2], r, "mpich");
-    plot_write(&picture, to);
-}
-
-const struct bench bench_leanmd = {.name  = "leanmd",
-                                   .run   = bench_leanmd_run,
-                                   .print = bench_leanmd_print,
-                                   .plot  = bench_leanmd_plot};
+const struct bench bench_leanmd = {.name   = "leanmd",
+                                   .run    = bench_leanmd_run,
+                                   .print  = bench_leanmd_print,
+                                   .series = &bench_leanmd_all};
 
 /* ---- any number of PEs ----------------------------------------------------- */
 

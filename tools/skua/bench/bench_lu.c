@@ -5,8 +5,9 @@
 #include <string.h>
 
 #include "scaling.h"
+#include "series.h"
 
-static const int bench_lu_sizes[] = {2048, 4096, 8192}; /* rows, on two PEs */
+static const size_t bench_lu_sizes[] = {2048, 4096, 8192}; /* rows, on two PEs */
 
 #define LU_SIZES  (sizeof bench_lu_sizes / sizeof *bench_lu_sizes)
 #define LU_MANY   16 /* PEs, where there are as many cores */
@@ -79,9 +80,9 @@ static bool bench_lu_has_part(const char *name)
     bool found = false;
 
     for (size_t i = 0; i < LU_SIZES; i++) {
-        char rows[16];
+        char rows[24];
 
-        snprintf(rows, sizeof rows, "%d", bench_lu_sizes[i]);
+        snprintf(rows, sizeof rows, "%zu", bench_lu_sizes[i]);
         found = found || strcmp(name, rows) == 0;
     }
     return found;
@@ -101,8 +102,8 @@ static void bench_lu_run(struct results *results, const struct bench_host *host,
                          int rounds)
 {
     for (size_t i = 0; i < LU_SIZES; i++)
-        if (bench_lu_wanted(host, bench_lu_sizes[i]))
-            bench_lu_run_size(results, host, bench_lu_sizes[i], round, rounds);
+        if (bench_lu_wanted(host, (int)bench_lu_sizes[i]))
+            bench_lu_run_size(results, host, (int)bench_lu_sizes[i], round, rounds);
     bench_step(round, rounds, "HPL and the rest of the HPC Challenge");
     bench_lu_run_hpl(results, host, host->only ? host->only : "2048,4096,8192", 2);
     if (host->cores >= LU_MANY && !host->only) {
@@ -131,26 +132,31 @@ static double bench_lu_skua(const struct results *r, int size, int pes)
                            bench_lu_rate(r, "skua-threads", size, pes));
 }
 
-static void bench_lu_print_line(const struct results *r, const char *what, const char *series)
-{
-    printf("%-32s", what);
-    for (size_t i = 0; i < LU_SIZES; i++)
-        bench_print_value(bench_lu_rate(r, series, bench_lu_sizes[i], 2), 9);
-    printf("\n");
-}
+static const struct series bench_lu_rows[] = {
+    {"matrix products (OpenBLAS)", "dgemm", .colour = "#7f7f7f", .dash = "4 3",
+     .curve = "matrix products"},
+    {"skua", .colour = "#d62728"},
+    {"skua, threads", .series = "skua-threads"},
+    {"HPL", "hpl", .colour = "#1f77b4"},
+    {"ScaLAPACK", "scalapack", .colour = "#2ca02c"},
+    {"memory / matrix", "skua", "memory-2pe", .factor = 1},
+    {0}};
 
-static void bench_lu_print_memory(const struct results *r)
-{
-    printf("%-32s", "memory / matrix");
-    for (size_t i = 0; i < LU_SIZES; i++)
-        bench_print_value(results_get(r, "skua", (size_t)bench_lu_sizes[i], "memory-2pe"), 9);
-    printf("\n");
-}
+static const struct series_set bench_lu_all = {.list    = bench_lu_rows,
+                                               .numbers = bench_lu_sizes,
+                                               .count   = LU_SIZES,
+                                               .metric  = "rate-2pe",
+                                               .factor  = 1e-9,
+                                               .title   = "Dense linear systems, 2 PEs",
+                                               .unit    = "GF/s",
+                                               .label   = "rows",
+                                               .x_scale = PLOT_LOG2,
+                                               .y_scale = PLOT_LINEAR};
 
 static void bench_lu_print_peer_goals(const struct results *r, const char *name, const char *series)
 {
     for (size_t i = 0; i < LU_SIZES; i++) {
-        int size = bench_lu_sizes[i];
+        int size = (int)bench_lu_sizes[i];
 
         bench_print_goalf(bench_ratio(bench_lu_skua(r, size, 2), bench_lu_rate(r, series, size, 2)),
                           ">=", 1, "rate / %s, 2 PEs, %d rows", name, size);
@@ -169,53 +175,22 @@ static void bench_lu_print_goals(const struct results *r)
     bench_lu_print_peer_goals(r, "HPL", "hpl");
     bench_lu_print_peer_goals(r, "ScaLAPACK", "scalapack");
     for (size_t i = 0; i < LU_SIZES; i++)
-        bench_print_goalf(results_get(r, "skua", (size_t)bench_lu_sizes[i], "memory-2pe"),
-                          "<=", 1.3, "memory / matrix, 2 PEs, %d rows", bench_lu_sizes[i]);
+        bench_print_goalf(results_get(r, "skua", bench_lu_sizes[i], "memory-2pe"), "<=", 1.3,
+                          "memory / matrix, 2 PEs, %zu rows", bench_lu_sizes[i]);
     bench_print_goal("rate / better peer, 16 PEs, 16384 rows (needs 16 cores)",
                      bench_ratio(bench_lu_skua(r, LU_MANY_N, LU_MANY), peers), ">=", 0.95);
 }
 
 static void bench_lu_print(const struct results *r)
 {
-    printf("Dense linear systems, 2 PEs, GF/s\n%-32s", "rows");
-    for (size_t i = 0; i < LU_SIZES; i++)
-        printf("%9d", bench_lu_sizes[i]);
-    printf("\n");
-    bench_lu_print_line(r, "matrix products (OpenBLAS)", "dgemm");
-    bench_lu_print_line(r, "skua", "skua");
-    bench_lu_print_line(r, "skua, threads", "skua-threads");
-    bench_lu_print_line(r, "HPL", "hpl");
-    bench_lu_print_line(r, "ScaLAPACK", "scalapack");
-    bench_lu_print_memory(r);
+    series_print_table(&bench_lu_all, r);
     bench_lu_print_goals(r);
-}
-
-/* ---- plot ---------------------------------------------------------------- */
-
-static void bench_lu_plot(const struct results *r, FILE *to)
-{
-    static const char *const series[] = {"skua", "hpl", "scalapack", "dgemm"};
-    struct plot_curve        curve[]  = {
-                {.name = "skua", .colour = "#d62728", .dash = ""},
-                {.name = "HPL", .colour = "#1f77b4", .dash = ""},
-                {.name = "ScaLAPACK", .colour = "#2ca02c", .dash = ""},
-                {.name = "matrix products", .colour = "#7f7f7f", .dash = "4 3"},
-    };
-    struct plot      picture = {"Dense linear systems, 2 PEs", "rows", "GF/s", curve,
-                                sizeof curve / sizeof *curve};
-    struct plot_axes axes    = {.x = PLOT_LOG2, .y = PLOT_LINEAR};
-
-    for (size_t c = 0; c < sizeof curve / sizeof *curve; c++)
-        for (size_t i = 0; i < LU_SIZES; i++)
-            plot_curve_add(&curve[c], bench_lu_sizes[i],
-                           bench_lu_rate(r, series[c], bench_lu_sizes[i], 2));
-    plot_write_axes(&picture, 1, &axes, to);
 }
 
 const struct bench bench_lu = {.name     = "lu",
                                .run      = bench_lu_run,
                                .print    = bench_lu_print,
-                               .plot     = bench_lu_plot,
+                               .series   = &bench_lu_all,
                                .has_part = bench_lu_has_part};
 
 /* ---- any number of PEs ----------------------------------------------------- */

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "bench.h"
+#include "series.h"
 
 static const size_t sizes[] = {0,     8,     100,   1000,   5000,   10000,   20000,
                                30000, 40000, 70000, 100000, 500000, 1000000, 4000000};
@@ -117,36 +118,50 @@ static void bench_messages_run(struct results *results, const struct bench_host 
 
 /* ---- tables -------------------------------------------------------------- */
 
-static const char *const columns[] = {
-    "floor-flag", "floor-copy", "skua-inline",     "skua-owned",   "skua-copy",
-    "openmpi",    "mpich",      "skua-owned-read", "openmpi-read", "mpich-read"};
+/* The columns of round trips.  Plots leave out those that read every byte. */
+static const struct series bench_messages_columns[] = {
+    {"floor-flag", .colour = "#999999", .dash = "5 4"},
+    {"floor-copy", .colour = "#444444", .dash = "5 4"},
+    {"skua-inline", .colour = "#1f77b4"},
+    {"skua-owned", .colour = "#d62728"},
+    {"skua-copy", .colour = "#9467bd"},
+    {"openmpi", .colour = "#2ca02c"},
+    {"mpich", .colour = "#8c564b"},
+    {.name = "skua-owned-read"},
+    {.name = "openmpi-read"},
+    {.name = "mpich-read"},
+    {0}};
 
-#define COLUMNS (sizeof columns / sizeof *columns)
+#define THREADS 5 /* columns between threads, where the MPIs are not measured */
 
-static double bench_messages_get(const struct results *r, const char *series, const char *suffix,
-                                 size_t bytes)
+static const struct series_set bench_messages_processes = {
+    .list       = bench_messages_columns,
+    .numbers    = sizes,
+    .count      = SIZES,
+    .metric     = ROUNDTRIP,
+    .title      = "Round trip between two processes",
+    .unit       = "microseconds",
+    .label      = "bytes",
+    .plot_title = "Round trip of a message between two processes"};
+
+static double bench_messages_get(const struct results *r, const char *series, size_t bytes)
 {
-    return results_get_series(r, bytes, ROUNDTRIP, "%s%s", series, suffix);
+    return results_get(r, series, bytes, ROUNDTRIP);
 }
 
-/* Prints microseconds or, if @p relative, multiples of the floor "flag". */
-static void bench_messages_print_roundtrips(const struct results *r, const char *suffix,
-                                            bool relative)
+static void bench_messages_print_roundtrips(const struct results *r)
 {
-    size_t shown = suffix[0] ? 5 : COLUMNS; /* the MPIs are not measured between threads */
+    struct series_set relative = bench_messages_processes, threads = bench_messages_processes;
 
-    printf("%9s", "bytes");
-    for (size_t c = 0; c < shown; c++)
-        printf("%16s", columns[c]);
-    printf("\n");
-    for (size_t i = 0; i < SIZES; i++) {
-        double unit = relative ? bench_messages_get(r, "floor-flag", suffix, sizes[i]) : 1;
-        printf("%9zu", sizes[i]);
-        for (size_t c = 0; c < shown; c++)
-            bench_print_value(
-                unit > 0 ? bench_messages_get(r, columns[c], suffix, sizes[i]) / unit : 0, 16);
-        printf("\n");
-    }
+    relative.title = "\nRound trip between two processes";
+    relative.unit  = "relative to the floor \"flag\"";
+    relative.over  = "floor-flag";
+    threads.title  = "\nRound trip between two threads";
+    threads.suffix = "-threads";
+    threads.shown  = THREADS;
+    series_print_columns(&bench_messages_processes, r);
+    series_print_columns(&relative, r);
+    series_print_columns(&threads, r);
 }
 
 static void bench_messages_print_rate(const struct results *r, const char *series)
@@ -166,22 +181,21 @@ static double bench_messages_worst_against_mpi(const struct results *r, const ch
     double worst = 0;
 
     for (size_t i = 0; i < SIZES; i++)
-        worst = fmax(worst, bench_ratio(bench_messages_get(r, series, "", sizes[i]),
+        worst = fmax(worst, bench_ratio(bench_messages_get(r, series, sizes[i]),
                                         bench_better_mpi(r, sizes[i], ROUNDTRIP)));
     return worst;
 }
 
 static void bench_messages_print_goals(const struct results *r)
 {
-    double flag  = bench_messages_get(r, "floor-flag", "", 8);
-    double owned = bench_messages_get(r, "skua-owned", "", 8);
+    double flag  = bench_messages_get(r, "floor-flag", 8);
+    double owned = bench_messages_get(r, "skua-owned", 8);
 
     bench_print_goal("inline round trip / flag",
-                     bench_ratio(bench_messages_get(r, "skua-inline", "", 8), flag), "<=", 1.5);
+                     bench_ratio(bench_messages_get(r, "skua-inline", 8), flag), "<=", 1.5);
     bench_print_goal("by pointer, 8 bytes / flag", bench_ratio(owned, flag), "<=", 2);
     bench_print_goal("by pointer, 1 MB / by pointer, 8 bytes",
-                     bench_ratio(bench_messages_get(r, "skua-owned", "", 1000000), owned),
-                     "<=", 1.5);
+                     bench_ratio(bench_messages_get(r, "skua-owned", 1000000), owned), "<=", 1.5);
     bench_print_goal("by pointer / faster MPI, worst size",
                      bench_messages_worst_against_mpi(r, "skua-owned"), "<=", 1);
     for (int pes = 2; pes <= 8; pes += 6) {
@@ -210,12 +224,7 @@ static void bench_messages_print(const struct results *r)
     static const char *const rates[]  = {"skua-inline", "skua-inline-threads", "openmpi", "mpich"};
     static const char *const counts[] = {"self", "fresh", "copy", "pass", "yield"};
 
-    printf("Round trip between two processes, microseconds\n");
-    bench_messages_print_roundtrips(r, "", false);
-    printf("\nRound trip between two processes, relative to the floor \"flag\"\n");
-    bench_messages_print_roundtrips(r, "", true);
-    printf("\nRound trip between two threads, microseconds\n");
-    bench_messages_print_roundtrips(r, "-threads", false);
+    bench_messages_print_roundtrips(r);
     printf("\nMessages of 8 bytes, millions per second%12s%12s\n", "2 PEs", "8 PEs");
     for (size_t i = 0; i < sizeof rates / sizeof *rates; i++)
         bench_messages_print_rate(r, rates[i]);
@@ -233,28 +242,8 @@ static void bench_messages_print(const struct results *r)
     bench_messages_print_goals(r);
 }
 
-/* ---- plot ---------------------------------------------------------------- */
-
-static void bench_messages_plot(const struct results *r, FILE *to)
-{
-    enum { CURVES = 7 }; /* without the series that read every byte */
-    static const char *const colours[CURVES] = {"#999999", "#444444", "#1f77b4", "#d62728",
-                                                "#9467bd", "#2ca02c", "#8c564b"};
-    struct plot_curve        curve[CURVES]   = {0};
-    struct plot picture = {"Round trip of a message between two processes", "bytes", "microseconds",
-                           curve, CURVES};
-
-    for (size_t c = 0; c < CURVES; c++) {
-        curve[c].name   = columns[c];
-        curve[c].colour = colours[c];
-        curve[c].dash   = strncmp(columns[c], "floor", 5) == 0 ? "5 4" : "";
-        bench_plot_curve(&curve[c], r, columns[c], ROUNDTRIP, sizes, SIZES);
-    }
-    plot_write(&picture, to);
-}
-
 const struct bench bench_messages = {.name        = "messages",
                                      .run         = bench_messages_run,
                                      .print       = bench_messages_print,
-                                     .plot        = bench_messages_plot,
+                                     .series      = &bench_messages_processes,
                                      .part_on_pes = "messages"};

@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "bench.h"
+#include "series.h"
 
 #define BYTES 8
 
@@ -168,25 +169,27 @@ static void bench_mixed_print(const struct results *r)
         bench_mixed_print_limit(r, &mixed_rows[i]);
 }
 
-static void bench_mixed_plot(const struct results *r, FILE *to)
-{
-    static const size_t sizes[] = {BYTES};
-    struct plot_curve   curve[] = {{.name = "alone-handler", .colour = "#444444", .dash = "5 4"},
-                                   {.name = "silent-handler", .colour = "#1f77b4", .dash = ""},
-                                   {.name = "busy-handler", .colour = "#d62728", .dash = ""}};
-    size_t              curves  = sizeof curve / sizeof *curve;
-    struct plot picture = {"Round trip inside a host, in jobs of one and of two hosts", "bytes",
-                           "microseconds", curve, curves};
+static const size_t bench_mixed_numbers[] = {BYTES};
 
-    for (size_t c = 0; c < curves; c++)
-        bench_plot_curve(&curve[c], r, curve[c].name, "roundtrip_us", sizes, 1);
-    plot_write(&picture, to);
-}
+static const struct series bench_mixed_curves[] = {
+    {"alone-handler", .colour = "#444444", .dash = "5 4"},
+    {"silent-handler", .colour = "#1f77b4"},
+    {"busy-handler", .colour = "#d62728"},
+    {0}};
+
+static const struct series_set bench_mixed_all = {
+    .list    = bench_mixed_curves,
+    .numbers = bench_mixed_numbers,
+    .count   = 1,
+    .metric  = "roundtrip_us",
+    .title   = "Round trip inside a host, in jobs of one and of two hosts",
+    .unit    = "microseconds",
+    .label   = "bytes"};
 
 const struct bench bench_mixed = {
     .name           = "mixed",
     .run            = bench_mixed_run,
     .print          = bench_mixed_print,
-    .plot           = bench_mixed_plot,
+    .series         = &bench_mixed_all,
     .instead_of_pes = "this benchmark measures two PEs of a host; skua bench scaling "
                       "--only=pairs measures more PEs on two hosts"};

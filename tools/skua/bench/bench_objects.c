@@ -3,6 +3,7 @@
 #include <stdlib.h>
 
 #include "bench.h"
+#include "series.h"
 
 #define ELEMENT_BYTES 72 /* of an element in bench/objects.c, with its header   */
 #define NODE_BYTES    56 /* of a single chare in bench/objects.c, with its header */
@@ -204,21 +205,20 @@ static void bench_objects_print(const struct results *r)
 
 /* ---- plot ---------------------------------------------------------------- */
 
-static void bench_objects_plot(const struct results *r, FILE *to)
-{
-    struct plot_curve curve[] = {{.name = "handler", .colour = "#444444", .dash = "5 4"},
-                                 {.name = "element", .colour = "#d62728", .dash = ""}};
-    size_t            curves  = sizeof curve / sizeof *curve;
-    struct plot picture = {"Round trip between elements of an array on two processes", "bytes",
-                           "microseconds", curve, curves};
+static const struct series bench_objects_curves[] = {
+    {"handler", .colour = "#444444", .dash = "5 4"}, {"element", .colour = "#d62728"}, {0}};
 
-    for (size_t c = 0; c < curves; c++)
-        bench_plot_curve(&curve[c], r, curve[c].name, ROUNDTRIP, sizes, SIZES);
-    plot_write(&picture, to);
-}
+static const struct series_set bench_objects_all = {
+    .list    = bench_objects_curves,
+    .numbers = sizes,
+    .count   = SIZES,
+    .metric  = ROUNDTRIP,
+    .title   = "Round trip between elements of an array on two processes",
+    .unit    = "microseconds",
+    .label   = "bytes"};
 
 const struct bench bench_objects = {.name        = "objects",
                                     .run         = bench_objects_run,
                                     .print       = bench_objects_print,
-                                    .plot        = bench_objects_plot,
+                                    .series      = &bench_objects_all,
                                     .part_on_pes = "objects"};

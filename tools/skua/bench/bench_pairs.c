@@ -1,13 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* bench_pairs.c - skua bench pairs: the PairCalculator with messages and with channels. */
 #include "scaling.h"
+#include "series.h"
 
 #define STATES 128
 #define PLANES 16
 #define POINTS 1000
 
-static const int grains[] = {64, 32, 16,
-                             8}; /* states per block: a smaller block makes more pairs */
+#define PAIRS(grain) (PLANES * (STATES / (grain)) * (STATES / (grain) + 1) / 2 / 2) /* on a PE */
+
+/* States per block, and pairs on a PE: a smaller block makes more pairs. */
+static const size_t grains[] = {64, 32, 16, 8};
+static const double pairs[]  = {PAIRS(64), PAIRS(32), PAIRS(16), PAIRS(8)};
 
 #define GRAINS (sizeof grains / sizeof *grains)
 
@@ -23,12 +27,13 @@ static const struct {
 /* The messages of all states are in flight at once, 130 to 500 MB.  arena_keep keeps that memory:
  * returning it to the system after each step would dominate the result. */
 static void bench_pairs_run_one(struct results *results, const struct bench_host *host, size_t t,
-                                int grain, int pes)
+                                size_t grain, int pes)
 {
-    bench_run_job(results, host,
-                  "-n %d --set arena_keep=2g @pairs --states=%d --planes=%d --points=%d --grain=%d "
-                  "--steps=4 --repeat=2 --series=%s%s",
-                  pes, STATES, PLANES, POINTS, grain, tasks[t].series, tasks[t].option);
+    bench_run_job(
+        results, host,
+        "-n %d --set arena_keep=2g @pairs --states=%d --planes=%d --points=%d --grain=%zu "
+        "--steps=4 --repeat=2 --series=%s%s",
+        pes, STATES, PLANES, POINTS, grain, tasks[t].series, tasks[t].option);
 }
 
 static void bench_pairs_run(struct results *results, const struct bench_host *host, int round,
@@ -36,89 +41,57 @@ static void bench_pairs_run(struct results *results, const struct bench_host *ho
 {
     for (size_t t = 0; t < TASKS; t++)
         for (size_t i = 0; i < GRAINS; i++) {
-            bench_stepf(round, rounds, "pairs of blocks of %d, %s", grains[i], tasks[t].what);
+            bench_stepf(round, rounds, "pairs of blocks of %zu, %s", grains[i], tasks[t].what);
             bench_pairs_run_one(results, host, t, grains[i], 2);
         }
 }
 
 /* ---- tables -------------------------------------------------------------- */
 
-/* Returns the time of a step in milliseconds. */
-static double bench_pairs_step(const struct results *r, size_t t, const char *variant, int grain)
-{
-    return 1e3 *
-           results_get_series(r, (size_t)grain, "step-2pe", "%s-%s", tasks[t].series, variant);
-}
+static const struct series bench_pairs_rows[] = {
+    {"messages, whole step", "skua-messages", .colour = "#1f77b4", .curve = "messages"},
+    {"channels, whole step", "skua-channels", .colour = "#d62728", .curve = "channels"},
+    {"messages, forward part", "forward-messages", .colour = "#1f77b4", .dash = "4 3",
+     .curve = "messages, forward"},
+    {"channels, forward part", "forward-channels", .colour = "#d62728", .dash = "4 3",
+     .curve = "channels, forward"},
+    {0}};
 
-static int bench_pairs_pairs_on_pe(int grain)
-{
-    int blocks = STATES / grain;
-
-    return PLANES * blocks * (blocks + 1) / 2 / 2;
-}
-
-static void bench_pairs_print_line(const struct results *r, size_t t, const char *variant)
-{
-    printf("%s, %-20s", variant, tasks[t].what);
-    for (size_t i = 0; i < GRAINS; i++)
-        bench_print_value(bench_pairs_step(r, t, variant, grains[i]), 9);
-    printf("\n");
-}
+static const struct series_set bench_pairs_all = {.list    = bench_pairs_rows,
+                                                  .numbers = grains,
+                                                  .count   = GRAINS,
+                                                  .metric  = "step-2pe",
+                                                  .factor  = 1e3,
+                                                  .title   = "PairCalculator, 2 PEs",
+                                                  .unit    = "ms per step",
+                                                  .label   = "pairs per PE",
+                                                  .x       = pairs};
 
 static void bench_pairs_print(const struct results *r)
 {
     printf("%d states on %d planes of %d points, 2 PEs: milliseconds per step\n%-30s", STATES,
            PLANES, POINTS, "states per block");
     for (size_t i = 0; i < GRAINS; i++)
-        printf("%9d", grains[i]);
+        printf("%9zu", grains[i]);
     printf("\n%-30s", "pairs per PE");
     for (size_t i = 0; i < GRAINS; i++)
-        printf("%9d", bench_pairs_pairs_on_pe(grains[i]));
+        printf("%9.0f", pairs[i]);
     printf("\n");
-    for (size_t t = 0; t < TASKS; t++) {
-        bench_pairs_print_line(r, t, "messages");
-        bench_pairs_print_line(r, t, "channels");
-    }
+    series_print_rows(&bench_pairs_all, r);
     bench_print_goals_head("Goals");
     for (size_t t = 0; t < TASKS; t++)
-        for (size_t i = 0; i < GRAINS; i++) {
-            double channels = bench_pairs_step(r, t, "channels", grains[i]);
-
-            bench_print_goalf(bench_ratio(channels, bench_pairs_step(r, t, "messages", grains[i])),
-                              "<=", 1, "channels / messages, %s, %d pairs per PE", tasks[t].what,
-                              bench_pairs_pairs_on_pe(grains[i]));
-        }
+        for (size_t i = 0; i < GRAINS; i++)
+            bench_print_goalf(
+                bench_ratio(
+                    results_get_series(r, grains[i], "step-2pe", "%s-channels", tasks[t].series),
+                    results_get_series(r, grains[i], "step-2pe", "%s-messages", tasks[t].series)),
+                "<=", 1, "channels / messages, %s, %.0f pairs per PE", tasks[t].what, pairs[i]);
 }
 
-/* ---- plot ---------------------------------------------------------------- */
-
-static void bench_pairs_draw(struct plot_curve *curve, const struct results *r, size_t t,
-                             const char *variant)
-{
-    for (size_t i = 0; i < GRAINS; i++)
-        plot_curve_add(curve, bench_pairs_pairs_on_pe(grains[i]),
-                       bench_pairs_step(r, t, variant, grains[i]));
-}
-
-static void bench_pairs_plot(const struct results *r, FILE *to)
-{
-    struct plot_curve curve[] = {
-        {.name = "messages", .colour = "#1f77b4", .dash = ""},
-        {.name = "channels", .colour = "#d62728", .dash = ""},
-        {.name = "messages, forward", .colour = "#1f77b4", .dash = "4 3"},
-        {.name = "channels, forward", .colour = "#d62728", .dash = "4 3"},
-    };
-    struct plot picture = {"PairCalculator, 2 PEs", "pairs per PE", "ms per step", curve, 4};
-
-    for (size_t t = 0; t < TASKS; t++) {
-        bench_pairs_draw(&curve[2 * t], r, t, "messages");
-        bench_pairs_draw(&curve[2 * t + 1], r, t, "channels");
-    }
-    plot_write(&picture, to);
-}
-
-const struct bench bench_pairs = {
-    .name = "pairs", .run = bench_pairs_run, .print = bench_pairs_print, .plot = bench_pairs_plot};
+const struct bench bench_pairs = {.name   = "pairs",
+                                  .run    = bench_pairs_run,
+                                  .print  = bench_pairs_print,
+                                  .series = &bench_pairs_all};
 
 /* ---- any number of PEs ----------------------------------------------------- */
 

@@ -4,6 +4,7 @@
 #include <stdint.h>
 
 #include "bench.h"
+#include "series.h"
 
 #define ROUNDTRIP "roundtrip_us"
 #define TRIPS     "10000" /* of each size, in batches of equal length in all programs */
@@ -12,12 +13,30 @@ static const size_t sizes[] = {100, 1000, 5000, 10000, 20000, 30000, 40000, 7000
 
 #define SIZES (sizeof sizes / sizeof *sizes)
 
-static const char *const columns[] = {"skua-messages", "skua-channel", "skua-get",
-                                      "openmpi-send",  "openmpi-pscw", "openmpi-flag",
-                                      "mpich-send",    "mpich-pscw",   "mpich-flag"};
+/* The columns of the table, which are the curves of the plot.  Those from OTHERS on are of MPIs. */
+static const struct series bench_pingpong_columns[] = {
+    {"skua-messages", .colour = "#1f77b4"},
+    {"skua-channel", .colour = "#d62728"},
+    {"skua-get", .colour = "#9467bd"},
+    {"openmpi-send", .colour = "#2ca02c"},
+    {"openmpi-pscw", .colour = "#98df8a"},
+    {"openmpi-flag", .colour = "#006d2c"},
+    {"mpich-send", .colour = "#8c564b"},
+    {"mpich-pscw", .colour = "#c49c94"},
+    {"mpich-flag", .colour = "#543005"},
+    {"messages / channel", "skua-messages", .over = "skua-channel"},
+    {0}};
 
-#define COLUMNS (sizeof columns / sizeof *columns)
-#define OURS    3 /* the first ones, of Skua */
+#define OTHERS 3
+
+static const struct series_set bench_pingpong_all = {
+    .list    = bench_pingpong_columns,
+    .numbers = sizes,
+    .count   = SIZES,
+    .metric  = ROUNDTRIP,
+    .title   = "Round trip between two objects, two processes",
+    .unit    = "microseconds",
+    .label   = "bytes"};
 
 /* ---- running ------------------------------------------------------------------- */
 
@@ -44,27 +63,6 @@ static double bench_pingpong_get(const struct results *r, const char *series, si
     return results_get(r, series, bytes, ROUNDTRIP);
 }
 
-static void bench_pingpong_print_line(const struct results *r, size_t bytes)
-{
-    printf("%9zu", bytes);
-    for (size_t c = 0; c < COLUMNS; c++)
-        bench_print_value(bench_pingpong_get(r, columns[c], bytes), 14);
-    bench_print_value(bench_ratio(bench_pingpong_get(r, "skua-messages", bytes),
-                                  bench_pingpong_get(r, "skua-channel", bytes)),
-                      20);
-    printf("\n");
-}
-
-static void bench_pingpong_print_table(const struct results *r)
-{
-    printf("Round trip between two objects, two processes, microseconds\n%9s", "bytes");
-    for (size_t c = 0; c < COLUMNS; c++)
-        printf("%14s", columns[c]);
-    printf("%20s\n", "messages / channel");
-    for (size_t i = 0; i < SIZES; i++)
-        bench_pingpong_print_line(r, sizes[i]);
-}
-
 /* Returns the largest ratio of a channel to @p other, over sizes up to @p most. */
 static double bench_pingpong_worst(const struct results *r, const char *other, size_t most)
 {
@@ -81,39 +79,19 @@ static double bench_pingpong_worst(const struct results *r, const char *other, s
 
 static void bench_pingpong_print(const struct results *r)
 {
-    bench_pingpong_print_table(r);
+    series_print_columns(&bench_pingpong_all, r);
     bench_print_goals_head("Goals");
     bench_print_goal("channel / messages, worst size up to 10000",
                      bench_pingpong_worst(r, "skua-messages", 10000), "<=", 0.7);
     bench_print_goal("channel / messages, worst size",
                      bench_pingpong_worst(r, "skua-messages", SIZE_MAX), "<=", 1);
-    for (size_t c = OURS; c < COLUMNS; c++)
-        bench_print_goalf(bench_pingpong_worst(r, columns[c], SIZE_MAX), "<", 1,
-                          "channel / %s, worst size", columns[c]);
-}
-
-/* ---- plot ---------------------------------------------------------------------- */
-
-static void bench_pingpong_plot(const struct results *r, FILE *to)
-{
-    static const char *const colours[COLUMNS] = {"#1f77b4", "#d62728", "#9467bd",
-                                                 "#2ca02c", "#98df8a", "#006d2c",
-                                                 "#8c564b", "#c49c94", "#543005"};
-    struct plot_curve        curve[COLUMNS]   = {0};
-    struct plot picture = {"Round trip between two objects, two processes", "bytes", "microseconds",
-                           curve, COLUMNS};
-
-    for (size_t c = 0; c < COLUMNS; c++) {
-        curve[c].name   = columns[c];
-        curve[c].colour = colours[c];
-        curve[c].dash   = "";
-        bench_plot_curve(&curve[c], r, columns[c], ROUNDTRIP, sizes, SIZES);
-    }
-    plot_write(&picture, to);
+    for (const struct series *s = bench_pingpong_columns + OTHERS; s->colour; s++)
+        bench_print_goalf(bench_pingpong_worst(r, s->name, SIZE_MAX), "<", 1,
+                          "channel / %s, worst size", s->name);
 }
 
 const struct bench bench_pingpong = {.name        = "pingpong",
                                      .run         = bench_pingpong_run,
                                      .print       = bench_pingpong_print,
-                                     .plot        = bench_pingpong_plot,
+                                     .series      = &bench_pingpong_all,
                                      .part_on_pes = "entries"};

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "scaling.h"
+#include "series.h"
 
 #define LOG2_WORDS 25
 #define LOG2       "25" /* of the number of words of the table: 256 MiB, far more than any cache */
@@ -82,27 +83,27 @@ static void bench_randomaccess_print(const struct results *r)
 
 /* ---- plot ---------------------------------------------------------------- */
 
-static void bench_randomaccess_plot(const struct results *r, FILE *to)
-{
-    static const char *const names[]   = {"skua", "openmpi", "mpich"};
-    static const char *const colours[] = {"#d62728", "#2ca02c", "#8c564b"};
-    struct plot_curve        curve[3]  = {0};
-    struct plot              picture = {"RandomAccess, 2^" LOG2 " words", "PEs", "GUP/s", curve, 3};
+static const size_t bench_randomaccess_numbers[] = {1, 2};
 
-    for (size_t c = 0; c < 3; c++) {
-        curve[c].name   = names[c];
-        curve[c].colour = colours[c];
-        curve[c].dash   = "";
-        for (int pes = 1; pes <= 2; pes++)
-            plot_curve_add(&curve[c], pes, 1e-9 * bench_randomaccess_rate(r, names[c], pes));
-    }
-    plot_write(&picture, to);
-}
+static const struct series bench_randomaccess_curves[] = {{"skua", .colour = "#d62728"},
+                                                          {"openmpi", .colour = "#2ca02c"},
+                                                          {"mpich", .colour = "#8c564b"},
+                                                          {0}};
 
-const struct bench bench_randomaccess = {.name  = "randomaccess",
-                                         .run   = bench_randomaccess_run,
-                                         .print = bench_randomaccess_print,
-                                         .plot  = bench_randomaccess_plot};
+static const struct series_set bench_randomaccess_all = {.list    = bench_randomaccess_curves,
+                                                         .numbers = bench_randomaccess_numbers,
+                                                         .count   = 2,
+                                                         .metric  = "rate",
+                                                         .factor  = 1e-9,
+                                                         .bytes   = 8,
+                                                         .title = "RandomAccess, 2^" LOG2 " words",
+                                                         .unit  = "GUP/s",
+                                                         .label = "PEs"};
+
+const struct bench bench_randomaccess = {.name   = "randomaccess",
+                                         .run    = bench_randomaccess_run,
+                                         .print  = bench_randomaccess_print,
+                                         .series = &bench_randomaccess_all};
 
 /* ---- any number of PEs ----------------------------------------------------- */
 

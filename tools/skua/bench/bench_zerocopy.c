@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "bench.h"
+#include "series.h"
 
 #define WIDTH    10
 #define GOAL     4096.0  /* break-even size, in bytes ... */
@@ -170,29 +171,26 @@ static void bench_zerocopy_print(const struct results *r)
     bench_zerocopy_print_bare_limit(r);
 }
 
-static void bench_zerocopy_plot(const struct results *r, FILE *to)
-{
-    struct plot_curve curve[VARIANTS] = {{.name = "copy", .colour = "#444444", .dash = "5 4"},
-                                         {.name = "get", .colour = "#d62728", .dash = ""},
-                                         {.name = "put", .colour = "#1f77b4", .dash = ""},
-                                         {.name = "send", .colour = "#2ca02c", .dash = ""},
-                                         {.name = "post", .colour = "#9467bd", .dash = ""}};
-    struct plot picture = {"Data from one process to another, one way", "bytes", "microseconds",
-                           curve, VARIANTS};
+static const struct series bench_zerocopy_curves[] = {
+    {"copy", "skua", "copy_us", .colour = "#444444", .dash = "5 4"},
+    {"get", "skua", "get_us", .colour = "#d62728"},
+    {"put", "skua", "put_us", .colour = "#1f77b4"},
+    {"send", "skua", "send_us", .colour = "#2ca02c"},
+    {"post", "skua", "post_us", .colour = "#9467bd"},
+    {0}};
 
-    for (size_t w = 0; w < VARIANTS; w++) {
-        char metric[32];
+static const struct series_set bench_zerocopy_all = {
+    .list    = bench_zerocopy_curves,
+    .numbers = sizes,
+    .count   = SIZES,
+    .title   = "Data from one process to another, one way",
+    .unit    = "microseconds",
+    .label   = "bytes"};
 
-        snprintf(metric, sizeof metric, "%s_us", variants[w]);
-        bench_plot_curve(&curve[w], r, "skua", metric, sizes, SIZES);
-    }
-    plot_write(&picture, to);
-}
-
-const struct bench bench_zerocopy = {.name  = "zerocopy",
-                                     .run   = bench_zerocopy_run,
-                                     .print = bench_zerocopy_print,
-                                     .plot  = bench_zerocopy_plot,
+const struct bench bench_zerocopy = {.name   = "zerocopy",
+                                     .run    = bench_zerocopy_run,
+                                     .print  = bench_zerocopy_print,
+                                     .series = &bench_zerocopy_all,
                                      .instead_of_pes =
                                          "this benchmark measures two PEs; skua bench stencil3d "
                                          "--pes measures zero-copy channels on more"};
