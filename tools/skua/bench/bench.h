@@ -152,17 +152,12 @@ void bench_run_mpi(struct results *results, const struct bench_host *host, const
 void bench_run_peer_threads(struct results *results, const struct bench_host *host,
                             const struct bench_peer *peer, int ranks, int threads);
 
-/** Measures the floor: two processes, or two threads, that bounce a cache line, or copy memory and
- * set a flag. */
-void bench_run_floor(struct results *results, const struct bench_host *host, bool threads);
-
-/** Measures the floor of TCP: two processes that send the bytes of a buffer through a connection of
- * this host and receive them in another buffer. */
-void bench_run_floor_tcp(struct results *results, const struct bench_host *host);
-
-/** Measures the floor of transfers over TCP on this host, with copies, without, and by a request of
- *  the receiver: series floor-tcp of bench/zerocopy.c. */
-void bench_run_floor_zerocopy(struct results *results, const struct bench_host *host);
+/** Measures a floor (bench/floor.c) on two CPUs.  @p what is NULL: two processes that bounce a
+ * cache line, or copy memory and set a flag; "threads": so do two threads; "tcp": two processes
+ * that send the bytes of a buffer through a connection of this host and receive them in another
+ * buffer; or "zerocopy": transfers over TCP on this host, with copies, without, and by a request of
+ * the receiver. */
+void bench_run_floor(struct results *results, const struct bench_host *host, char *what);
 
 /** Runs a program of Skua, if it is installed, with two PEs that share no memory and are connected
  * by the driver tcp over loopback. */
@@ -211,6 +206,18 @@ double bench_shorter(double a, double b);
 
 /** Returns the better value of bench_mpis: the larger one of a rate. */
 double bench_better_mpi(const struct results *results, size_t bytes, const char *metric);
+
+/** The size at which a series is worst relative to another, and how much worse it is there: more
+ * than 1 where it is behind.  0: it was not measured. */
+struct bench_worst {
+    double ratio;
+    size_t bytes;
+};
+
+/** Compares a series with another, each in its own metric, over @p count sizes. */
+struct bench_worst bench_find_worst(const struct results *results, const char *series,
+                                    const char *metric, const char *other, const char *other_metric,
+                                    const size_t *sizes, size_t count);
 
 /** Prints the heading of a list of goals. */
 void bench_print_goals_head(const char *title);

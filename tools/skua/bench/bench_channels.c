@@ -47,11 +47,11 @@ static void bench_channels_run(struct results *results, const struct bench_host 
 {
     for (int threads = 0; threads < 2; threads++) {
         bench_step(round, rounds, threads ? "threads" : "floor and channels");
-        bench_run_floor(results, host, threads);
+        bench_run_floor(results, host, threads ? "threads" : NULL);
         bench_run_job(results, host, "-n 2 -t %d --pin=auto @bench-channels", 1 + threads);
     }
     bench_step(round, rounds, "between hosts over TCP");
-    bench_run_floor_tcp(results, host);
+    bench_run_floor(results, host, "tcp");
     bench_run_between_hosts(results, host, "bench-channels", "100000 100");
     bench_run_mpi_channels(results, host, round, rounds, "");
 }

@@ -37,11 +37,6 @@ static const struct checkpoint_app {
 
 /* ---- running ------------------------------------------------------------------------------- */
 
-static void bench_checkpoint_ignore(const char *line, void *arg)
-{
-    (void)line, (void)arg;
-}
-
 /* The bandwidth of dd, which writes as many bytes and waits for the disk. */
 static void bench_checkpoint_run_dd(struct results *results, const char *folder)
 {
@@ -53,7 +48,7 @@ static void bench_checkpoint_run_dd(struct results *results, const char *folder)
     double begin = ski_seconds(CLOCK_MONOTONIC);
 
     snprintf(of, sizeof of, "of=%s/dd", folder);
-    if (!program_in_path("dd", dd) || program_run(argv, false, bench_checkpoint_ignore, NULL) != 0)
+    if (!program_in_path("dd", dd) || program_run(argv, false, NULL, NULL) != 0)
         return;
     result.value = 1e-9 * (double)STATE / (ski_seconds(CLOCK_MONOTONIC) - begin);
     results_add(results, &result);
@@ -91,7 +86,7 @@ static void bench_checkpoint_remove(const char *folder)
     char *argv[] = {rm, "-rf", (char *)folder, NULL};
 
     if (program_in_path("rm", rm))
-        program_run(argv, false, bench_checkpoint_ignore, NULL);
+        program_run(argv, false, NULL, NULL);
 }
 
 static void bench_checkpoint_run(struct results *results, const struct bench_host *host, int round,

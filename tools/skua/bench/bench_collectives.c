@@ -87,35 +87,27 @@ static double bench_collectives_ratio(const struct results *r, const char *mpi,
 }
 
 /* Returns the largest ratio of a collective to an MPI over all sizes, and its size. */
-static double bench_collectives_worst(const struct results *r, const char *mpi,
-                                      const struct bench_setup *setup, size_t k, size_t *bytes)
+static struct bench_worst bench_collectives_worst(const struct results *r, const char *mpi,
+                                                  const struct bench_setup *setup, size_t k)
 {
-    double worst = 0;
+    char series[2][48];
 
-    *bytes = 0;
-    for (size_t i = 0; i < SIZES; i++) {
-        double ratio =
-            bench_collectives_ratio(r, mpi, setup, sizes[i], kinds[k].metric, kinds[k].metric);
-
-        if (ratio > worst) {
-            worst  = ratio;
-            *bytes = sizes[i];
-        }
-    }
-    return worst;
+    bench_setup_series(series[0], sizeof series[0], "skua", setup);
+    bench_setup_series(series[1], sizeof series[1], mpi, setup);
+    return bench_find_worst(r, series[0], kinds[k].metric, series[1], kinds[k].metric, sizes,
+                            SIZES);
 }
 
 /* Returns the largest ratio of all goals. */
 static double bench_collectives_closest(const struct results *r, const struct bench_setup *setup)
 {
     double most = 0;
-    size_t bytes;
 
     for (size_t i = 1; i < LIBRARIES; i++) {
         const char *mpi = libraries[i];
 
         for (size_t k = 0; k < KINDS; k++)
-            most = fmax(most, bench_collectives_worst(r, mpi, setup, k, &bytes));
+            most = fmax(most, bench_collectives_worst(r, mpi, setup, k).ratio);
         most = fmax(most, bench_collectives_ratio(r, mpi, setup, 0, "barrier_us", "barrier_us"));
         most = fmax(most, bench_collectives_ratio(r, mpi, setup, 0, "sync_us", "barrier_us"));
     }
@@ -296,13 +288,12 @@ static double bench_collectives_best(const struct results *r, const char *mpi,
 static void bench_collectives_print_worst(const struct results *r, const struct bench_setup *setup,
                                           size_t k, const char *mpi)
 {
-    const char *metric = kinds[k].metric;
-    size_t      bytes;
-    double      worst = bench_collectives_worst(r, mpi, setup, k, &bytes);
+    const char        *metric = kinds[k].metric;
+    struct bench_worst worst  = bench_collectives_worst(r, mpi, setup, k);
 
-    bench_print_goalf(worst, "<=", 1, "%s / %s of %s, worst: %zu B (%.2f)", kinds[k].what,
-                      kinds[k].mpi, mpi, bytes,
-                      bench_collectives_best(r, mpi, setup, bytes, metric, metric));
+    bench_print_goalf(worst.ratio, "<=", 1, "%s / %s of %s, worst: %zu B (%.2f)", kinds[k].what,
+                      kinds[k].mpi, mpi, worst.bytes,
+                      bench_collectives_best(r, mpi, setup, worst.bytes, metric, metric));
 }
 
 /* Prints the ratio of an operation without data to the barrier of an MPI; in parentheses, the ratio

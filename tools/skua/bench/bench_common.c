@@ -79,8 +79,7 @@ void bench_run_job(struct results *results, const struct bench_host *host, const
     free(text);
 }
 
-/* Runs bench-floor; @p what is its first argument, NULL: none. */
-static void bench_run_floor_as(struct results *results, const struct bench_host *host, char *what)
+void bench_run_floor(struct results *results, const struct bench_host *host, char *what)
 {
     char  path[PROGRAM_PATH_BYTES], cpu[2][16];
     char *argv[5] = {path, what, cpu[0], cpu[1], NULL};
@@ -92,21 +91,6 @@ static void bench_run_floor_as(struct results *results, const struct bench_host 
     if (!what)
         memmove(argv + 1, argv + 2, 3 * sizeof *argv);
     bench_run(results, argv);
-}
-
-void bench_run_floor(struct results *results, const struct bench_host *host, bool threads)
-{
-    bench_run_floor_as(results, host, threads ? "threads" : NULL);
-}
-
-void bench_run_floor_tcp(struct results *results, const struct bench_host *host)
-{
-    bench_run_floor_as(results, host, "tcp");
-}
-
-void bench_run_floor_zerocopy(struct results *results, const struct bench_host *host)
-{
-    bench_run_floor_as(results, host, "zerocopy");
 }
 
 void bench_run_between_hosts(struct results *results, const struct bench_host *host,
@@ -335,6 +319,24 @@ double bench_better_mpi(const struct results *results, size_t bytes, const char 
     if (open == 0 || mpich == 0)
         return open + mpich;
     return (open > mpich) == results_more_is_better(metric) ? open : mpich;
+}
+
+struct bench_worst bench_find_worst(const struct results *results, const char *series,
+                                    const char *metric, const char *other, const char *other_metric,
+                                    const size_t *sizes, size_t count)
+{
+    struct bench_worst worst = {0, 0};
+
+    for (const size_t *bytes = sizes; bytes < sizes + count; bytes++) {
+        double mine   = results_get(results, series, *bytes, metric),
+               theirs = results_get(results, other, *bytes, other_metric);
+        double ratio =
+            results_more_is_better(metric) ? bench_ratio(theirs, mine) : bench_ratio(mine, theirs);
+
+        if (ratio > worst.ratio)
+            worst = (struct bench_worst){ratio, *bytes};
+    }
+    return worst;
 }
 
 void bench_print_goals_head(const char *title)

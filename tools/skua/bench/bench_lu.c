@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* bench_lu.c - skua bench lu: dense linear systems against HPL, ScaLAPACK and the rate of matrix
  * products. */
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -120,16 +121,10 @@ static double bench_lu_rate(const struct results *r, const char *series, int siz
     return 1e-9 * results_get_metric(r, series, (size_t)size, "rate-%dpe", pes);
 }
 
-static double bench_lu_larger(double a, double b)
-{
-    return a > b ? a : b;
-}
-
 /* Returns the better rate of processes and threads. */
 static double bench_lu_skua(const struct results *r, int size, int pes)
 {
-    return bench_lu_larger(bench_lu_rate(r, "skua", size, pes),
-                           bench_lu_rate(r, "skua-threads", size, pes));
+    return fmax(bench_lu_rate(r, "skua", size, pes), bench_lu_rate(r, "skua-threads", size, pes));
 }
 
 static const struct series bench_lu_rows[] = {
@@ -165,8 +160,8 @@ static void bench_lu_print_peer_goals(const struct results *r, const char *name,
 
 static void bench_lu_print_goals(const struct results *r)
 {
-    double peers = bench_lu_larger(bench_lu_rate(r, "hpl", LU_MANY_N, LU_MANY),
-                                   bench_lu_rate(r, "scalapack", LU_MANY_N, LU_MANY));
+    double peers = fmax(bench_lu_rate(r, "hpl", LU_MANY_N, LU_MANY),
+                        bench_lu_rate(r, "scalapack", LU_MANY_N, LU_MANY));
 
     bench_print_goals_head("Goals");
     bench_print_goal("rate / matrix products, 2 PEs, 8192 rows",

@@ -89,8 +89,8 @@ static void bench_messages_run(struct results *results, const struct bench_host 
                                int rounds)
 {
     bench_step(round, rounds, "floor");
-    bench_run_floor(results, host, false);
-    bench_run_floor(results, host, true);
+    bench_run_floor(results, host, NULL);
+    bench_run_floor(results, host, "threads");
     bench_step(round, rounds, "Skua, round trips");
     bench_messages_run_skua(results, host, "bench-messages", 2, 1);
     bench_messages_run_skua(results, host, "bench-messages", 2, 2);

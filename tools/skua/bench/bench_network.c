@@ -197,11 +197,6 @@ static void bench_network_run_pingpongs(const struct network *network, struct re
 
 /* ---- start-up ------------------------------------------------------------ */
 
-static void bench_network_ignore_line(const char *line, void *arg)
-{
-    (void)line, (void)arg;
-}
-
 /* Measures the time of a whole job of START processes on this host; @p share is a setting. */
 static void bench_network_run_start(struct results *results, const struct bench_host *host,
                                     const char *name, char *share)
@@ -216,7 +211,7 @@ static void bench_network_run_start(struct results *results, const struct bench_
         return;
     snprintf(result.series, sizeof result.series, "%s", name);
     snprintf(n, sizeof n, "%d", START);
-    if (program_run(argv, false, bench_network_ignore_line, NULL) != 0)
+    if (program_run(argv, false, NULL, NULL) != 0)
         return;
     result.value = ski_seconds(CLOCK_MONOTONIC) - start;
     results_add(results, &result);
@@ -339,7 +334,7 @@ static const size_t *bench_network_sizes_of(const char *metric, size_t *count)
         return *count = INFLIGHTS, inflight_numbers;
     if (strstr(metric, "_gbs"))
         return *count = BANDWIDTHS, bandwidth_sizes;
-    return *count = LATENCIES, latency_sizes;
+    return *count = strcmp(metric, "fetchadd_us") == 0 ? 1 : LATENCIES, latency_sizes;
 }
 
 /* Returns whether a metric was measured for a series at one of @p sizes. */
@@ -378,25 +373,25 @@ static void bench_network_print_columns(const struct results *r, const char *met
     }
 }
 
-static void bench_network_print_table(const struct results *r, const char *title,
-                                      const char *metric, const size_t *sizes, size_t count)
-{
-    printf("\n%s\n", title);
-    bench_network_print_columns(r, metric, sizes, count, false);
-}
-
-static void bench_network_print_latency(const struct results *r, const char *title,
-                                        const char *metric)
-{
-    bench_network_print_table(r, title, metric, latency_sizes, LATENCIES);
-}
-
-/* Tables whose sizes are those of their metric: Figures 4 to 7 of the paper on OSPRI, channels, and
- * Figure 5 of the paper on zero copy.  */
+/* The tables, whose sizes are those of their metric; among them, Figures 4 to 7 of the paper on
+ * OSPRI and Figure 5 of the paper on zero copy. */
 static const struct {
     const char *title, *metric;
     bool        bandwidth; /* the times are printed as bandwidth */
-} figures[] = {
+} tables[] = {
+    {"Message, one way (ucp_am_lat; fi_pingpong; MPI_Send, MPI_Recv), microseconds", "message_us",
+     false},
+    {"Put and notification that a waiting target sees, one way (ucp_put_lat, whose\n"
+     "target polls memory; MPI_Put, flush, MPI_Put of a flag, flush), microseconds",
+     "notify_us", false},
+    {"Put that runs a handler at the target, one way, microseconds", "signal_us", false},
+    {"Put until its source may change (MPI_Put, MPI_Win_flush_local), microseconds", "put_local_us",
+     false},
+    {"Put until its data has arrived (MPI_Put, flush), microseconds", "put_us", false},
+    {"Get (ucp_get, whose target polls the network once a millisecond; MPI_Get,\n"
+     "flush), microseconds",
+     "get_us", false},
+    {"Accumulate of doubles (MPI_Accumulate, flush), microseconds", "acc_us", false},
     {"Put of a patch of a matrix (MPI_Put of a vector type, flush), microseconds", "patch_put_us",
      false},
     {"Get of a patch, microseconds", "patch_get_us", false},
@@ -421,23 +416,23 @@ static const struct {
     {"Transfer one way by a get of the receiver, microseconds", "zcopy_get_us", false},
     {"Transfer one way by a put, microseconds", "zcopy_put_us", false},
     {"Transfer one way of a nocopy argument, microseconds", "zcopy_send_us", false},
+    {"Fetch-and-add, microseconds", "fetchadd_us", false},
+    {"Messages in flight, GB/s", "message_gbs", false},
+    {"Puts in flight, until all are at the target (ucp_put_bw: until the data\n"
+     "may be overwritten), GB/s",
+     "put_gbs", false},
+    {"Gets in flight, GB/s", "get_gbs", false},
 };
 
-static void bench_network_print_figures(const struct results *r)
+static void bench_network_print_tables(const struct results *r)
 {
-    for (size_t i = 0; i < sizeof figures / sizeof *figures; i++) {
+    for (size_t i = 0; i < sizeof tables / sizeof *tables; i++) {
         size_t        count;
-        const size_t *sizes = bench_network_sizes_of(figures[i].metric, &count);
+        const size_t *sizes = bench_network_sizes_of(tables[i].metric, &count);
 
-        printf("\n%s\n", figures[i].title);
-        bench_network_print_columns(r, figures[i].metric, sizes, count, figures[i].bandwidth);
+        printf("\n%s\n", tables[i].title);
+        bench_network_print_columns(r, tables[i].metric, sizes, count, tables[i].bandwidth);
     }
-}
-
-static void bench_network_print_bandwidth(const struct results *r, const char *title,
-                                          const char *metric)
-{
-    bench_network_print_table(r, title, metric, bandwidth_sizes, BANDWIDTHS);
 }
 
 /* Prints a row for each value of SKUA_SECURITY. */
@@ -473,23 +468,13 @@ static void bench_network_print_against(const struct results *r, const char *min
                                         const char *metric, const char *other,
                                         const char *their_metric, const char *what, double goal)
 {
-    bool          flood = strstr(metric, "_gbs") != NULL; /* larger is better */
-    size_t        count, bytes = 0;
-    const size_t *sizes = bench_network_sizes_of(metric, &count);
-    double        worst = 0;
+    size_t             count;
+    const size_t      *sizes = bench_network_sizes_of(metric, &count);
+    struct bench_worst worst = bench_find_worst(r, mine, metric, other, their_metric, sizes, count);
 
-    for (size_t i = 0; i < count; i++) {
-        double a     = results_get(r, mine, sizes[i], metric);
-        double b     = results_get(r, other, sizes[i], their_metric);
-        double ratio = flood ? bench_ratio(b, a) : bench_ratio(a, b);
-        if (ratio > worst) {
-            worst = ratio;
-            bytes = sizes[i];
-        }
-    }
-    if (worst == 0)
-        return;
-    bench_print_goalf(worst, "<=", goal, "%s / %s, worst: %zu B", what, other, bytes);
+    if (worst.ratio > 0)
+        bench_print_goalf(worst.ratio, "<=", goal, "%s / %s, worst: %zu B", what, other,
+                          worst.bytes);
 }
 
 static void bench_network_print_ucx_goals(const struct results *r, const char *mine)
@@ -584,37 +569,7 @@ static void bench_network_print_goals(const struct results *r)
 
 static void bench_network_print(const struct results *r)
 {
-    bench_network_print_latency(
-        r, "Message, one way (ucp_am_lat; fi_pingpong; MPI_Send, MPI_Recv), microseconds",
-        "message_us");
-    bench_network_print_latency(
-        r,
-        "Put and notification that a waiting target sees, one way (ucp_put_lat, whose\n"
-        "target polls memory; MPI_Put, flush, MPI_Put of a flag, flush), microseconds",
-        "notify_us");
-    bench_network_print_latency(r, "Put that runs a handler at the target, one way, microseconds",
-                                "signal_us");
-    bench_network_print_latency(
-        r, "Put until its source may change (MPI_Put, MPI_Win_flush_local), microseconds",
-        "put_local_us");
-    bench_network_print_latency(r, "Put until its data has arrived (MPI_Put, flush), microseconds",
-                                "put_us");
-    bench_network_print_latency(
-        r,
-        "Get (ucp_get, whose target polls the network once a millisecond; MPI_Get,\n"
-        "flush), microseconds",
-        "get_us");
-    bench_network_print_latency(r, "Accumulate of doubles (MPI_Accumulate, flush), microseconds",
-                                "acc_us");
-    bench_network_print_figures(r);
-    bench_network_print_table(r, "Fetch-and-add, microseconds", "fetchadd_us", latency_sizes, 1);
-    bench_network_print_bandwidth(r, "Messages in flight, GB/s", "message_gbs");
-    bench_network_print_bandwidth(
-        r,
-        "Puts in flight, until all are at the target (ucp_put_bw: until the data\n"
-        "may be overwritten), GB/s",
-        "put_gbs");
-    bench_network_print_bandwidth(r, "Gets in flight, GB/s", "get_gbs");
+    bench_network_print_tables(r);
     network_rails_print(r);
     bench_network_print_security(r);
     bench_network_print_starts(r);

@@ -69,11 +69,6 @@ static void bench_openshmem_run_pes(struct results *results, const struct bench_
     bench_run_peer(results, host, &peer, pes);
 }
 
-static void bench_openshmem_ignore(const char *line, void *arg)
-{
-    (void)line, (void)arg;
-}
-
 /* Measures a job of START processes from the call of the launcher to its end. */
 static void bench_openshmem_run_start(struct results *results, const struct bench_host *host)
 {
@@ -87,7 +82,7 @@ static void bench_openshmem_run_start(struct results *results, const struct benc
         return;
     snprintf(n, sizeof n, "%d", START);
     snprintf(result.series, sizeof result.series, "skua-%d", START);
-    if (program_run(argv, false, bench_openshmem_ignore, NULL) != 0)
+    if (program_run(argv, false, NULL, NULL) != 0)
         return;
     result.value = ski_seconds(CLOCK_MONOTONIC) - start;
     results_add(results, &result);
@@ -176,21 +171,17 @@ static void bench_openshmem_print_tables(const struct results *r, int pes)
 /* Prints the largest ratio to Open MPI over all sizes, and its size. */
 static void bench_openshmem_print_worst(const struct results *r, int pes, size_t k)
 {
-    size_t sizes[ROWS], count = bench_openshmem_sizes(r, pes, kinds[k].metric, sizes), bytes = 0;
-    double worst = 0;
-    char   text[96];
+    const char        *metric = kinds[k].metric;
+    size_t             sizes[ROWS], count = bench_openshmem_sizes(r, pes, metric, sizes);
+    char               series[2][48];
+    struct bench_worst worst;
 
-    for (size_t i = 0; i < count; i++) {
-        double ratio = bench_openshmem_ratio(r, pes, sizes[i], kinds[k].metric);
-
-        if (ratio > worst) {
-            worst = ratio;
-            bytes = sizes[i];
-        }
-    }
-    snprintf(text, sizeof text, "%s / Open MPI, worst: %zu B", kinds[k].what, bytes);
+    for (size_t i = 0; i < LIBRARIES; i++)
+        snprintf(series[i], sizeof series[i], "%s-%d", libraries[i], pes);
+    worst = bench_find_worst(r, series[0], metric, series[1], metric, sizes, count);
     if (count > 0)
-        bench_print_goal(text, worst, "<=", 1);
+        bench_print_goalf(worst.ratio, "<=", 1, "%s / Open MPI, worst: %zu B", kinds[k].what,
+                          worst.bytes);
 }
 
 static void bench_openshmem_print_goals(const struct results *r, int pes)

@@ -107,13 +107,9 @@ static double bench_prk_peer(const struct results *r, const struct bench_setup *
 {
     double best = 0;
 
-    for (size_t c = PRK_OWN; c < PRK_COLUMNS; c++) {
-        double value = bench_prk_get(r, &prk_columns[c], setup, metric);
-
-        if (strcmp(prk_columns[c].variant, variant) == 0 && value > 0 &&
-            (best == 0 || value < best))
-            best = value;
-    }
+    for (size_t c = PRK_OWN; c < PRK_COLUMNS; c++)
+        if (strcmp(prk_columns[c].variant, variant) == 0)
+            best = bench_shorter(best, bench_prk_get(r, &prk_columns[c], setup, metric));
     return best;
 }
 

@@ -43,7 +43,7 @@ static void bench_zerocopy_run(struct results *results, const struct bench_host 
     bench_step(round, rounds, titles[THREADS]);
     bench_run_job(results, host, "-n 2 -t 2 --pin=auto @bench-zerocopy");
     bench_step(round, rounds, titles[BETWEEN_HOSTS]);
-    bench_run_floor_zerocopy(results, host);
+    bench_run_floor(results, host, "zerocopy");
     bench_run_between_hosts(results, host, "bench-zerocopy", "1048576 1024");
 }
 

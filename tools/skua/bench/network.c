@@ -49,11 +49,6 @@ static void network_add_all(struct network_command *command, const char *const a
         network_add(command, *arguments);
 }
 
-static void network_ignore_line(const char *text, void *arg)
-{
-    (void)text, (void)arg;
-}
-
 /* ---- namespaces ---------------------------------------------------------- */
 
 /* Gives this process namespaces of its own.  /sys is mounted again, because it shows the devices of
@@ -119,7 +114,7 @@ static bool network_run_tool(const struct network *network, int end, const char 
     network_add_nsenter(&command, network, end, number);
     network_add(&command, path);
     network_add_all(&command, arguments);
-    return program_run(command.argv, false, network_ignore_line, NULL) == 0;
+    return program_run(command.argv, false, NULL, NULL) == 0;
 }
 
 static bool network_run_ip(const struct network *network, int end, const char *const arguments[])
@@ -158,7 +153,7 @@ static bool network_is_up(const struct network *network, int end, const char *na
     snprintf(file, sizeof file, "/sys/class/net/%s/operstate", name);
     network_add_nsenter(&command, network, end, number);
     network_add_all(&command, (const char *const[]){"/bin/grep", "-q", "up", file, NULL});
-    return program_run(command.argv, false, network_ignore_line, NULL) == 0;
+    return program_run(command.argv, false, NULL, NULL) == 0;
 }
 
 static bool network_wait_until_up(const struct network *network, const char *name)

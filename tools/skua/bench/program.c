@@ -214,7 +214,8 @@ int program_run(char *const argv[], bool of_stderr, void (*line)(const char *tex
     close(ends[1]);
     output = fdopen(ends[0], "r");
     while (output && getline(&text, &room, output) > 0)
-        line(text, arg);
+        if (line)
+            line(text, arg);
     free(text);
     fclose(output);
     if (pid < 0 || waitpid(pid, &status, 0) < 0 || !WIFEXITED(status))

@@ -41,8 +41,9 @@ void program_announce(const char *what);
  * pointers into the text.  Returns the new length. */
 int program_add_words(const char *argv[], int count, char *text);
 
-/** Runs @p argv, calls @p line for each line of its stdout or, if @p of_stderr, of its stderr, and
- * waits for its end.  Returns its exit code, or -1 if it could not be run or was killed. */
+/** Runs @p argv, calls @p line, unless it is NULL, for each line of its stdout or, if @p of_stderr,
+ * of its stderr, and waits for its end.  Returns its exit code, or -1 if it could not be run or was
+ * killed. */
 int program_run(char *const argv[], bool of_stderr, void (*line)(const char *text, void *arg),
                 void *arg);
 
