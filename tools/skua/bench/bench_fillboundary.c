@@ -34,13 +34,15 @@ static const struct neighbours_column bench_fillboundary_columns[] = {
     {"6 x 32^3", "exchange", 6032, 32},
     {0}};
 
-static const struct neighbours bench_fillboundary_all = {.app       = "fillboundary",
-                                                         .row       = bench_fillboundary_rows,
-                                                         .column    = bench_fillboundary_columns,
-                                                         .fast      = {"signal", "channels"},
-                                                         .small     = "channels",
-                                                         .goal      = 1.8,
-                                                         .exchanges = 1};
+static const struct neighbours bench_fillboundary_all = {
+    .app       = "fillboundary",
+    .what      = "An exchange of ghost cells, boxes of each PE",
+    .row       = bench_fillboundary_rows,
+    .column    = bench_fillboundary_columns,
+    .fast      = {"signal", "channels"},
+    .small     = "channels",
+    .goal      = 1.8,
+    .exchanges = 1};
 
 /* Measures both problems on @p pes PEs of this host. */
 static void bench_fillboundary_run_host(struct results *results, const struct bench_host *host,
@@ -96,15 +98,7 @@ static void bench_fillboundary_print_paper(const struct results *r)
 
 static void bench_fillboundary_print(const struct results *r)
 {
-    neighbours_print_table(&bench_fillboundary_all, r,
-                           "An exchange of ghost cells, boxes of each PE, inside a host", "", 2);
-    neighbours_print_table(&bench_fillboundary_all, r,
-                           "An exchange of ghost cells, boxes of each PE, over TCP", "-tcp", 2);
-    bench_fillboundary_print_paper(r);
-    neighbours_print_goals(&bench_fillboundary_all, r, "Goals, inside a host", "", 2);
-    neighbours_print_goals(&bench_fillboundary_all, r, "Goals, over TCP", "-tcp", 2);
-    neighbours_print_goals(&bench_fillboundary_all, r, "Goals, 16 PEs (on a host of 16 cores)", "",
-                           NEIGHBOURS_PES);
+    neighbours_print(&bench_fillboundary_all, r, bench_fillboundary_print_paper);
 }
 
 static void bench_fillboundary_plot(const struct results *r, FILE *to)

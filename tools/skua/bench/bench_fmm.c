@@ -376,30 +376,27 @@ static void bench_fmm_print(const struct results *r)
 /* A plot for each number of particles. */
 static void bench_fmm_plot(const struct results *r, FILE *to)
 {
+    static const struct plot_curve curves[CURVES] = {
+        {.name = "skua", .colour = "#d62728", .dash = ""},
+        {.name = "Open MPI, messages", .colour = "#7f7f7f", .dash = "4 3"},
+        {.name = "Open MPI, puts", .colour = "#1f77b4", .dash = "4 3"},
+        {.name = "MPICH, messages", .colour = "#8c564b", .dash = "2 3"},
+        {.name = "MPICH, puts", .colour = "#2ca02c", .dash = "2 3"}};
     static const char *const series[CURVES] = {"skua", "openmpi-messages", "openmpi-puts",
                                                "mpich-messages", "mpich-puts"};
-    struct plot_curve        curve[SIZES][CURVES];
+    static struct plot_curve curve[SIZES][CURVES];
     struct plot              picture[SIZES] = {
                      {"Fast multipole method, 20000 particles", "PEs", "s per solve", curve[0], CURVES},
                      {"Fast multipole method, 10^6 particles", "PEs", "s per solve", curve[1], CURVES}};
-    struct plot_axes axes = {.x = PLOT_LOG2, .y = PLOT_LOG};
 
-    for (size_t i = 0; i < SIZES; i++) {
-        curve[i][0] = (struct plot_curve){.name = "skua", .colour = "#d62728", .dash = ""};
-        curve[i][1] =
-            (struct plot_curve){.name = "Open MPI, messages", .colour = "#7f7f7f", .dash = "4 3"};
-        curve[i][2] =
-            (struct plot_curve){.name = "Open MPI, puts", .colour = "#1f77b4", .dash = "4 3"};
-        curve[i][3] =
-            (struct plot_curve){.name = "MPICH, messages", .colour = "#8c564b", .dash = "2 3"};
-        curve[i][4] =
-            (struct plot_curve){.name = "MPICH, puts", .colour = "#2ca02c", .dash = "2 3"};
-        for (size_t c = 0; c < CURVES; c++)
+    for (size_t i = 0; i < SIZES; i++)
+        for (size_t c = 0; c < CURVES; c++) {
+            curve[i][c] = curves[c];
             for (size_t k = 0; k < NUMBERS; k++)
                 plot_curve_add(&curve[i][c], numbers[k],
                                bench_fmm_value(r, series[c], sizes[i], "step", numbers[k]));
-    }
-    plot_write_axes(picture, SIZES, &axes, to);
+        }
+    plot_write_axes(picture, SIZES, &(struct plot_axes){.x = PLOT_LOG2, .y = PLOT_LOG}, to);
 }
 
 const struct bench bench_fmm = {.name     = "fmm",

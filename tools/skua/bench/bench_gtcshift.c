@@ -48,6 +48,7 @@ static const struct neighbours_column bench_gtcshift_columns[] = {
     {0}};
 
 static const struct neighbours bench_gtcshift_all = {.app       = "gtcshift",
+                                                     .what      = "A shift, domains x particles",
                                                      .row       = bench_gtcshift_rows,
                                                      .column    = bench_gtcshift_columns,
                                                      .fast      = {"signal", "pipelined"},
@@ -100,15 +101,7 @@ static void bench_gtcshift_print_paper(const struct results *r)
 
 static void bench_gtcshift_print(const struct results *r)
 {
-    neighbours_print_table(&bench_gtcshift_all, r, "A shift, domains x particles, inside a host",
-                           "", 2);
-    neighbours_print_table(&bench_gtcshift_all, r, "A shift, domains x particles, over TCP", "-tcp",
-                           2);
-    bench_gtcshift_print_paper(r);
-    neighbours_print_goals(&bench_gtcshift_all, r, "Goals, inside a host", "", 2);
-    neighbours_print_goals(&bench_gtcshift_all, r, "Goals, over TCP", "-tcp", 2);
-    neighbours_print_goals(&bench_gtcshift_all, r, "Goals, 16 PEs (on a host of 16 cores)", "",
-                           NEIGHBOURS_PES);
+    neighbours_print(&bench_gtcshift_all, r, bench_gtcshift_print_paper);
 }
 
 static void bench_gtcshift_plot(const struct results *r, FILE *to)

@@ -81,10 +81,10 @@ static double neighbours_best_mpi(const struct neighbours *bench, const struct r
 
 /* ---- tables -------------------------------------------------------------- */
 
-void neighbours_print_table(const struct neighbours *bench, const struct results *results,
-                            const char *title, const char *path, int pes)
+static void neighbours_print_table(const struct neighbours *bench, const struct results *results,
+                                   const char *where, const char *path, int pes)
 {
-    printf("%s, %d PEs: microseconds\n%-26s", title, pes, "");
+    printf("%s, %s, %d PEs: microseconds\n%-26s", bench->what, where, pes, "");
     for (const struct neighbours_column *c = bench->column; c->title; c++)
         printf("%11s", c->title);
     printf("\n");
@@ -143,8 +143,8 @@ static void neighbours_print_goal(const struct neighbours *bench, const struct r
                       ">=", 1, "better MPI / %s, %s", protocol, column->title);
 }
 
-void neighbours_print_goals(const struct neighbours *bench, const struct results *results,
-                            const char *title, const char *path, int pes)
+static void neighbours_print_goals(const struct neighbours *bench, const struct results *results,
+                                   const char *title, const char *path, int pes)
 {
     const struct neighbours_column *small = bench->column;
     struct neighbours_row           fast  = {"skua", bench->small, NULL};
@@ -164,6 +164,18 @@ void neighbours_print_goals(const struct neighbours *bench, const struct results
             neighbours_print_limit(bench, results, bench_mpis[i],
                                    neighbours_value(results, &send, path, small, pes));
     }
+}
+
+void neighbours_print(const struct neighbours *bench, const struct results *results,
+                      void (*print_paper)(const struct results *))
+{
+    neighbours_print_table(bench, results, "inside a host", "", 2);
+    neighbours_print_table(bench, results, "over TCP", "-tcp", 2);
+    print_paper(results);
+    neighbours_print_goals(bench, results, "Goals, inside a host", "", 2);
+    neighbours_print_goals(bench, results, "Goals, over TCP", "-tcp", 2);
+    neighbours_print_goals(bench, results, "Goals, 16 PEs (on a host of 16 cores)", "",
+                           NEIGHBOURS_PES);
 }
 
 /* ---- plot ---------------------------------------------------------------- */

@@ -30,6 +30,7 @@ struct neighbours_column {
 /** A benchmark: an application and its peer. */
 struct neighbours {
     const char                     *app;
+    const char                     *what;   /* is measured, in titles */
     const struct neighbours_row    *row;    /* up to one without a library                 */
     const struct neighbours_column *column; /* up to one without a title; the first has the
                                                smallest exchange                           */
@@ -49,17 +50,13 @@ void neighbours_run(const struct neighbours *bench, struct results *results,
 void neighbours_run_tcp(const struct neighbours *bench, struct results *results,
                         const struct bench_host *host, const char *arguments, const char *peer);
 
-/** Prints the times of all rows. */
-void neighbours_print_table(const struct neighbours *bench, const struct results *results,
-                            const char *title, const char *path, int pes);
+/** Prints the times of all rows, calls @p print_paper, and prints the goals. */
+void neighbours_print(const struct neighbours *bench, const struct results *results,
+                      void (*print_paper)(const struct results *));
 
 /** Prints the phases of all rows, in microseconds, one column for each phase. */
 void neighbours_print_phases(const struct neighbours *bench, const struct results *results,
                              const char *const phases[], size_t bytes);
-
-/** Prints the goals of one path and number of PEs. */
-void neighbours_print_goals(const struct neighbours *bench, const struct results *results,
-                            const char *title, const char *path, int pes);
 
 /** Draws the times of all rows over the columns' x, inside a host and over TCP. */
 void neighbours_plot(const struct neighbours *bench, const struct results *results, FILE *to);
