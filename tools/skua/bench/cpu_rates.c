@@ -12,7 +12,6 @@
 
 #include "base/memory.h"
 #include "base/seconds.h"
-#include "base/topology.h"
 
 #define CPU_RATES_S     0.004 /* seconds of a sample */
 #define CPU_RATES_BYTES 65536 /* copied in a unit of work, within a cache */
@@ -100,18 +99,16 @@ void cpu_rates_add(struct cpu_rates *rates, const double *rate, int cpus)
 
 void cpu_rates_measure(struct cpu_rates *rates)
 {
-    struct ski_topology topology;
-    double             *rate;
-    int                 cpus;
+    double *rate;
+    int     cpus;
 
-    if (ski_topology_load(&topology) != SKUA_OK)
+    if (!rates->topology.cpu && ski_topology_load(&rates->topology) != SKUA_OK)
         return;
-    rate = ski_calloc((size_t)topology.cores, sizeof *rate);
-    cpus = cpu_rates_sample(&topology, rate);
+    rate = ski_calloc((size_t)rates->topology.cores, sizeof *rate);
+    cpus = cpu_rates_sample(&rates->topology, rate);
     if (cpus > 0)
         cpu_rates_add(rates, rate, cpus);
     free(rate);
-    ski_topology_free(&topology);
 }
 
 void cpu_rates_print(const struct cpu_rates *rates, FILE *to)
@@ -141,6 +138,7 @@ void cpu_rates_print(const struct cpu_rates *rates, FILE *to)
 
 void cpu_rates_free(struct cpu_rates *rates)
 {
+    ski_topology_free(&rates->topology);
     free(rates->slowest);
     *rates = (struct cpu_rates){0};
 }

@@ -14,11 +14,15 @@
 #include <stddef.h>
 #include <stdio.h>
 
+#include "base/topology.h"
+
 /* Zeroed memory has no samples. */
 struct cpu_rates {
     double  best;    /* rate of the fastest CPU in all samples          */
     double *slowest; /* rate of the slowest CPU, one for each sample    */
     size_t  samples, room;
+
+    struct ski_topology topology; /* found by the first measurement */
 };
 
 /** Adds a sample: the rates of @p cpus CPUs, at least one. */
