@@ -19,8 +19,10 @@ static const struct neighbours_row bench_gtcshift_rows[] = {
     {"skua", "pipelined", "skua, pipelined"},
     {"openmpi", "send", "Open MPI, two-sided"},
     {"openmpi", "pscw", "Open MPI, PSCW"},
+    {"openmpi", "pipelined", "Open MPI, PSCW, pipelined"},
     {"mpich", "send", "MPICH, two-sided"},
     {"mpich", "pscw", "MPICH, PSCW"},
+    {"mpich", "pipelined", "MPICH, PSCW, pipelined"},
     {0}};
 
 /* A problem: its name, and arguments of the application and of the peers. */
@@ -39,6 +41,19 @@ static const struct {
 
 #define PROBLEMS (sizeof bench_gtcshift_problems / sizeof *bench_gtcshift_problems)
 
+/* The same on 16 PEs. */
+static const struct {
+    const char *arguments, *peer;
+} bench_gtcshift_wide_problems[] = {
+    {"--particles=25 --domains=16 --steps=20 --repeat=5", "25,16,20,5"},
+    {"--particles=5000 --domains=16 --steps=10 --repeat=5", "5000,16,10,5"},
+    {"--particles=32449 --domains=16 --steps=5 --repeat=3", "32449,16,5,3"},
+    {"--particles=128893 --domains=16 --steps=3 --repeat=2", "128893,16,3,2"},
+    {"--particles=32449 --domains=64 --steps=2 --repeat=2", "32449,64,2,2"},
+};
+
+#define WIDE_PROBLEMS (sizeof bench_gtcshift_wide_problems / sizeof *bench_gtcshift_wide_problems)
+
 static const struct neighbours_column bench_gtcshift_columns[] = {
     {"2 x 200", "step", 400, 400},
     {"2 x 5000", "step", 10000, 10000},
@@ -47,10 +62,19 @@ static const struct neighbours_column bench_gtcshift_columns[] = {
     {"64 x A", "step", 64 * PLANE_A, 64 * PLANE_A},
     {0}};
 
+static const struct neighbours_column bench_gtcshift_wide_columns[] = {
+    {"16 x 25", "step", 400, 400},
+    {"16 x 5000", "step", 80000, 80000},
+    {"16 x A", "step", 16 * PLANE_A, 16 * PLANE_A},
+    {"16 x B", "step", 16 * PLANE_B, 16 * PLANE_B},
+    {"64 x A", "step", 64 * PLANE_A, 64 * PLANE_A},
+    {0}};
+
 static const struct neighbours bench_gtcshift_all = {.app       = "gtcshift",
                                                      .what      = "A shift, domains x particles",
                                                      .row       = bench_gtcshift_rows,
                                                      .column    = bench_gtcshift_columns,
+                                                     .wide      = bench_gtcshift_wide_columns,
                                                      .fast      = {"signal", "pipelined"},
                                                      .small     = "pipelined",
                                                      .goal      = 1.7,
@@ -71,13 +95,12 @@ static void bench_gtcshift_run(struct results *results, const struct bench_host 
     }
     if (host->cores < NEIGHBOURS_PES)
         return;
-    bench_step(round, rounds, "gtcshift, 16 PEs");
-    neighbours_run(&bench_gtcshift_all, results, host,
-                   "--particles=25 --domains=16 --steps=20 --repeat=5", "25,16,20,5",
-                   NEIGHBOURS_PES);
-    neighbours_run(&bench_gtcshift_all, results, host,
-                   "--particles=32449 --domains=64 --steps=2 --repeat=2", "32449,64,2,2",
-                   NEIGHBOURS_PES);
+    for (size_t i = 0; i < WIDE_PROBLEMS; i++) {
+        bench_step(round, rounds, "gtcshift, 16 PEs");
+        neighbours_run(&bench_gtcshift_all, results, host,
+                       bench_gtcshift_wide_problems[i].arguments,
+                       bench_gtcshift_wide_problems[i].peer, NEIGHBOURS_PES);
+    }
 }
 
 static void bench_gtcshift_print_paper(const struct results *r)

@@ -28,7 +28,7 @@ static void bench_lu_run_skua(struct results *results, const struct bench_host *
 static void bench_lu_run_scalapack(struct results *results, const struct bench_host *host, int size,
                                    int ranks)
 {
-    static const int  blocks[] = {64, 128};
+    static const int  blocks[] = {64, 128, 192, 256};
     char              argument[48];
     struct bench_peer peer = {"openmpi", "peer-scalapack-lu", "scalapack", argument};
 
@@ -172,6 +172,8 @@ static void bench_lu_print_goals(const struct results *r)
     for (size_t i = 0; i < LU_SIZES; i++)
         bench_print_goalf(results_get(r, "skua", bench_lu_sizes[i], "memory-2pe"), "<=", 1.3,
                           "memory / matrix, 2 PEs, %zu rows", bench_lu_sizes[i]);
+    bench_print_goal("memory / matrix, 16 PEs, 16384 rows (needs 16 cores)",
+                     results_get(r, "skua", LU_MANY_N, "memory-16pe"), "<=", 1.3);
     bench_print_goal("rate / better peer, 16 PEs, 16384 rows (needs 16 cores)",
                      bench_ratio(bench_lu_skua(r, LU_MANY_N, LU_MANY), peers), ">=", 0.95);
 }

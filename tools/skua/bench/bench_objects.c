@@ -107,6 +107,7 @@ static const struct charm_program {
 } charm_programs[] = {{"queens-13-3", "ms", "13 queens, seeds of 3 rows, ms"},
                       {"queens-14-4", "ms", "14 queens, seeds of 4 rows, ms"},
                       {"fib", "ms", "92735 seeds without work, ms"},
+                      {"fib-large", "ms", "635621 seeds without work, ms"},
                       {"futures", "ms", "3193 threaded entries with futures, ms"},
                       {"create", "ms", "creation of 10^6 elements, ms"},
                       {"walk", "ns", "hop of a walk over 10^6 elements, ns"},
@@ -139,7 +140,8 @@ static void bench_objects_print_charm_goals(const struct results *r)
         for (int pes = 1; pes <= 2; pes++)
             bench_print_goalf(bench_ratio(bench_objects_program(r, "skua", p->name, pes, p->unit),
                                           bench_objects_program(r, CHARM, p->name, pes, p->unit)),
-                              "<=", 1, "%s / Charm++, %d PE%s", p->name, pes, pes > 1 ? "s" : "");
+                              "<=", 0.95, "%s / Charm++, %d PE%s", p->name, pes,
+                              pes > 1 ? "s" : "");
 }
 
 static void bench_objects_print_goals(const struct results *r)
@@ -165,6 +167,10 @@ static void bench_objects_print_goals(const struct results *r)
                      bench_ratio(bench_objects_program(r, "skua", "queens-14-4", 2, "ms"),
                                  bench_objects_program(r, "skua", "queens-14-4", 1, "ms")),
                      "<=", 0.6);
+    bench_print_goal("635621 seeds without work on two processes / on one PE",
+                     bench_ratio(bench_objects_program(r, "skua", "fib-large", 2, "ms"),
+                                 bench_objects_program(r, "skua", "fib-large", 1, "ms")),
+                     "<", 1);
     bench_objects_print_charm_goals(r);
 }
 

@@ -8,7 +8,7 @@
 #include "scaling.h"
 
 #define NEIGHBOURS_WORDS  24 /* of a command line         */
-#define NEIGHBOURS_CURVES 8  /* of a plot: rows, at most  */
+#define NEIGHBOURS_CURVES 10 /* of a plot: rows, at most  */
 
 /* ---- running ------------------------------------------------------------- */
 
@@ -81,16 +81,23 @@ static double neighbours_best_mpi(const struct neighbours *bench, const struct r
 
 /* ---- tables -------------------------------------------------------------- */
 
+static const struct neighbours_column *neighbours_columns(const struct neighbours *bench, int pes)
+{
+    return pes == NEIGHBOURS_PES && bench->wide ? bench->wide : bench->column;
+}
+
 static void neighbours_print_table(const struct neighbours *bench, const struct results *results,
                                    const char *where, const char *path, int pes)
 {
+    const struct neighbours_column *columns = neighbours_columns(bench, pes);
+
     printf("%s, %s, %d PEs: microseconds\n%-26s", bench->what, where, pes, "");
-    for (const struct neighbours_column *c = bench->column; c->title; c++)
+    for (const struct neighbours_column *c = columns; c->title; c++)
         printf("%11s", c->title);
     printf("\n");
     for (const struct neighbours_row *row = bench->row; row->library; row++) {
         printf("%-26s", row->name);
-        for (const struct neighbours_column *c = bench->column; c->title; c++)
+        for (const struct neighbours_column *c = columns; c->title; c++)
             bench_print_value(neighbours_value(results, row, path, c, pes), 11);
         printf("\n");
     }
@@ -146,12 +153,12 @@ static void neighbours_print_goal(const struct neighbours *bench, const struct r
 static void neighbours_print_goals(const struct neighbours *bench, const struct results *results,
                                    const char *title, const char *path, int pes)
 {
-    const struct neighbours_column *small = bench->column;
+    const struct neighbours_column *small = neighbours_columns(bench, pes);
     struct neighbours_row           fast  = {"skua", bench->small, NULL};
     double                          mine  = neighbours_value(results, &fast, path, small, pes);
 
     bench_print_goals_head(title);
-    for (const struct neighbours_column *c = bench->column; c->title; c++)
+    for (const struct neighbours_column *c = small; c->title; c++)
         for (size_t i = 0; i < sizeof bench->fast / sizeof *bench->fast; i++)
             neighbours_print_goal(bench, results, bench->fast[i], path, c, pes);
     for (size_t i = 0; i < BENCH_MPIS; i++) {
@@ -171,6 +178,8 @@ void neighbours_print(const struct neighbours *bench, const struct results *resu
 {
     neighbours_print_table(bench, results, "inside a host", "", 2);
     neighbours_print_table(bench, results, "over TCP", "-tcp", 2);
+    if (results->host->cores >= NEIGHBOURS_PES)
+        neighbours_print_table(bench, results, "inside a host", "", NEIGHBOURS_PES);
     print_paper(results);
     neighbours_print_goals(bench, results, "Goals, inside a host", "", 2);
     neighbours_print_goals(bench, results, "Goals, over TCP", "-tcp", 2);
@@ -183,7 +192,8 @@ void neighbours_print(const struct neighbours *bench, const struct results *resu
 void neighbours_plot(const struct neighbours *bench, const struct results *results, FILE *to)
 {
     static const char *const colours[NEIGHBOURS_CURVES] = {
-        "#1f77b4", "#9467bd", "#ff7f0e", "#d62728", "#7f7f7f", "#bcbd22", "#8c564b", "#e377c2"};
+        "#1f77b4", "#9467bd", "#ff7f0e", "#d62728", "#7f7f7f",
+        "#bcbd22", "#8c564b", "#e377c2", "#17becf", "#98df8a"};
     static struct plot_curve curve[2][NEIGHBOURS_CURVES];
     struct plot plots[2] = {{"Inside a host, 2 PEs", "size", "microseconds", curve[0], 0},
                             {"Over TCP, 2 PEs", "size", "microseconds", curve[1], 0}};

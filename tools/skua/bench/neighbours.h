@@ -30,14 +30,15 @@ struct neighbours_column {
 /** A benchmark: an application and its peer. */
 struct neighbours {
     const char                     *app;
-    const char                     *what;   /* is measured, in titles */
-    const struct neighbours_row    *row;    /* up to one without a library                 */
-    const struct neighbours_column *column; /* up to one without a title; the first has the
-                                               smallest exchange                           */
-    const char *fast[2];                    /* the protocols that the goals are about     */
-    const char *small;                      /* that of the goal on the smallest exchange  */
-    double      goal;                       /* how many times faster than two-sided it is */
-    int         exchanges; /* of data between two PEs in the smallest exchange, at least  */
+    const char                     *what;    /* is measured, in titles */
+    const struct neighbours_row    *row;     /* up to one without a library                 */
+    const struct neighbours_column *column;  /* up to one without a title; the first has the
+                                                smallest exchange                           */
+    const struct neighbours_column *wide;    /* those on 16 PEs; NULL: the same             */
+    const char                     *fast[2]; /* the protocols that the goals are about     */
+    const char                     *small;   /* that of the goal on the smallest exchange  */
+    double                          goal;    /* how many times faster than two-sided it is */
+    int exchanges; /* of data between two PEs in the smallest exchange, at least  */
 };
 
 /** Measures a problem on @p pes PEs of this host: arguments of the application, and of its peers.
