@@ -11,6 +11,12 @@
  *   broadcast_us          from roots that take turns, until every process has the data
  *   gather_us, scatter_us to and from roots that take turns; the size is that of a block
  *   allgather_us, alltoall_us   back to back; the size is that of a block
+ *   exscan_us             as scan_us, without the caller
+ *   minloc_us             minima of doubles and where they are, back to back
+ *   allgatherv_us, alltoallv_us   back to back; blocks have half the size and one and a half times
+ *                         the size in turn
+ *   team_barrier_us, team_allreduce_us   back to back on both halves of the processes, the even
+ *                         and the odd ones; of two or three processes, on all in reverse order
  *
  * A value is the time of one operation on the slowest process, in the best batch.  The number of
  * operations in a batch is a multiple of the number of processes, and a batch takes a few hundred
@@ -31,6 +37,7 @@
 #define COLLECTIVES_BYTES_MAX ((size_t)16 << 20) /* largest broadcast or reduction */
 /* Largest block per process of other collectives. */
 #define COLLECTIVES_BLOCK_MAX ((size_t)1 << 20)
+#define COLLECTIVES_PES_MAX   256 /* processes */
 
 #define COLLECTIVES_BATCH_S   0.0003 /* seconds of a batch, if its operations are fast */
 #define COLLECTIVES_MEASURE_S 0.02   /* seconds of all batches of a measurement        */
@@ -60,8 +67,32 @@ struct collectives_kind {
             {"gather_us", COLLECTIVES_BLOCK_MAX, gather},                                          \
             {"scatter_us", COLLECTIVES_BLOCK_MAX, scatter},                                        \
             {"allgather_us", COLLECTIVES_BLOCK_MAX, allgather},                                    \
-            {"alltoall_us", COLLECTIVES_BLOCK_MAX, alltoall}, {NULL, 0, NULL},                     \
+            {"alltoall_us", COLLECTIVES_BLOCK_MAX, alltoall},                                      \
+            {"exscan_us", COLLECTIVES_BLOCK_MAX, exscan},                                          \
+            {"minloc_us", COLLECTIVES_BLOCK_MAX, minloc},                                          \
+            {"allgatherv_us", COLLECTIVES_BLOCK_MAX, allgatherv},                                  \
+            {"alltoallv_us", COLLECTIVES_BLOCK_MAX, alltoallv},                                    \
+            {"team_barrier_us", sizeof(double), team_barrier},                                     \
+            {"team_allreduce_us", COLLECTIVES_BLOCK_MAX, team_allreduce}, {NULL, 0, NULL},         \
     }
+
+/* Returns the bytes of uneven block @p i if blocks have @p bytes on average. */
+static inline size_t collectives_uneven(int i, size_t bytes)
+{
+    return i % 2 ? bytes + bytes / 2 : bytes - bytes / 2;
+}
+
+/* Returns the number of pairs of a value and an index, of 16 bytes, in @p bytes; at least one. */
+static inline size_t collectives_pairs(size_t bytes)
+{
+    return bytes < 16 ? 1 : bytes / 16;
+}
+
+/* Returns the team of a process: the halves of all, or all. */
+static inline int collectives_color(int me, int pes)
+{
+    return pes > 3 ? me % 2 : 0;
+}
 
 /* The collectives of a library. */
 struct collectives {
@@ -234,7 +265,7 @@ static inline void collectives_sweep(const struct collectives_run  *run,
 static inline void collectives_all(const struct collectives *library, const char *series, int me,
                                    int pes)
 {
-    size_t                 blocks = COLLECTIVES_BLOCK_MAX * (size_t)pes;
+    size_t                 blocks = COLLECTIVES_BLOCK_MAX * (size_t)(pes + 1); /* uneven ones */
     size_t                 bytes  = blocks > COLLECTIVES_BYTES_MAX ? blocks : COLLECTIVES_BYTES_MAX;
     double                 start  = bench_now();
     struct collectives_run run    = {library,
@@ -244,6 +275,10 @@ static inline void collectives_all(const struct collectives *library, const char
                                      collectives_memory(library, bytes),
                                      collectives_memory(library, bytes)};
 
+    if (pes > COLLECTIVES_PES_MAX) {
+        fprintf(stderr, "%d processes: at most %d are measured\n", pes, COLLECTIVES_PES_MAX);
+        return;
+    }
     if (me == 0)
         collectives_report_unknown(library, stderr);
     if (library->sync)

@@ -10,6 +10,7 @@
 
 static skua_handler data_handler;
 static skua_pe_data state_key;
+static skua_team    team; /* of this PE, which is a process */
 
 /* The state of a PE: the number of broadcasts that it has received and the number for which it has
  * called.  The message of the next root may arrive before this PE has called for it. */
@@ -123,6 +124,88 @@ static void alltoall(int root, size_t bytes, double *from, double *to)
     skua_counter_wait(&counter, 1);
 }
 
+static void exscan(int root, size_t bytes, double *from, double *to)
+{
+    skua_reduction sum     = {SKUA_SUM, SKUA_DOUBLE, bytes / sizeof *from};
+    skua_counter   counter = SKUA_COUNTER_INIT;
+
+    (void)root;
+    skua_team_exscan(SKUA_TEAM_ALL, &sum, from, to, skua_done_count(&counter));
+    skua_counter_wait(&counter, 1);
+}
+
+static void minloc(int root, size_t bytes, double *from, double *to)
+{
+    skua_reduction least   = {SKUA_MINLOC, SKUA_DOUBLE_INDEX, collectives_pairs(bytes)};
+    skua_counter   counter = SKUA_COUNTER_INIT;
+
+    (void)root;
+    skua_team_allreduce(SKUA_TEAM_ALL, &least, from, to, skua_done_count(&counter));
+    skua_counter_wait(&counter, 1);
+}
+
+/* The blocks of a call whose sizes are uneven, computed once for all calls of a size. */
+struct uneven {
+    size_t mean;
+    size_t bytes[COLLECTIVES_PES_MAX], offsets[COLLECTIVES_PES_MAX];
+};
+
+/* Returns blocks in @p data, of which block i has the size of uneven block @p first + i. */
+static skua_team_blocks uneven_blocks(struct uneven *u, int first, size_t mean, double *data)
+{
+    if (u->mean != mean) {
+        u->mean = mean;
+        for (int i = 0; i < skua_pes(); i++) {
+            u->bytes[i]   = collectives_uneven(first + i, mean);
+            u->offsets[i] = i == 0 ? 0 : u->offsets[i - 1] + u->bytes[i - 1];
+        }
+    }
+    return (skua_team_blocks){data, u->bytes, u->offsets};
+}
+
+static void allgatherv(int root, size_t bytes, double *from, double *to)
+{
+    static struct uneven uneven;
+    skua_team_blocks     all     = uneven_blocks(&uneven, 0, bytes, to);
+    skua_counter         counter = SKUA_COUNTER_INIT;
+
+    (void)root;
+    skua_team_allgatherv(SKUA_TEAM_ALL, from, all.bytes[skua_pe()], &all,
+                         skua_done_count(&counter));
+    skua_counter_wait(&counter, 1);
+}
+
+static void alltoallv(int root, size_t bytes, double *from, double *to)
+{
+    static struct uneven uneven;
+    skua_team_blocks     out     = uneven_blocks(&uneven, skua_pe(), bytes, from);
+    skua_team_blocks     in      = uneven_blocks(&uneven, skua_pe(), bytes, to);
+    skua_counter         counter = SKUA_COUNTER_INIT;
+
+    (void)root;
+    skua_team_alltoallv(SKUA_TEAM_ALL, &out, &in, skua_done_count(&counter));
+    skua_counter_wait(&counter, 1);
+}
+
+static void team_barrier(int root, size_t bytes, double *from, double *to)
+{
+    skua_counter counter = SKUA_COUNTER_INIT;
+
+    (void)root, (void)bytes, (void)from, (void)to;
+    skua_team_barrier(team, skua_done_count(&counter));
+    skua_counter_wait(&counter, 1);
+}
+
+static void team_allreduce(int root, size_t bytes, double *from, double *to)
+{
+    skua_reduction sum     = {SKUA_SUM, SKUA_DOUBLE, bytes / sizeof *from};
+    skua_counter   counter = SKUA_COUNTER_INIT;
+
+    (void)root;
+    skua_team_allreduce(team, &sum, from, to, skua_done_count(&counter));
+    skua_counter_wait(&counter, 1);
+}
+
 static const struct collectives_kind kinds[] = COLLECTIVES_KINDS;
 
 static const struct collectives skua = {skua_sync, barrier, largest, kinds, NULL, NULL};
@@ -131,6 +214,7 @@ static void start(int argc, char **argv)
 {
     state()->received = (skua_counter)SKUA_COUNTER_INIT;
     barrier();
+    skua_team_split(SKUA_TEAM_ALL, collectives_color(skua_pe(), skua_pes()), -skua_pe(), &team);
     collectives_all(&skua, argc > 1 ? argv[1] : "skua", skua_pe(), skua_pes());
     barrier();
     if (skua_pe() == 0)

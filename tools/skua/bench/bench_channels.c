@@ -52,7 +52,7 @@ static void bench_channels_run(struct results *results, const struct bench_host 
     }
     bench_step(round, rounds, "between hosts over TCP");
     bench_run_floor(results, host, "tcp");
-    bench_run_between_hosts(results, host, "bench-channels", "100000 100");
+    bench_run_between_hosts(results, host, "bench-channels", "100000 8");
     bench_run_mpi_channels(results, host, round, rounds, "");
 }
 
@@ -134,11 +134,10 @@ static void bench_channels_print_goals(const struct results *r, const char *suff
 /* ---- between hosts ---------------------------------------------------------------- */
 
 #define TCP     "-tcp"
-#define TCP_MIN 100
+#define TCP_MIN 8
 #define TCP_MAX 100000
 
-#define TCP_FIRST 1 /* of sizes, and how many of them are measured between hosts */
-#define TCP_SIZES 9
+#define TCP_SIZES 10 /* how many of the sizes are measured between hosts */
 
 static const struct series bench_channels_tcp[] = {
     {.name = "floor"},   {.name = "packet"},       {.name = "copied"},
@@ -173,7 +172,7 @@ static void bench_channels_print_limit(const struct results *r, const char *what
  * data belong, and to data alone. */
 static void bench_channels_print_size_limits(const struct results *r)
 {
-    static const size_t shown[] = {100, 1000, 10000, 20000, 30000, 40000, 100000};
+    static const size_t shown[] = {8, 100, 1000, 10000, 20000, 30000, 40000, 100000};
 
     for (size_t i = 0; i < sizeof shown / sizeof *shown; i++) {
         char what[80];
@@ -195,7 +194,7 @@ static void bench_channels_print_size_limits(const struct results *r)
 static void bench_channels_print_tcp_goals(const struct results *r)
 {
     bench_print_goals_head("Goals, between hosts over TCP");
-    bench_channels_print_gain(r, "entry call / channel, 100 and 1000 bytes", "entry", 100, 1000,
+    bench_channels_print_gain(r, "entry call / channel, worst size up to 1000", "entry", 0, 1000,
                               1.25);
     bench_channels_print_gain(r, "entry call / channel, worst size from 10000 to 100000", "entry",
                               10000, 100000, 1.3);
@@ -218,7 +217,7 @@ static void bench_channels_print(const struct results *r)
     tcp.title      = "\nRound trip from buffer to buffer between hosts over TCP (loopback)";
     tcp.list       = bench_channels_tcp;
     tcp.suffix     = TCP;
-    tcp.numbers    = sizes + TCP_FIRST;
+    tcp.numbers    = sizes;
     tcp.count      = TCP_SIZES;
     series_print_columns(&bench_channels_processes, r);
     series_print_columns(&threads, r);

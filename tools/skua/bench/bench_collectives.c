@@ -56,6 +56,17 @@ static const struct {
     {"allgather_us", "Allgather of a block from each PE, microseconds", "allgather",
      "MPI_Allgather"},
     {"alltoall_us", "Alltoall of a block to each PE, microseconds", "alltoall", "MPI_Alltoall"},
+    {"exscan_us", "Exscan, sum of doubles, microseconds", "exscan", "MPI_Exscan"},
+    {"minloc_us", "Allreduce, minimum of doubles and its location, microseconds", "minloc",
+     "MPI_Allreduce"},
+    {"allgatherv_us", "Allgatherv, blocks of half and one and a half times the size, microseconds",
+     "allgatherv", "MPI_Allgatherv"},
+    {"alltoallv_us", "Alltoallv, blocks of half and one and a half times the size, microseconds",
+     "alltoallv", "MPI_Alltoallv"},
+    {"team_barrier_us", "Barrier of a team, half of the PEs, microseconds", "team barrier",
+     "MPI_Barrier"},
+    {"team_allreduce_us", "Allreduce in a team, half of the PEs, microseconds", "team allreduce",
+     "MPI_Allreduce"},
 };
 
 #define KINDS (sizeof kinds / sizeof *kinds)
