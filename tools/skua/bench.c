@@ -393,14 +393,15 @@ static int bench_parse(int argc, char **argv, struct bench_options *options)
     return code;
 }
 
-static void bench_measure(const struct bench_options *options, const struct bench_host *host,
+static void bench_measure(const struct bench_options *options, struct bench_host *host,
                           struct results *results)
 {
-    for (int round = 1; round <= options->rounds; round++)
+    host->rounds = options->rounds;
+    for (host->round = 1; host->round <= options->rounds; host->round++)
         if (options->scaling)
-            scaling_run(options->scaling, results, host, round, options->rounds);
+            scaling_run(options->scaling, results, host);
         else
-            options->bench->run(results, host, round, options->rounds);
+            options->bench->run(results, host);
     program_show(NULL);
     if (options->scaling)
         scaling_add_efficiencies(options->scaling, results, host);

@@ -25,6 +25,7 @@ struct bench_host {
     int  cpu[2]; /* two CPUs, on different cores if there are two */
     int  cores;
     int  pes[BENCH_PES_MAX + 1]; /* --pes; 0 ends the list */
+    int  round, rounds;          /* the one that is being measured, and how many there are */
     bool namespaces;             /* network: --namespaces                   */
 
     const char *only; /* --only: the part to measure; NULL: all */
@@ -32,8 +33,8 @@ struct bench_host {
 
 struct bench {
     const char *name;
-    /** Measure everything once and add the results. */
-    void (*run)(struct results *results, const struct bench_host *host, int round, int rounds);
+    /** Measure everything once, in one round, and add the results. */
+    void (*run)(struct results *results, const struct bench_host *host);
     /** Print tables and the goals. */
     void (*print)(const struct results *results);
     /** Write an SVG picture.  NULL: it shows `series'. */
@@ -167,8 +168,8 @@ void bench_run_between_hosts(struct results *results, const struct bench_host *h
 /** Measures a round trip from buffer to buffer with each MPI (bench_channels.c): series MPI-send,
  * -pscw and -flag, metric roundtrip_us.  @p trips is "", or ",N" for N round trips of each size
  * that apps/pingpong measures. */
-void bench_run_mpi_channels(struct results *results, const struct bench_host *host, int round,
-                            int rounds, const char *trips);
+void bench_run_mpi_channels(struct results *results, const struct bench_host *host,
+                            const char *trips);
 
 /** Finds the launcher of a peer: mpirun.NAME as Debian calls it, or mpirun.  Returns false if it is
  * not installed. */
@@ -176,11 +177,11 @@ bool bench_launcher(const char *launcher, char path[PROGRAM_PATH_BYTES]);
 
 /** Sets what is shown when the next program starts (program_announce()): which step of which round
  * is being measured. */
-void bench_step(int round, int rounds, const char *what);
+void bench_step(const struct bench_host *host, const char *what);
 
 /** Announces a step whose name @p format makes, as bench_step() does. */
-__attribute__((format(printf, 3, 4))) void bench_stepf(int round, int rounds, const char *format,
-                                                       ...);
+__attribute__((format(printf, 2, 3))) void bench_stepf(const struct bench_host *host,
+                                                       const char              *format, ...);
 
 /* ---- comparing results ----------------------------------------------------------- */
 

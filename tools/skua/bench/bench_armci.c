@@ -84,14 +84,12 @@ static void bench_armci_run_one(struct results *results, const struct bench_host
     network_use_tcp(NULL);
 }
 
-static void bench_armci_run(struct results *results, const struct bench_host *host, int round,
-                            int rounds)
+static void bench_armci_run(struct results *results, const struct bench_host *host)
 {
     for (size_t m = 0; m < BENCH_MPIS; m++)
         for (size_t l = 0; l < LIBRARIES; l++)
             for (int tcp = 0; tcp < 2; tcp++) {
-                bench_stepf(round, rounds, "%s, %s%s", libraries[l], bench_mpis[m],
-                            tcp ? ", over TCP" : "");
+                bench_stepf(host, "%s, %s%s", libraries[l], bench_mpis[m], tcp ? ", over TCP" : "");
                 bench_armci_run_one(results, host, libraries[l], bench_mpis[m], tcp);
             }
 }

@@ -88,7 +88,7 @@ static const int bench_balance_pes[] = {1, 2, 16};
 #define PES (sizeof bench_balance_pes / sizeof *bench_balance_pes)
 
 static void bench_balance_run_scaling(const struct scaling *scaling, struct results *results,
-                                      const struct bench_host *host, int round, int rounds)
+                                      const struct bench_host *host)
 {
     struct bench_host narrowed = *host;
     int               count    = 0;
@@ -97,32 +97,31 @@ static void bench_balance_run_scaling(const struct scaling *scaling, struct resu
     for (size_t i = 0; i < PES; i++)
         if (bench_balance_fits(host, bench_balance_pes[i]))
             narrowed.pes[count++] = bench_balance_pes[i];
-    scaling_run(scaling, results, &narrowed, round, rounds);
+    scaling_run(scaling, results, &narrowed);
 }
 
-static void bench_balance_run(struct results *results, const struct bench_host *host, int round,
-                              int rounds)
+static void bench_balance_run(struct results *results, const struct bench_host *host)
 {
     for (size_t d = 0; d < DROPLETS; d++) {
         if (!bench_balance_fits(host, droplets[d].pes))
             continue;
-        bench_step(round, rounds, "a droplet on one PE");
+        bench_step(host, "a droplet on one PE");
         bench_balance_run_droplet(results, host, d, 1, false);
-        bench_step(round, rounds, "a droplet without balancing");
+        bench_step(host, "a droplet without balancing");
         bench_balance_run_droplet(results, host, d, droplets[d].pes, false);
-        bench_step(round, rounds, "a droplet with balancing");
+        bench_step(host, "a droplet with balancing");
         bench_balance_run_droplet(results, host, d, droplets[d].pes, true);
-        bench_step(round, rounds, "the forces of a droplet alone");
+        bench_step(host, "the forces of a droplet alone");
         bench_balance_run_limit(results, host, d, 1);
         bench_balance_run_limit(results, host, d, droplets[d].pes);
     }
-    bench_balance_run_scaling(&scaling_leanmd, results, host, round, rounds);
-    bench_balance_run_scaling(&scaling_barneshut, results, host, round, rounds);
-    bench_step(round, rounds, "structured control flow");
+    bench_balance_run_scaling(&scaling_leanmd, results, host);
+    bench_balance_run_scaling(&scaling_barneshut, results, host);
+    bench_step(host, "structured control flow");
     bench_balance_run_structured(results, host);
-    bench_step(round, rounds, "migration");
+    bench_step(host, "migration");
     bench_run_job(results, host, "-n 2 -t 1 --pin=auto @bench-migration");
-    bench_step(round, rounds, "strategies");
+    bench_step(host, "strategies");
     bench_run_job(results, host, "-n 1 -t 1 --pin=auto @bench-strategies");
 }
 

@@ -42,11 +42,10 @@ static void bench_barneshut_run_plain(struct results *results, int particles)
     bench_run(results, argv);
 }
 
-static void bench_barneshut_run(struct results *results, const struct bench_host *host, int round,
-                                int rounds)
+static void bench_barneshut_run(struct results *results, const struct bench_host *host)
 {
     for (size_t i = 0; i < SIZES; i++) {
-        bench_stepf(round, rounds, "gravity of %d particles", sizes[i]);
+        bench_stepf(host, "gravity of %d particles", sizes[i]);
         bench_barneshut_run_plain(results, sizes[i]);
         if (host->pes[0] != 1)
             bench_barneshut_run_skua(results, host, sizes[i], 1, 1);

@@ -32,28 +32,27 @@ static void bench_channels_run_mpi(struct results *results, const struct bench_h
     bench_run_mpi(results, host, mpi, "channels", series, argument, 2);
 }
 
-void bench_run_mpi_channels(struct results *results, const struct bench_host *host, int round,
-                            int rounds, const char *trips)
+void bench_run_mpi_channels(struct results *results, const struct bench_host *host,
+                            const char *trips)
 {
     for (size_t i = 0; i < BENCH_MPIS; i++) {
-        bench_step(round, rounds, bench_mpis[i]);
+        bench_step(host, bench_mpis[i]);
         for (size_t w = 0; w < VARIANTS; w++)
             bench_channels_run_mpi(results, host, bench_mpis[i], variants[w], trips);
     }
 }
 
-static void bench_channels_run(struct results *results, const struct bench_host *host, int round,
-                               int rounds)
+static void bench_channels_run(struct results *results, const struct bench_host *host)
 {
     for (int threads = 0; threads < 2; threads++) {
-        bench_step(round, rounds, threads ? "threads" : "floor and channels");
+        bench_step(host, threads ? "threads" : "floor and channels");
         bench_run_floor(results, host, threads ? "threads" : NULL);
         bench_run_job(results, host, "-n 2 -t %d --pin=auto @bench-channels", 1 + threads);
     }
-    bench_step(round, rounds, "between hosts over TCP");
+    bench_step(host, "between hosts over TCP");
     bench_run_floor(results, host, "tcp");
     bench_run_between_hosts(results, host, "bench-channels", "100000 8");
-    bench_run_mpi_channels(results, host, round, rounds, "");
+    bench_run_mpi_channels(results, host, "");
 }
 
 /* ---- tables -------------------------------------------------------------------- */

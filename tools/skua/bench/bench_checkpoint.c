@@ -64,17 +64,17 @@ static void bench_checkpoint_run_app(struct results *results, const struct bench
 }
 
 static void bench_checkpoint_measure(struct results *results, const struct bench_host *host,
-                                     const char *folder, int round, int rounds)
+                                     const char *folder)
 {
-    bench_step(round, rounds, "checkpoints on disk");
+    bench_step(host, "checkpoints on disk");
     bench_checkpoint_run_dd(results, folder);
     bench_run_job(results, host, "-n 2 @bench-checkpoint disk %s/checkpoints " MEGABYTES, folder);
-    bench_step(round, rounds, "checkpoints in memory");
+    bench_step(host, "checkpoints in memory");
     bench_run_job(results, host, "-n 2 @bench-checkpoint memory %s " MEGABYTES, folder);
-    bench_step(round, rounds, "recovery from the death of a process");
+    bench_step(host, "recovery from the death of a process");
     bench_run_job(results, host, "-n 2 --survive=1000 @bench-checkpoint recover %s " LARGE, folder);
     for (size_t i = 0; i < CHECKPOINT_APPS; i++) {
-        bench_step(round, rounds, checkpoint_apps[i].name);
+        bench_step(host, checkpoint_apps[i].name);
         bench_checkpoint_run_app(results, host, &checkpoint_apps[i], false);
         bench_checkpoint_run_app(results, host, &checkpoint_apps[i], true);
     }
@@ -89,8 +89,7 @@ static void bench_checkpoint_remove(const char *folder)
         program_run(argv, false, NULL, NULL);
 }
 
-static void bench_checkpoint_run(struct results *results, const struct bench_host *host, int round,
-                                 int rounds)
+static void bench_checkpoint_run(struct results *results, const struct bench_host *host)
 {
     const char *parent = getenv("TMPDIR");
     char        folder[128];
@@ -100,7 +99,7 @@ static void bench_checkpoint_run(struct results *results, const struct bench_hos
         perror(folder);
         return;
     }
-    bench_checkpoint_measure(results, host, folder, round, rounds);
+    bench_checkpoint_measure(results, host, folder);
     bench_checkpoint_remove(folder);
 }
 

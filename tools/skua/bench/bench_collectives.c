@@ -71,11 +71,6 @@ static const struct {
 
 #define KINDS (sizeof kinds / sizeof *kinds)
 
-/* A round, and how many there are. */
-struct bench_collectives_round {
-    int number, all;
-};
-
 /* ---- ratios --------------------------------------------------------------------- */
 
 static double bench_collectives_get(const struct results *r, const char *library,
@@ -160,43 +155,38 @@ static void bench_collectives_run_library(struct results *results, const struct 
 
 /* Runs each library once. */
 static void bench_collectives_run_pass(struct results *results, const struct bench_host *host,
-                                       const struct bench_setup *setup, int pass,
-                                       const struct bench_collectives_round *round)
+                                       const struct bench_setup *setup, int pass)
 {
     for (size_t i = 0; i < LIBRARIES; i++) {
         const char *library = libraries[pass % 2 ? LIBRARIES - 1 - i : i];
 
-        bench_stepf(round->number, round->all, "%s, %d PEs%s", library, setup->pes,
-                    setup->tcp ? ", over TCP" : "");
+        bench_stepf(host, "%s, %d PEs%s", library, setup->pes, setup->tcp ? ", over TCP" : "");
         bench_collectives_run_library(results, host, setup, library);
     }
 }
 
 static void bench_collectives_run_setup(struct results *results, const struct bench_host *host,
-                                        const struct bench_setup             *setup,
-                                        const struct bench_collectives_round *round)
+                                        const struct bench_setup *setup)
 {
-    int pass = 0, before = (round->all - 1) * PASSES;
+    int pass = 0, before = (host->rounds - 1) * PASSES;
 
     network_use_tcp(setup->tcp ? "lo" : NULL); /* which includes SKUA_SHARED_MEMORY=0 */
     for (; pass < PASSES; pass++)
-        bench_collectives_run_pass(results, host, setup, pass, round);
-    for (; round->number == round->all &&
+        bench_collectives_run_pass(results, host, setup, pass);
+    for (; host->round == host->rounds &&
            before + pass < bench_collectives_runs(bench_collectives_closest(results, setup));
          pass++)
-        bench_collectives_run_pass(results, host, setup, pass, round);
+        bench_collectives_run_pass(results, host, setup, pass);
     network_use_tcp(NULL);
 }
 
-static void bench_collectives_run(struct results *results, const struct bench_host *host, int round,
-                                  int rounds)
+static void bench_collectives_run(struct results *results, const struct bench_host *host)
 {
     for (const int *pes = host->pes; *pes; pes++)
         for (int tcp = 0; tcp < 2; tcp++) {
-            struct bench_setup             setup = {tcp, *pes};
-            struct bench_collectives_round now   = {round, rounds};
+            struct bench_setup setup = {tcp, *pes};
 
-            bench_collectives_run_setup(results, host, &setup, &now);
+            bench_collectives_run_setup(results, host, &setup);
         }
 }
 

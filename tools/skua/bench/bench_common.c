@@ -267,10 +267,11 @@ void bench_run_peer_threads(struct results *results, const struct bench_host *ho
     free(list);
 }
 
-void bench_stepf(int round, int rounds, const char *format, ...)
+void bench_stepf(const struct bench_host *host, const char *format, ...)
 {
-    char    text[96];
-    size_t  used = (size_t)snprintf(text, sizeof text, "round %d of %d: ", round, rounds);
+    char   text[96];
+    size_t used =
+        (size_t)snprintf(text, sizeof text, "round %d of %d: ", host->round, host->rounds);
     va_list list;
 
     va_start(list, format);
@@ -279,9 +280,9 @@ void bench_stepf(int round, int rounds, const char *format, ...)
     program_announce(text);
 }
 
-void bench_step(int round, int rounds, const char *what)
+void bench_step(const struct bench_host *host, const char *what)
 {
-    bench_stepf(round, rounds, "%s", what);
+    bench_stepf(host, "%s", what);
 }
 
 /* ---- comparing results ----------------------------------------------------------- */

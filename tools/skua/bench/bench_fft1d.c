@@ -36,15 +36,14 @@ static void bench_fft1d_run_fftw(struct results *results, const struct bench_hos
     bench_run_peer(results, host, &peer, ranks);
 }
 
-static void bench_fft1d_run(struct results *results, const struct bench_host *host, int round,
-                            int rounds)
+static void bench_fft1d_run(struct results *results, const struct bench_host *host)
 {
     for (size_t i = 0; i < SIZES; i++) {
-        bench_stepf(round, rounds, "transforms of 2^%d points", logs[i]);
+        bench_stepf(host, "transforms of 2^%d points", logs[i]);
         bench_fft1d_run_skua(results, host, logs[i], 1, 1);
         bench_fft1d_run_skua(results, host, logs[i], 2, 1);
         bench_fft1d_run_skua(results, host, logs[i], 2, 2);
-        bench_stepf(round, rounds, "FFTW, 2^%d points", logs[i]);
+        bench_stepf(host, "FFTW, 2^%d points", logs[i]);
         bench_fft1d_run_fftw(results, host, logs[i], 1);
         bench_fft1d_run_fftw(results, host, logs[i], 2);
     }

@@ -60,12 +60,11 @@ static void bench_fillboundary_run_host(struct results *results, const struct be
     neighbours_run(&bench_fillboundary_all, results, host, arguments, peer, pes);
 }
 
-static void bench_fillboundary_run(struct results *results, const struct bench_host *host,
-                                   int round, int rounds)
+static void bench_fillboundary_run(struct results *results, const struct bench_host *host)
 {
-    bench_step(round, rounds, "fillboundary, inside a host");
+    bench_step(host, "fillboundary, inside a host");
     bench_fillboundary_run_host(results, host, 2);
-    bench_step(round, rounds, "fillboundary, over TCP");
+    bench_step(host, "fillboundary, over TCP");
     neighbours_run_tcp(&bench_fillboundary_all, results, host,
                        "--ball=2 --side=2 --levels=1 --rounds=5 --exchanges=100 --repeat=3",
                        "2,2,1,5,100,3");
@@ -73,7 +72,7 @@ static void bench_fillboundary_run(struct results *results, const struct bench_h
                        "--ball=12 --rounds=5 --exchanges=20 --repeat=3", "12,32,5,5,20,3");
     if (host->cores < NEIGHBOURS_PES)
         return;
-    bench_step(round, rounds, "fillboundary, 16 PEs");
+    bench_step(host, "fillboundary, 16 PEs");
     bench_fillboundary_run_host(results, host, NEIGHBOURS_PES);
 }
 

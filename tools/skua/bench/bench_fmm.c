@@ -182,30 +182,30 @@ static bool bench_fmm_open(struct network *network, const struct bench_host *hos
 }
 
 static void bench_fmm_run_path(struct results *results, const struct bench_host *host,
-                               const struct fmm_path *path, int round, int rounds)
+                               const struct fmm_path *path)
 {
     struct network network;
 
     if (!bench_fmm_open(&network, host, path)) {
-        if (round == 1)
+        if (host->round == 1)
             fprintf(stderr, "skua: %s is not measured (is `ip' installed, and are you root?)\n",
                     path->what);
         return;
     }
     for (size_t i = 0; i < SIZES && sizes[i] <= path->most; i++) {
-        bench_stepf(round, rounds, "%d particles, 2 PEs, %s", sizes[i], path->what);
+        bench_stepf(host, "%d particles, 2 PEs, %s", sizes[i], path->what);
         bench_fmm_run_variants(results, &network, path, sizes[i]);
     }
     network_close(&network);
 }
 
 static void bench_fmm_run_size(struct results *results, const struct bench_host *host,
-                               int particles, int round, int rounds)
+                               int particles)
 {
     for (size_t k = 0; k < NUMBERS; k++) {
         if (numbers[k] > 2 && numbers[k] > host->cores)
             continue; /* not measured where PEs share cores */
-        bench_stepf(round, rounds, "%d particles, %d PEs", particles, numbers[k]);
+        bench_stepf(host, "%d particles, %d PEs", particles, numbers[k]);
         bench_fmm_run_all(results, host, numbers[k], particles);
         if (numbers[k] > 1 && particles == LARGE)
             bench_fmm_run_limit(results, host, numbers[k], particles);
@@ -214,15 +214,14 @@ static void bench_fmm_run_size(struct results *results, const struct bench_host 
     }
 }
 
-static void bench_fmm_run(struct results *results, const struct bench_host *host, int round,
-                          int rounds)
+static void bench_fmm_run(struct results *results, const struct bench_host *host)
 {
     for (size_t i = 0; i < SIZES; i++)
         if (bench_fmm_wanted(host, bench_fmm_part(sizes[i])))
-            bench_fmm_run_size(results, host, sizes[i], round, rounds);
+            bench_fmm_run_size(results, host, sizes[i]);
     for (size_t i = 0; i < PATHS; i++)
         if (bench_fmm_wanted(host, paths[i].part))
-            bench_fmm_run_path(results, host, &paths[i], round, rounds);
+            bench_fmm_run_path(results, host, &paths[i]);
 }
 
 /* ---- tables -------------------------------------------------------------- */

@@ -80,23 +80,22 @@ static const struct neighbours bench_gtcshift_all = {.app       = "gtcshift",
                                                      .goal      = 1.7,
                                                      .exchanges = 2}; /* particles, allreduce */
 
-static void bench_gtcshift_run(struct results *results, const struct bench_host *host, int round,
-                               int rounds)
+static void bench_gtcshift_run(struct results *results, const struct bench_host *host)
 {
     for (size_t i = 0; i < PROBLEMS; i++) {
-        bench_step(round, rounds, bench_gtcshift_problems[i].what);
+        bench_step(host, bench_gtcshift_problems[i].what);
         neighbours_run(&bench_gtcshift_all, results, host, bench_gtcshift_problems[i].arguments,
                        bench_gtcshift_problems[i].peer, 2);
     }
     for (size_t i = 0; i < PROBLEMS; i++) {
-        bench_step(round, rounds, "gtcshift, over TCP");
+        bench_step(host, "gtcshift, over TCP");
         neighbours_run_tcp(&bench_gtcshift_all, results, host, bench_gtcshift_problems[i].arguments,
                            bench_gtcshift_problems[i].peer);
     }
     if (host->cores < NEIGHBOURS_PES)
         return;
     for (size_t i = 0; i < WIDE_PROBLEMS; i++) {
-        bench_step(round, rounds, "gtcshift, 16 PEs");
+        bench_step(host, "gtcshift, 16 PEs");
         neighbours_run(&bench_gtcshift_all, results, host,
                        bench_gtcshift_wide_problems[i].arguments,
                        bench_gtcshift_wide_problems[i].peer, NEIGHBOURS_PES);

@@ -34,11 +34,10 @@ static void bench_leanmd_run_mpis(struct results *results, const struct bench_ho
     scaling_run_mpis(results, host, "leanmd", argument, ranks);
 }
 
-static void bench_leanmd_run(struct results *results, const struct bench_host *host, int round,
-                             int rounds)
+static void bench_leanmd_run(struct results *results, const struct bench_host *host)
 {
     for (int pes = 1; pes <= 2; pes++) {
-        bench_stepf(round, rounds, "molecular dynamics, %d PEs", pes);
+        bench_stepf(host, "molecular dynamics, %d PEs", pes);
         bench_leanmd_run_skua(results, host, SIZE, pes, "", "skua");
         if (pes > 1)
             bench_leanmd_run_skua(results, host, SIZE, pes, " -t 2", "skua-threads");

@@ -89,26 +89,24 @@ static bool bench_lu_has_part(const char *name)
     return found;
 }
 
-static void bench_lu_run_size(struct results *results, const struct bench_host *host, int size,
-                              int round, int rounds)
+static void bench_lu_run_size(struct results *results, const struct bench_host *host, int size)
 {
-    bench_stepf(round, rounds, "systems of %d rows", size);
+    bench_stepf(host, "systems of %d rows", size);
     bench_lu_run_skua(results, host, size, 2, 1);
     bench_lu_run_skua(results, host, size, 2, 2);
-    bench_stepf(round, rounds, "ScaLAPACK, %d rows", size);
+    bench_stepf(host, "ScaLAPACK, %d rows", size);
     bench_lu_run_scalapack(results, host, size, 2);
 }
 
-static void bench_lu_run(struct results *results, const struct bench_host *host, int round,
-                         int rounds)
+static void bench_lu_run(struct results *results, const struct bench_host *host)
 {
     for (size_t i = 0; i < LU_SIZES; i++)
         if (bench_lu_wanted(host, (int)bench_lu_sizes[i]))
-            bench_lu_run_size(results, host, (int)bench_lu_sizes[i], round, rounds);
-    bench_step(round, rounds, "HPL and the rest of the HPC Challenge");
+            bench_lu_run_size(results, host, (int)bench_lu_sizes[i]);
+    bench_step(host, "HPL and the rest of the HPC Challenge");
     bench_lu_run_hpl(results, host, host->only ? host->only : "2048,4096,8192", 2);
     if (host->cores >= LU_MANY && !host->only) {
-        bench_step(round, rounds, "16 PEs");
+        bench_step(host, "16 PEs");
         bench_lu_run_all(results, host, LU_MANY_N, LU_MANY);
     }
 }

@@ -47,15 +47,14 @@ static void bench_matmul3d_run_scalapack(struct results *results, const struct b
     bench_run_peer(results, host, &peer, 2);
 }
 
-static void bench_matmul3d_run(struct results *results, const struct bench_host *host, int round,
-                               int rounds)
+static void bench_matmul3d_run(struct results *results, const struct bench_host *host)
 {
     for (size_t c = 0; c < CASES; c++) {
-        bench_stepf(round, rounds, "matrices of %d rows", cases[c].size);
+        bench_stepf(host, "matrices of %d rows", cases[c].size);
         bench_matmul3d_run_alone(results, host, cases[c].size, cases[c].steps);
         for (size_t i = 0; i < RATIOS; i++)
             bench_matmul3d_run_skua(results, host, c, ratios[i]);
-        bench_stepf(round, rounds, "ScaLAPACK, %d rows", cases[c].size);
+        bench_stepf(host, "ScaLAPACK, %d rows", cases[c].size);
         bench_matmul3d_run_scalapack(results, host, c);
     }
 }

@@ -73,42 +73,41 @@ static void bench_messages_count_instructions(struct results *results, char *wha
 }
 
 static void bench_messages_run_mpi(struct results *results, const struct bench_host *host,
-                                   const char *mpi, int round, int rounds)
+                                   const char *mpi)
 {
     char read[32];
 
     snprintf(read, sizeof read, "%s-read", mpi);
-    bench_step(round, rounds, mpi);
+    bench_step(host, mpi);
     bench_run_mpi(results, host, mpi, "messages", mpi, "roundtrip", 2);
     bench_run_mpi(results, host, mpi, "messages", read, "read", 2);
     bench_run_mpi(results, host, mpi, "messages", mpi, "rate", 2);
     bench_run_mpi(results, host, mpi, "messages", mpi, "rate", 8);
 }
 
-static void bench_messages_run(struct results *results, const struct bench_host *host, int round,
-                               int rounds)
+static void bench_messages_run(struct results *results, const struct bench_host *host)
 {
-    bench_step(round, rounds, "floor");
+    bench_step(host, "floor");
     bench_run_floor(results, host, NULL);
     bench_run_floor(results, host, "threads");
-    bench_step(round, rounds, "Skua, round trips");
+    bench_step(host, "Skua, round trips");
     bench_messages_run_skua(results, host, "bench-messages", 2, 1);
     bench_messages_run_skua(results, host, "bench-messages", 2, 2);
     for (size_t i = 0; i < BENCH_MPIS; i++)
-        bench_messages_run_mpi(results, host, bench_mpis[i], round, rounds);
-    bench_step(round, rounds, "Skua, rates");
+        bench_messages_run_mpi(results, host, bench_mpis[i]);
+    bench_step(host, "Skua, rates");
     bench_messages_run_skua(results, host, "bench-rate", 2, 1);
     bench_messages_run_skua(results, host, "bench-rate", 2, 2);
     bench_messages_run_skua(results, host, "bench-rate", 8, 1);
     bench_messages_run_skua(results, host, "bench-rate", 8, 8);
-    bench_step(round, rounds, "rings");
+    bench_step(host, "rings");
     bench_messages_run_skua(results, host, "bench-ring", 2, 1);
     bench_messages_run_skua(results, host, "bench-ring", 2, 2);
     bench_messages_run_skua(results, host, "bench-ring", 16, 1);
     bench_messages_run_skua(results, host, "bench-ring", 16, 16);
-    if (round > 1)
+    if (host->round > 1)
         return; /* instruction counts do not vary */
-    bench_step(round, rounds, "instructions (callgrind)");
+    bench_step(host, "instructions (callgrind)");
     bench_messages_count_instructions(results, "self");
     bench_messages_count_instructions(results, "fresh");
     bench_messages_count_instructions(results, "copy");

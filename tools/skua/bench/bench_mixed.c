@@ -81,16 +81,15 @@ static void bench_mixed_run_floor(struct results *results, const struct bench_ho
     bench_run(results, argv);
 }
 
-static void bench_mixed_run(struct results *results, const struct bench_host *host, int round,
-                            int rounds)
+static void bench_mixed_run(struct results *results, const struct bench_host *host)
 {
-    bench_step(round, rounds, "bare sockets");
+    bench_step(host, "bare sockets");
     bench_mixed_run_floor(results, host);
-    bench_step(round, rounds, "a job of one host");
+    bench_step(host, "a job of one host");
     bench_mixed_run_job(results, host, 1, "alone");
-    bench_step(round, rounds, "a job of two hosts, the network silent");
+    bench_step(host, "a job of two hosts, the network silent");
     bench_mixed_run_job(results, host, 2, "silent");
-    bench_step(round, rounds, "a job of two hosts, the network busy");
+    bench_step(host, "a job of two hosts, the network busy");
     bench_mixed_run_job(results, host, 2, "busy busy");
 }
 

@@ -225,88 +225,84 @@ static void bench_network_run_starts(struct results *results, const struct bench
 
 /* ---- running ------------------------------------------------------------- */
 
-static void bench_network_run_skua(const struct network *network, struct results *results,
-                                   int round, int rounds)
+static void bench_network_run_skua(const struct network *network, struct results *results)
 {
     char why[256];
 
     if (ski_config_load() != SKUA_OK)
         return;
     for (int i = 0; i < SKI_CANDIDATES; i++) {
-        bench_step(round, rounds, ski_driver_names[i]);
+        bench_step(network->host, ski_driver_names[i]);
         if (ski_driver_load(ski_driver_names[i], why, sizeof why)) {
             network_run_skua(network, results, ski_driver_names[i], SKI_SECURITY_JOB, series[i]);
             network_zcopy_run(network, results, ski_driver_names[i]);
-        } else if (round == 1)
+        } else if (network->host->round == 1)
             fprintf(stderr, "skua: no driver %s: %s\n", ski_driver_names[i], why);
     }
 }
 
 /* Measures the driver tcp with each value of SKUA_SECURITY beyond job. */
-static void bench_network_run_security(const struct network *network, struct results *results,
-                                       int round, int rounds)
+static void bench_network_run_security(const struct network *network, struct results *results)
 {
     char why[256];
 
     if (!ski_crypto_load(why, sizeof why)) {
-        if (round == 1)
+        if (network->host->round == 1)
             fprintf(stderr, "skua: no SKUA_SECURITY=auth or encrypt: %s\n", why);
         return;
     }
     for (unsigned level = SKI_SECURITY_AUTH; level < SKI_SECURITIES; level++) {
         char name[48];
 
-        bench_step(round, rounds, ski_security_name(level));
+        bench_step(network->host, ski_security_name(level));
         snprintf(name, sizeof name, "skua-tcp-%s", ski_security_name(level));
         network_run_skua(network, results, "tcp", (enum ski_security)level, name);
     }
 }
 
 /* Measures the driver tcp with I/O threads, as skuarun starts it where CPUs are idle. */
-static void bench_network_run_io(const struct network *network, struct results *results, int round,
-                                 int rounds)
+static void bench_network_run_io(const struct network *network, struct results *results)
 {
     char cpus[SKI_IO_CPUS_TEXT];
 
     ski_topology_idle_list(network->host->cpu, 2, cpus);
     if (strcmp(cpus, "none") == 0) {
-        if (round == 1)
+        if (network->host->round == 1)
             fprintf(stderr, "skua: I/O threads are not measured: they need two idle CPUs beside "
                             "each of two PEs\n");
         return;
     }
-    bench_step(round, rounds, "tcp, I/O threads");
+    bench_step(network->host, "tcp, I/O threads");
     program_set_variable("SKUA_IO_CPUS", cpus);
     network_run_skua(network, results, "tcp", SKI_SECURITY_JOB, WITH_IO);
     program_restore_variable("SKUA_IO_CPUS");
 }
 
-static void bench_network_run(struct results *results, const struct bench_host *host, int round,
-                              int rounds)
+static void bench_network_run(struct results *results, const struct bench_host *host)
 {
     struct network network;
 
     if (!network_open(&network, host))
         return;
-    bench_network_run_skua(&network, results, round, rounds);
-    bench_network_run_io(&network, results, round, rounds);
-    bench_network_run_security(&network, results, round, rounds);
+    bench_network_run_skua(&network, results);
+    bench_network_run_io(&network, results);
+    bench_network_run_security(&network, results);
     for (size_t i = 0; i < BENCH_MPIS; i++) {
         char program[64];
-        bench_step(round, rounds, bench_mpis[i]);
+        bench_step(host, bench_mpis[i]);
         snprintf(program, sizeof program, "peer-%s-messages", bench_mpis[i]);
         network_run_mpi(&network, results, bench_mpis[i], program);
         snprintf(program, sizeof program, "peer-%s-onesided", bench_mpis[i]);
         network_run_mpi(&network, results, bench_mpis[i], program);
     }
-    bench_step(round, rounds, "ucx_perftest");
+    bench_step(host, "ucx_perftest");
     bench_network_run_ucx(&network, results);
-    bench_step(round, rounds, "fi_pingpong");
+    bench_step(host, "fi_pingpong");
     bench_network_run_pingpongs(&network, results);
-    bench_step(round, rounds, "start-up");
+    bench_step(host, "start-up");
     bench_network_run_starts(results, host);
-    bench_step(round, rounds, "rails");
-    network_rails_run(&network, results, round);
+    bench_step(host, "rails");
+    network_rails_run(&network, results);
 }
 
 /* ---- tables -------------------------------------------------------------- */

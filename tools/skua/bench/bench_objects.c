@@ -33,17 +33,16 @@ static void bench_objects_run_charm(struct results *results, const struct bench_
     free(cpus);
 }
 
-static void bench_objects_run(struct results *results, const struct bench_host *host, int round,
-                              int rounds)
+static void bench_objects_run(struct results *results, const struct bench_host *host)
 {
-    bench_step(round, rounds, "objects on one PE");
+    bench_step(host, "objects on one PE");
     bench_run_job(results, host, "-n 1 -t 1 --pin=auto @bench-objects");
-    bench_step(round, rounds, "objects on two PEs");
+    bench_step(host, "objects on two PEs");
     bench_run_job(results, host, "-n 2 -t 1 --pin=auto @bench-objects");
-    bench_step(round, rounds, "objects on two PEs, over TCP");
+    bench_step(host, "objects on two PEs, over TCP");
     bench_run_job(results, host,
                   "-n 2 --pin=auto -s shared_memory=0 -s driver=tcp @bench-objects net");
-    bench_step(round, rounds, "programs that are compared with Charm++");
+    bench_step(host, "programs that are compared with Charm++");
     bench_run_job(results, host, "-n 1 --pin=auto @bench-charm skua");
     bench_run_job(results, host, "-n 2 --pin=auto @bench-charm skua");
     bench_run_job(results, host, "-n 2 -t 2 --pin=auto @bench-charm skua-threads");

@@ -40,15 +40,14 @@ static const char *bench_onesided_column(size_t c)
 
 /* ---- running ------------------------------------------------------------- */
 
-static void bench_onesided_run(struct results *results, const struct bench_host *host, int round,
-                               int rounds)
+static void bench_onesided_run(struct results *results, const struct bench_host *host)
 {
-    bench_step(round, rounds, "Skua, two processes");
+    bench_step(host, "Skua, two processes");
     bench_run_job(results, host, "-n 2 -t 1 --pin=auto @bench-onesided");
-    bench_step(round, rounds, "Skua, two threads");
+    bench_step(host, "Skua, two threads");
     bench_run_job(results, host, "-n 2 -t 2 --pin=auto @bench-onesided");
     for (size_t i = 0; i < PEERS; i++) {
-        bench_step(round, rounds, peers[i].series);
+        bench_step(host, peers[i].series);
         bench_run_peer(results, host, &peers[i], 2);
     }
 }

@@ -88,14 +88,13 @@ static void bench_openshmem_run_start(struct results *results, const struct benc
     results_add(results, &result);
 }
 
-static void bench_openshmem_run(struct results *results, const struct bench_host *host, int round,
-                                int rounds)
+static void bench_openshmem_run(struct results *results, const struct bench_host *host)
 {
     for (const int *pes = host->pes; *pes; pes++) {
-        bench_stepf(round, rounds, "OpenSHMEM, %d PEs", *pes);
+        bench_stepf(host, "OpenSHMEM, %d PEs", *pes);
         bench_openshmem_run_pes(results, host, *pes);
     }
-    bench_step(round, rounds, "the start of 64 processes");
+    bench_step(host, "the start of 64 processes");
     bench_openshmem_run_start(results, host);
 }
 

@@ -36,12 +36,11 @@ static void bench_pairs_run_one(struct results *results, const struct bench_host
         pes, STATES, PLANES, POINTS, grain, tasks[t].series, tasks[t].option);
 }
 
-static void bench_pairs_run(struct results *results, const struct bench_host *host, int round,
-                            int rounds)
+static void bench_pairs_run(struct results *results, const struct bench_host *host)
 {
     for (size_t t = 0; t < TASKS; t++)
         for (size_t i = 0; i < GRAINS; i++) {
-            bench_stepf(round, rounds, "pairs of blocks of %zu, %s", grains[i], tasks[t].what);
+            bench_stepf(host, "pairs of blocks of %zu, %s", grains[i], tasks[t].what);
             bench_pairs_run_one(results, host, t, grains[i], 2);
         }
 }

@@ -51,23 +51,22 @@ static void bench_prk_run_library(struct results *results, const struct bench_ho
 }
 
 static void bench_prk_run_setup(struct results *results, const struct bench_host *host,
-                                const struct bench_setup *setup, int round, int rounds)
+                                const struct bench_setup *setup)
 {
     network_use_tcp(setup->tcp ? "lo" : NULL); /* which includes SKUA_SHARED_MEMORY=0 */
     for (size_t i = 0; i < sizeof prk_libraries / sizeof *prk_libraries; i++) {
-        bench_stepf(round, rounds, "%s, %d PEs%s", prk_libraries[i], setup->pes,
+        bench_stepf(host, "%s, %d PEs%s", prk_libraries[i], setup->pes,
                     setup->tcp ? ", over TCP" : "");
         bench_prk_run_library(results, host, prk_libraries[i], setup);
     }
     network_use_tcp(NULL);
 }
 
-static void bench_prk_run(struct results *results, const struct bench_host *host, int round,
-                          int rounds)
+static void bench_prk_run(struct results *results, const struct bench_host *host)
 {
     for (const int *pes = host->pes; *pes; pes++)
         for (int tcp = 0; tcp < 2; tcp++)
-            bench_prk_run_setup(results, host, &(struct bench_setup){tcp, *pes}, round, rounds);
+            bench_prk_run_setup(results, host, &(struct bench_setup){tcp, *pes});
 }
 
 /* ---- tables and goals ------------------------------------------------------------ */

@@ -19,17 +19,16 @@ static void bench_randomaccess_run_skua(struct results *results, const struct be
                   log2, series);
 }
 
-static void bench_randomaccess_run(struct results *results, const struct bench_host *host,
-                                   int round, int rounds)
+static void bench_randomaccess_run(struct results *results, const struct bench_host *host)
 {
     for (int pes = 1; pes <= 2; pes++) {
-        bench_step(round, rounds, "RandomAccess");
+        bench_step(host, "RandomAccess");
         bench_randomaccess_run_skua(results, host, pes, 1, LOG2_WORDS, "skua");
         bench_randomaccess_run_skua(results, host, pes, pes, LOG2_WORDS, "skua-threads");
-        bench_step(round, rounds, "RandomAccess of MPI");
+        bench_step(host, "RandomAccess of MPI");
         scaling_run_mpis(results, host, "randomaccess", LOG2, pes);
     }
-    bench_step(round, rounds, "streams and messages");
+    bench_step(host, "streams and messages");
     bench_run_job(results, host, "-n 2 -t 1 @bench-stream");
     bench_run_job(results, host, "-n 2 -t 1 @bench-stream items");
     bench_run_job(results, host, "-n 2 -t 1 @bench-rate");

@@ -232,15 +232,14 @@ static void bench_scaling_run_on(struct results *results, const struct bench_hos
     bench_scaling_run_hosts(results, host, pes);
 }
 
-static void bench_scaling_run(struct results *results, const struct bench_host *host, int round,
-                              int rounds)
+static void bench_scaling_run(struct results *results, const struct bench_host *host)
 {
     for (const int *pes = host->pes; *pes && bench_scaling_has_kernels(host); pes++) {
-        bench_stepf(round, rounds, "%d PE%s", *pes, *pes == 1 ? "" : "s");
+        bench_stepf(host, "%d PE%s", *pes, *pes == 1 ? "" : "s");
         bench_scaling_run_on(results, host, *pes);
     }
-    scaling_apps_run(results, host, round, rounds);
-    for (size_t k = 0; round == rounds && k < BENCH_SCALING_KERNELS; k++)
+    scaling_apps_run(results, host);
+    for (size_t k = 0; host->round == host->rounds && k < BENCH_SCALING_KERNELS; k++)
         scaling_add_efficiencies(&bench_scaling_kernels[k], results, host);
 }
 

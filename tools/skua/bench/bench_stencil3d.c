@@ -39,11 +39,10 @@ static void bench_stencil3d_run_skua(struct results *results, const struct bench
     bench_stencil3d_run_variant(results, host, SIZE, ratio, "-n 2", "--series=skua --lent");
 }
 
-static void bench_stencil3d_run(struct results *results, const struct bench_host *host, int round,
-                                int rounds)
+static void bench_stencil3d_run(struct results *results, const struct bench_host *host)
 {
     for (size_t i = 0; i < RATIOS; i++) {
-        bench_stepf(round, rounds, "stencil, %zu blocks per PE", ratios[i]);
+        bench_stepf(host, "stencil, %zu blocks per PE", ratios[i]);
         bench_stencil3d_run_skua(results, host, ratios[i]);
         scaling_run_mpis(results, host, "stencil3d", mpi[i], 2);
     }

@@ -33,16 +33,15 @@ static const char *const variants[] = {"copy", "get", "put", "send", "post"};
 
 #define VARIANTS (sizeof variants / sizeof *variants)
 
-static void bench_zerocopy_run(struct results *results, const struct bench_host *host, int round,
-                               int rounds)
+static void bench_zerocopy_run(struct results *results, const struct bench_host *host)
 {
-    bench_step(round, rounds, titles[PROCESSES]);
+    bench_step(host, titles[PROCESSES]);
     bench_run_job(results, host, "-n 2 -t 1 --pin=auto @bench-zerocopy");
-    bench_step(round, rounds, titles[SHARED]);
+    bench_step(host, titles[SHARED]);
     bench_run_job(results, host, "-n 2 -t 1 --set=malloc_arena=4k @bench-zerocopy");
-    bench_step(round, rounds, titles[THREADS]);
+    bench_step(host, titles[THREADS]);
     bench_run_job(results, host, "-n 2 -t 2 --pin=auto @bench-zerocopy");
-    bench_step(round, rounds, titles[BETWEEN_HOSTS]);
+    bench_step(host, titles[BETWEEN_HOSTS]);
     bench_run_floor(results, host, "zerocopy");
     bench_run_between_hosts(results, host, "bench-zerocopy", "1048576 1024");
 }

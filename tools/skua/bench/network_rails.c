@@ -52,7 +52,7 @@ static void network_rails_run_networks(const struct network *network, struct res
     network_rails_run_row(network, results, row + 1, "2", both);
 }
 
-void network_rails_run(struct network *network, struct results *results, int round)
+void network_rails_run(struct network *network, struct results *results)
 {
     const struct bench_host *host = network->host;
     struct network           pair;
@@ -61,7 +61,7 @@ void network_rails_run(struct network *network, struct results *results, int rou
     network_rails_run_row(network, results, 1, "2", network->interface);
     network_close(network);
     if (!network_open_all(&pair, host)) {
-        if (round == 1)
+        if (host->round == 1)
             fprintf(stderr,
                     "skua: rails on two networks are not measured: cannot create two "
                     "connected network namespaces (is `ip' installed, and are you root?)\n");
@@ -70,7 +70,7 @@ void network_rails_run(struct network *network, struct results *results, int rou
     network_rails_run_networks(&pair, results, 2);
     if (network_limit(&pair, RAILS_RATE, RAILS_BURST))
         network_rails_run_networks(&pair, results, 4);
-    else if (round == 1)
+    else if (host->round == 1)
         fprintf(stderr, "skua: rails on networks of " RAILS_RATE " are not measured: tc cannot "
                         "limit their rate\n");
     network_close(&pair);

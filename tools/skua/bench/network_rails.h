@@ -13,7 +13,7 @@
 
 /** Measures rails over the path @p network with the driver tcp, and over namespaces of its own.
  * Closes @p network before these are made. */
-void network_rails_run(struct network *network, struct results *results, int round);
+void network_rails_run(struct network *network, struct results *results);
 
 /** Prints the rates, and their ratios to one rail on the same path. */
 void network_rails_print(const struct results *results);

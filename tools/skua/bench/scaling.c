@@ -12,9 +12,9 @@
 /* ---- running ------------------------------------------------------------- */
 
 static void scaling_run_on(const struct scaling *scaling, struct results *results,
-                           const struct bench_host *host, int pes, int round, int rounds)
+                           const struct bench_host *host, int pes)
 {
-    bench_stepf(round, rounds, "%s, %d PE%s", scaling->name, pes, pes == 1 ? "" : "s");
+    bench_stepf(host, "%s, %d PE%s", scaling->name, pes, pes == 1 ? "" : "s");
     scaling->run(scaling, results, host, pes);
 }
 
@@ -33,12 +33,12 @@ int scaling_list_pes(const struct bench_host *host, int pes[BENCH_PES_MAX + 1])
 }
 
 void scaling_run(const struct scaling *scaling, struct results *results,
-                 const struct bench_host *host, int round, int rounds)
+                 const struct bench_host *host)
 {
     int pes[BENCH_PES_MAX + 1], count = scaling_list_pes(host, pes);
 
     for (int i = 0; i < count; i++)
-        scaling_run_on(scaling, results, host, pes[i], round, rounds);
+        scaling_run_on(scaling, results, host, pes[i]);
 }
 
 void scaling_run_mpis(struct results *results, const struct bench_host *host, const char *name,

@@ -89,7 +89,7 @@ int scaling_list_pes(const struct bench_host *host, int pes[BENCH_PES_MAX + 1]);
 
 /** Measures an application on each number of PEs of scaling_list_pes(). */
 void scaling_run(const struct scaling *scaling, struct results *results,
-                 const struct bench_host *host, int round, int rounds);
+                 const struct bench_host *host);
 
 /** Adds the efficiencies to the results: the metric efficiency-Ppe of each series. */
 void scaling_add_efficiencies(const struct scaling *scaling, struct results *results,

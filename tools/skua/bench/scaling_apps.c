@@ -119,7 +119,7 @@ static void scaling_apps_run_on(const struct scaling *app, const struct scaling 
     results_free(&own);
 }
 
-void scaling_apps_run(struct results *results, const struct bench_host *host, int round, int rounds)
+void scaling_apps_run(struct results *results, const struct bench_host *host)
 {
     int pes[BENCH_PES_MAX + 1], count = scaling_list_pes(host, pes);
 
@@ -130,10 +130,10 @@ void scaling_apps_run(struct results *results, const struct bench_host *host, in
 
             if (!scaling_apps_selects(host, &scaling_apps[i], weak))
                 continue;
-            bench_step(round, rounds, kernel.kernel);
+            bench_step(host, kernel.kernel);
             for (int k = 0; k < count; k++)
                 scaling_apps_run_on(&app, &kernel, results, host, pes[k]);
-            if (round == rounds)
+            if (host->round == host->rounds)
                 scaling_add_efficiencies(&kernel, results, host);
         }
 }
