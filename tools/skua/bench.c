@@ -195,8 +195,7 @@ static FILE *bench_create_file(const struct bench_options *options, const char *
     return file;
 }
 
-static void bench_write_files(const struct bench_options *options, const struct bench_host *host,
-                              const struct results *results)
+static void bench_write_files(const struct bench_options *options, const struct results *results)
 {
     FILE *csv, *svg;
 
@@ -209,7 +208,7 @@ static void bench_write_files(const struct bench_options *options, const struct 
     }
     if (svg) {
         if (options->scaling)
-            scaling_plot(options->scaling, 1, results, host, svg);
+            scaling_plot(options->scaling, 1, results, svg);
         else if (options->bench->plot)
             options->bench->plot(results, svg);
         else
@@ -218,8 +217,7 @@ static void bench_write_files(const struct bench_options *options, const struct 
     }
 }
 
-static void bench_print_results(const struct bench_options *options, const struct bench_host *host,
-                                const struct results *results)
+static void bench_print_results(const struct bench_options *options, const struct results *results)
 {
     bool table = strcmp(options->format, "table") == 0;
 
@@ -228,8 +226,8 @@ static void bench_print_results(const struct bench_options *options, const struc
     else if (strcmp(options->format, "csv") == 0)
         results_print_csv(results, stdout);
     else if (options->scaling) {
-        scaling_print(options->scaling, results, host);
-        scaling_print_goals(options->scaling, results, host);
+        scaling_print(options->scaling, results);
+        scaling_print_goals(options->scaling, results);
         bench_print_stopped(results);
     } else {
         options->bench->print(results);
@@ -399,12 +397,12 @@ static void bench_measure(const struct bench_options *options, struct bench_host
     host->rounds = options->rounds;
     for (host->round = 1; host->round <= options->rounds; host->round++)
         if (options->scaling)
-            scaling_run(options->scaling, results, host);
+            scaling_run(options->scaling, results);
         else
-            options->bench->run(results, host);
+            options->bench->run(results);
     program_show(NULL);
     if (options->scaling)
-        scaling_add_efficiencies(options->scaling, results, host);
+        scaling_add_efficiencies(options->scaling, results);
 }
 
 int command_bench(int argc, char **argv)
@@ -438,8 +436,8 @@ int command_bench(int argc, char **argv)
         fprintf(stderr, "skua: no benchmark program could be run\n");
         return 1;
     }
-    bench_print_results(&options, &host, &results);
-    bench_write_files(&options, &host, &results);
+    bench_print_results(&options, &results);
+    bench_write_files(&options, &results);
     results_free(&results);
     return 0;
 }

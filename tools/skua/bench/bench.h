@@ -34,7 +34,7 @@ struct bench_host {
 struct bench {
     const char *name;
     /** Measure everything once, in one round, and add the results. */
-    void (*run)(struct results *results, const struct bench_host *host);
+    void (*run)(struct results *results);
     /** Print tables and the goals. */
     void (*print)(const struct results *results);
     /** Write an SVG picture.  NULL: it shows `series'. */
@@ -100,9 +100,8 @@ void bench_print_rates(FILE *to);
 /** Runs a program of Skua, if it is installed, under skuarun.  @p format makes the rest of the
  * command line, whose words spaces separate: options of skuarun, '@' and the name of the program,
  * and its arguments, as in "-n %d @lu --size=%d". */
-__attribute__((format(printf, 3, 4))) void bench_run_job(struct results          *results,
-                                                         const struct bench_host *host,
-                                                         const char              *format, ...);
+__attribute__((format(printf, 2, 3))) void bench_run_job(struct results *results,
+                                                         const char     *format, ...);
 
 /** Returns a list, as in "0,2,4", of the CPUs for @p pes PEs, @p threads of which make a process:
  * those of the setting `pin` auto.  The caller frees it.  NULL if there are fewer cores: then a
@@ -135,8 +134,7 @@ void bench_print_stopped(const struct results *results);
 /** Runs a peer, if it and its launcher are installed, with @p ranks processes, each bound to one of
  * the first cores, in the order of the machine, if there are enough.  If there are not, it is
  * stopped after three minutes. */
-void bench_run_peer(struct results *results, const struct bench_host *host,
-                    const struct bench_peer *peer, int ranks);
+void bench_run_peer(struct results *results, const struct bench_peer *peer, int ranks);
 
 /** The MPIs that are measured, as launchers and series. */
 #define BENCH_MPIS 2
@@ -144,32 +142,30 @@ extern const char *const bench_mpis[BENCH_MPIS];
 
 /** Runs the program peer-MPI-NAME of one of bench_mpis as bench_run_peer() does; @p argument may be
  * NULL. */
-void bench_run_mpi(struct results *results, const struct bench_host *host, const char *mpi,
-                   const char *name, const char *series, const char *argument, int ranks);
+void bench_run_mpi(struct results *results, const char *mpi, const char *name, const char *series,
+                   const char *argument, int ranks);
 
 /** Runs a program of a peer library as @p ranks processes of @p threads threads, which bind
  * themselves to the CPUs of as many PEs of Skua in as many processes (bench_cpus()).  A program
  * that takes a minute is stopped. */
-void bench_run_peer_threads(struct results *results, const struct bench_host *host,
-                            const struct bench_peer *peer, int ranks, int threads);
+void bench_run_peer_threads(struct results *results, const struct bench_peer *peer, int ranks,
+                            int threads);
 
 /** Measures a floor (bench/floor.c) on two CPUs.  @p what is NULL: two processes that bounce a
  * cache line, or copy memory and set a flag; "threads": so do two threads; "tcp": two processes
  * that send the bytes of a buffer through a connection of this host and receive them in another
  * buffer; or "zerocopy": transfers over TCP on this host, with copies, without, and by a request of
  * the receiver. */
-void bench_run_floor(struct results *results, const struct bench_host *host, char *what);
+void bench_run_floor(struct results *results, char *what);
 
 /** Runs a program of Skua, if it is installed, with two PEs that share no memory and are connected
  * by the driver tcp over loopback. */
-void bench_run_between_hosts(struct results *results, const struct bench_host *host,
-                             const char *name, const char *arguments);
+void bench_run_between_hosts(struct results *results, const char *name, const char *arguments);
 
 /** Measures a round trip from buffer to buffer with each MPI (bench_channels.c): series MPI-send,
  * -pscw and -flag, metric roundtrip_us.  @p trips is "", or ",N" for N round trips of each size
  * that apps/pingpong measures. */
-void bench_run_mpi_channels(struct results *results, const struct bench_host *host,
-                            const char *trips);
+void bench_run_mpi_channels(struct results *results, const char *trips);
 
 /** Finds the launcher of a peer: mpirun.NAME as Debian calls it, or mpirun.  Returns false if it is
  * not installed. */
@@ -177,11 +173,11 @@ bool bench_launcher(const char *launcher, char path[PROGRAM_PATH_BYTES]);
 
 /** Sets what is shown when the next program starts (program_announce()): which step of which round
  * is being measured. */
-void bench_step(const struct bench_host *host, const char *what);
+void bench_step(const struct results *results, const char *what);
 
 /** Announces a step whose name @p format makes, as bench_step() does. */
-__attribute__((format(printf, 2, 3))) void bench_stepf(const struct bench_host *host,
-                                                       const char              *format, ...);
+__attribute__((format(printf, 2, 3))) void bench_stepf(const struct results *results,
+                                                       const char           *format, ...);
 
 /* ---- comparing results ----------------------------------------------------------- */
 

@@ -70,8 +70,8 @@ static double bench_armci_patch(const struct results *r, const char *library, co
 /* ---- running ------------------------------------------------------------------ */
 
 /* Runs the program of a library; over TCP it measures a computing target alone. */
-static void bench_armci_run_one(struct results *results, const struct bench_host *host,
-                                const char *library, const char *mpi, bool tcp)
+static void bench_armci_run_one(struct results *results, const char *library, const char *mpi,
+                                bool tcp)
 {
     char              program[64], series[48];
     struct bench_peer peer = {mpi, program, series, tcp ? "busy" : NULL};
@@ -80,17 +80,18 @@ static void bench_armci_run_one(struct results *results, const struct bench_host
              strcmp(library, "skua") == 0 ? "bench-armci" : "peer-armci-mpi", mpi);
     snprintf(series, sizeof series, "%s-%s%s", library, mpi, tcp ? "-tcp" : "");
     network_use_tcp(tcp ? "lo" : NULL);
-    bench_run_peer(results, host, &peer, 2);
+    bench_run_peer(results, &peer, 2);
     network_use_tcp(NULL);
 }
 
-static void bench_armci_run(struct results *results, const struct bench_host *host)
+static void bench_armci_run(struct results *results)
 {
     for (size_t m = 0; m < BENCH_MPIS; m++)
         for (size_t l = 0; l < LIBRARIES; l++)
             for (int tcp = 0; tcp < 2; tcp++) {
-                bench_stepf(host, "%s, %s%s", libraries[l], bench_mpis[m], tcp ? ", over TCP" : "");
-                bench_armci_run_one(results, host, libraries[l], bench_mpis[m], tcp);
+                bench_stepf(results, "%s, %s%s", libraries[l], bench_mpis[m],
+                            tcp ? ", over TCP" : "");
+                bench_armci_run_one(results, libraries[l], bench_mpis[m], tcp);
             }
 }
 

@@ -52,10 +52,9 @@ static bool bench_balance_fits(const struct bench_host *host, int pes)
 /* ---- running ------------------------------------------------------------- */
 
 /* Runs leanmd with droplet @p d on @p pes PEs. */
-static void bench_balance_run_droplet(struct results *results, const struct bench_host *host,
-                                      size_t d, int pes, bool balanced)
+static void bench_balance_run_droplet(struct results *results, size_t d, int pes, bool balanced)
 {
-    bench_run_job(results, host,
+    bench_run_job(results,
                   "-n %d --pin=auto --set=balance=%s @leanmd --size=%s --droplet --steps=%d "
                   "--warmup=%d --migrate=%d --balance=%d --series=%s",
                   pes, balanced ? STRATEGY : "none", droplets[d].cells, STEPS, WARMUP, SAMPLE,
@@ -63,21 +62,20 @@ static void bench_balance_run_droplet(struct results *results, const struct benc
 }
 
 /* Runs the forces of droplet @p d alone on @p pes PEs. */
-static void bench_balance_run_limit(struct results *results, const struct bench_host *host,
-                                    size_t d, int pes)
+static void bench_balance_run_limit(struct results *results, size_t d, int pes)
 {
     char argument[64];
 
     snprintf(argument, sizeof argument, "%s,%d,%d,%d,1", droplets[d].cells, LIMIT_ATOMS,
              LIMIT_STEPS, LIMIT_MARGIN);
-    scaling_run_limit(results, host, "leanmd", argument, pes);
+    scaling_run_limit(results, "leanmd", argument, pes);
 }
 
 /* leanmd by an interface file and by hand, on one PE: one job after the other, twice in turn. */
-static void bench_balance_run_structured(struct results *results, const struct bench_host *host)
+static void bench_balance_run_structured(struct results *results)
 {
     for (int i = 0; i < 4; i++)
-        bench_run_job(results, host,
+        bench_run_job(results,
                       "-n 1 @%s --size=4,4,4 --atoms=30 --steps=200 --balance=0 --series=%s",
                       i % 2 ? "leanmd-plain" : "leanmd", i % 2 ? "by-hand" : "structured");
 }
@@ -87,42 +85,36 @@ static const int bench_balance_pes[] = {1, 2, 16};
 
 #define PES (sizeof bench_balance_pes / sizeof *bench_balance_pes)
 
-static void bench_balance_run_scaling(const struct scaling *scaling, struct results *results,
-                                      const struct bench_host *host)
+static void bench_balance_run_scaling(const struct scaling *scaling, struct results *results)
 {
-    struct bench_host narrowed = *host;
-    int               count    = 0;
-
-    memset(narrowed.pes, 0, sizeof narrowed.pes);
     for (size_t i = 0; i < PES; i++)
-        if (bench_balance_fits(host, bench_balance_pes[i]))
-            narrowed.pes[count++] = bench_balance_pes[i];
-    scaling_run(scaling, results, &narrowed);
+        if (bench_balance_fits(results->host, bench_balance_pes[i]))
+            scaling_run_on(scaling, results, bench_balance_pes[i]);
 }
 
-static void bench_balance_run(struct results *results, const struct bench_host *host)
+static void bench_balance_run(struct results *results)
 {
     for (size_t d = 0; d < DROPLETS; d++) {
-        if (!bench_balance_fits(host, droplets[d].pes))
+        if (!bench_balance_fits(results->host, droplets[d].pes))
             continue;
-        bench_step(host, "a droplet on one PE");
-        bench_balance_run_droplet(results, host, d, 1, false);
-        bench_step(host, "a droplet without balancing");
-        bench_balance_run_droplet(results, host, d, droplets[d].pes, false);
-        bench_step(host, "a droplet with balancing");
-        bench_balance_run_droplet(results, host, d, droplets[d].pes, true);
-        bench_step(host, "the forces of a droplet alone");
-        bench_balance_run_limit(results, host, d, 1);
-        bench_balance_run_limit(results, host, d, droplets[d].pes);
+        bench_step(results, "a droplet on one PE");
+        bench_balance_run_droplet(results, d, 1, false);
+        bench_step(results, "a droplet without balancing");
+        bench_balance_run_droplet(results, d, droplets[d].pes, false);
+        bench_step(results, "a droplet with balancing");
+        bench_balance_run_droplet(results, d, droplets[d].pes, true);
+        bench_step(results, "the forces of a droplet alone");
+        bench_balance_run_limit(results, d, 1);
+        bench_balance_run_limit(results, d, droplets[d].pes);
     }
-    bench_balance_run_scaling(&scaling_leanmd, results, host);
-    bench_balance_run_scaling(&scaling_barneshut, results, host);
-    bench_step(host, "structured control flow");
-    bench_balance_run_structured(results, host);
-    bench_step(host, "migration");
-    bench_run_job(results, host, "-n 2 -t 1 --pin=auto @bench-migration");
-    bench_step(host, "strategies");
-    bench_run_job(results, host, "-n 1 -t 1 --pin=auto @bench-strategies");
+    bench_balance_run_scaling(&scaling_leanmd, results);
+    bench_balance_run_scaling(&scaling_barneshut, results);
+    bench_step(results, "structured control flow");
+    bench_balance_run_structured(results);
+    bench_step(results, "migration");
+    bench_run_job(results, "-n 2 -t 1 --pin=auto @bench-migration");
+    bench_step(results, "strategies");
+    bench_run_job(results, "-n 1 -t 1 --pin=auto @bench-strategies");
 }
 
 /* ---- tables -------------------------------------------------------------- */

@@ -24,10 +24,9 @@ static const struct {
 
 /* ---- running ------------------------------------------------------------- */
 
-static void bench_barneshut_run_skua(struct results *results, const struct bench_host *host,
-                                     int particles, int pes, int threads)
+static void bench_barneshut_run_skua(struct results *results, int particles, int pes, int threads)
 {
-    bench_run_job(results, host, "-n %d -t %d @barneshut --particles=%d --series=skua%s" STEPS, pes,
+    bench_run_job(results, "-n %d -t %d @barneshut --particles=%d --series=skua%s" STEPS, pes,
                   threads, particles, threads > 1 ? "-threads" : "");
 }
 
@@ -42,17 +41,17 @@ static void bench_barneshut_run_plain(struct results *results, int particles)
     bench_run(results, argv);
 }
 
-static void bench_barneshut_run(struct results *results, const struct bench_host *host)
+static void bench_barneshut_run(struct results *results)
 {
     for (size_t i = 0; i < SIZES; i++) {
-        bench_stepf(host, "gravity of %d particles", sizes[i]);
+        bench_stepf(results, "gravity of %d particles", sizes[i]);
         bench_barneshut_run_plain(results, sizes[i]);
-        if (host->pes[0] != 1)
-            bench_barneshut_run_skua(results, host, sizes[i], 1, 1);
-        for (const int *pes = host->pes; *pes; pes++) {
-            bench_barneshut_run_skua(results, host, sizes[i], *pes, 1);
+        if (results->host->pes[0] != 1)
+            bench_barneshut_run_skua(results, sizes[i], 1, 1);
+        for (const int *pes = results->host->pes; *pes; pes++) {
+            bench_barneshut_run_skua(results, sizes[i], *pes, 1);
             if (*pes > 1)
-                bench_barneshut_run_skua(results, host, sizes[i], *pes, *pes);
+                bench_barneshut_run_skua(results, sizes[i], *pes, *pes);
         }
     }
 }
@@ -146,19 +145,18 @@ const struct bench bench_barneshut = {.name  = "barneshut",
 
 /* ---- any number of PEs ----------------------------------------------------- */
 
-static void bench_barneshut_scale(const struct scaling *scaling, struct results *results,
-                                  const struct bench_host *host, int pes)
+static void bench_barneshut_scale(const struct scaling *scaling, struct results *results, int pes)
 {
     int  particles = scaling_grow_count(scaling, pes);
     char argument[32];
 
-    bench_barneshut_run_skua(results, host, particles, pes, 1);
+    bench_barneshut_run_skua(results, particles, pes, 1);
     if (pes > 1)
-        bench_barneshut_run_skua(results, host, particles, pes, pes);
+        bench_barneshut_run_skua(results, particles, pes, pes);
     else
         bench_barneshut_run_plain(results, particles);
     snprintf(argument, sizeof argument, "%d,4", particles);
-    scaling_run_limit(results, host, "barneshut", argument, pes);
+    scaling_run_limit(results, "barneshut", argument, pes);
 }
 
 static size_t bench_barneshut_bytes_on(const struct scaling *scaling, int pes)

@@ -22,37 +22,36 @@ static const char *const variants[] = {"send", "pscw", "flag"};
 
 /* ---- running ------------------------------------------------------------------ */
 
-static void bench_channels_run_mpi(struct results *results, const struct bench_host *host,
-                                   const char *mpi, const char *variant, const char *trips)
+static void bench_channels_run_mpi(struct results *results, const char *mpi, const char *variant,
+                                   const char *trips)
 {
     char series[64], argument[64];
 
     snprintf(series, sizeof series, "%s-%s", mpi, variant);
     snprintf(argument, sizeof argument, "%s%s", variant, trips);
-    bench_run_mpi(results, host, mpi, "channels", series, argument, 2);
+    bench_run_mpi(results, mpi, "channels", series, argument, 2);
 }
 
-void bench_run_mpi_channels(struct results *results, const struct bench_host *host,
-                            const char *trips)
+void bench_run_mpi_channels(struct results *results, const char *trips)
 {
     for (size_t i = 0; i < BENCH_MPIS; i++) {
-        bench_step(host, bench_mpis[i]);
+        bench_step(results, bench_mpis[i]);
         for (size_t w = 0; w < VARIANTS; w++)
-            bench_channels_run_mpi(results, host, bench_mpis[i], variants[w], trips);
+            bench_channels_run_mpi(results, bench_mpis[i], variants[w], trips);
     }
 }
 
-static void bench_channels_run(struct results *results, const struct bench_host *host)
+static void bench_channels_run(struct results *results)
 {
     for (int threads = 0; threads < 2; threads++) {
-        bench_step(host, threads ? "threads" : "floor and channels");
-        bench_run_floor(results, host, threads ? "threads" : NULL);
-        bench_run_job(results, host, "-n 2 -t %d --pin=auto @bench-channels", 1 + threads);
+        bench_step(results, threads ? "threads" : "floor and channels");
+        bench_run_floor(results, threads ? "threads" : NULL);
+        bench_run_job(results, "-n 2 -t %d --pin=auto @bench-channels", 1 + threads);
     }
-    bench_step(host, "between hosts over TCP");
-    bench_run_floor(results, host, "tcp");
-    bench_run_between_hosts(results, host, "bench-channels", "100000 8");
-    bench_run_mpi_channels(results, host, "");
+    bench_step(results, "between hosts over TCP");
+    bench_run_floor(results, "tcp");
+    bench_run_between_hosts(results, "bench-channels", "100000 8");
+    bench_run_mpi_channels(results, "");
 }
 
 /* ---- tables -------------------------------------------------------------------- */

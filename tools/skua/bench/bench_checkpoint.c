@@ -56,27 +56,26 @@ static void bench_checkpoint_run_dd(struct results *results, const char *folder)
 }
 
 /* Runs an application without checkpoints, or with one in memory each second. */
-static void bench_checkpoint_run_app(struct results *results, const struct bench_host *host,
-                                     const struct checkpoint_app *app, bool protected)
+static void bench_checkpoint_run_app(struct results *results, const struct checkpoint_app *app,
+                                     bool protected)
 {
-    bench_run_job(results, host, "-n 2%s @%s %s --series=%s-%s", protected ? " --survive=1" : "",
+    bench_run_job(results, "-n 2%s @%s %s --series=%s-%s", protected ? " --survive=1" : "",
                   app->name, app->arguments, app->name, protected ? "protected" : "plain");
 }
 
-static void bench_checkpoint_measure(struct results *results, const struct bench_host *host,
-                                     const char *folder)
+static void bench_checkpoint_measure(struct results *results, const char *folder)
 {
-    bench_step(host, "checkpoints on disk");
+    bench_step(results, "checkpoints on disk");
     bench_checkpoint_run_dd(results, folder);
-    bench_run_job(results, host, "-n 2 @bench-checkpoint disk %s/checkpoints " MEGABYTES, folder);
-    bench_step(host, "checkpoints in memory");
-    bench_run_job(results, host, "-n 2 @bench-checkpoint memory %s " MEGABYTES, folder);
-    bench_step(host, "recovery from the death of a process");
-    bench_run_job(results, host, "-n 2 --survive=1000 @bench-checkpoint recover %s " LARGE, folder);
+    bench_run_job(results, "-n 2 @bench-checkpoint disk %s/checkpoints " MEGABYTES, folder);
+    bench_step(results, "checkpoints in memory");
+    bench_run_job(results, "-n 2 @bench-checkpoint memory %s " MEGABYTES, folder);
+    bench_step(results, "recovery from the death of a process");
+    bench_run_job(results, "-n 2 --survive=1000 @bench-checkpoint recover %s " LARGE, folder);
     for (size_t i = 0; i < CHECKPOINT_APPS; i++) {
-        bench_step(host, checkpoint_apps[i].name);
-        bench_checkpoint_run_app(results, host, &checkpoint_apps[i], false);
-        bench_checkpoint_run_app(results, host, &checkpoint_apps[i], true);
+        bench_step(results, checkpoint_apps[i].name);
+        bench_checkpoint_run_app(results, &checkpoint_apps[i], false);
+        bench_checkpoint_run_app(results, &checkpoint_apps[i], true);
     }
 }
 
@@ -89,7 +88,7 @@ static void bench_checkpoint_remove(const char *folder)
         program_run(argv, false, NULL, NULL);
 }
 
-static void bench_checkpoint_run(struct results *results, const struct bench_host *host)
+static void bench_checkpoint_run(struct results *results)
 {
     const char *parent = getenv("TMPDIR");
     char        folder[128];
@@ -99,7 +98,7 @@ static void bench_checkpoint_run(struct results *results, const struct bench_hos
         perror(folder);
         return;
     }
-    bench_checkpoint_measure(results, host, folder);
+    bench_checkpoint_measure(results, folder);
     bench_checkpoint_remove(folder);
 }
 

@@ -132,61 +132,59 @@ static int bench_collectives_runs(double ratio)
 
 /* ---- running ------------------------------------------------------------------ */
 
-static void bench_collectives_run_skua(struct results *results, const struct bench_host *host,
-                                       int pes, const char *series)
+static void bench_collectives_run_skua(struct results *results, int pes, const char *series)
 {
-    char *options = bench_bound_options(host, pes, 1, "--set=driver=tcp");
+    char *options = bench_bound_options(results->host, pes, 1, "--set=driver=tcp");
 
-    bench_run_job(results, host, "%s @bench-collectives %s", options, series);
+    bench_run_job(results, "%s @bench-collectives %s", options, series);
     free(options);
 }
 
-static void bench_collectives_run_library(struct results *results, const struct bench_host *host,
-                                          const struct bench_setup *setup, const char *library)
+static void bench_collectives_run_library(struct results *results, const struct bench_setup *setup,
+                                          const char *library)
 {
     char series[48];
 
     bench_setup_series(series, sizeof series, library, setup);
     if (strcmp(library, "skua") == 0)
-        bench_collectives_run_skua(results, host, setup->pes, series);
+        bench_collectives_run_skua(results, setup->pes, series);
     else
-        bench_run_mpi(results, host, library, "collectives", series, NULL, setup->pes);
+        bench_run_mpi(results, library, "collectives", series, NULL, setup->pes);
 }
 
 /* Runs each library once. */
-static void bench_collectives_run_pass(struct results *results, const struct bench_host *host,
-                                       const struct bench_setup *setup, int pass)
+static void bench_collectives_run_pass(struct results *results, const struct bench_setup *setup,
+                                       int pass)
 {
     for (size_t i = 0; i < LIBRARIES; i++) {
         const char *library = libraries[pass % 2 ? LIBRARIES - 1 - i : i];
 
-        bench_stepf(host, "%s, %d PEs%s", library, setup->pes, setup->tcp ? ", over TCP" : "");
-        bench_collectives_run_library(results, host, setup, library);
+        bench_stepf(results, "%s, %d PEs%s", library, setup->pes, setup->tcp ? ", over TCP" : "");
+        bench_collectives_run_library(results, setup, library);
     }
 }
 
-static void bench_collectives_run_setup(struct results *results, const struct bench_host *host,
-                                        const struct bench_setup *setup)
+static void bench_collectives_run_setup(struct results *results, const struct bench_setup *setup)
 {
-    int pass = 0, before = (host->rounds - 1) * PASSES;
+    int pass = 0, before = (results->host->rounds - 1) * PASSES;
 
     network_use_tcp(setup->tcp ? "lo" : NULL); /* which includes SKUA_SHARED_MEMORY=0 */
     for (; pass < PASSES; pass++)
-        bench_collectives_run_pass(results, host, setup, pass);
-    for (; host->round == host->rounds &&
+        bench_collectives_run_pass(results, setup, pass);
+    for (; results->host->round == results->host->rounds &&
            before + pass < bench_collectives_runs(bench_collectives_closest(results, setup));
          pass++)
-        bench_collectives_run_pass(results, host, setup, pass);
+        bench_collectives_run_pass(results, setup, pass);
     network_use_tcp(NULL);
 }
 
-static void bench_collectives_run(struct results *results, const struct bench_host *host)
+static void bench_collectives_run(struct results *results)
 {
-    for (const int *pes = host->pes; *pes; pes++)
+    for (const int *pes = results->host->pes; *pes; pes++)
         for (int tcp = 0; tcp < 2; tcp++) {
             struct bench_setup setup = {tcp, *pes};
 
-            bench_collectives_run_setup(results, host, &setup);
+            bench_collectives_run_setup(results, &setup);
         }
 }
 

@@ -59,10 +59,10 @@ void bench_run(struct results *results, char *const argv[])
     bench_run_code(results, argv);
 }
 
-void bench_run_job(struct results *results, const struct bench_host *host, const char *format, ...)
+void bench_run_job(struct results *results, const char *format, ...)
 {
     char        path[PROGRAM_PATH_BYTES], *text;
-    const char *argv[BENCH_WORDS] = {host->skuarun};
+    const char *argv[BENCH_WORDS] = {results->host->skuarun};
     va_list     list;
     int         i = 1;
 
@@ -79,7 +79,7 @@ void bench_run_job(struct results *results, const struct bench_host *host, const
     free(text);
 }
 
-void bench_run_floor(struct results *results, const struct bench_host *host, char *what)
+void bench_run_floor(struct results *results, char *what)
 {
     char  path[PROGRAM_PATH_BYTES], cpu[2][16];
     char *argv[5] = {path, what, cpu[0], cpu[1], NULL};
@@ -87,18 +87,17 @@ void bench_run_floor(struct results *results, const struct bench_host *host, cha
     if (!program_find("bench-floor", path))
         return;
     for (int i = 0; i < 2; i++)
-        snprintf(cpu[i], sizeof cpu[i], "%d", host->cpu[i]);
+        snprintf(cpu[i], sizeof cpu[i], "%d", results->host->cpu[i]);
     if (!what)
         memmove(argv + 1, argv + 2, 3 * sizeof *argv);
     bench_run(results, argv);
 }
 
-void bench_run_between_hosts(struct results *results, const struct bench_host *host,
-                             const char *name, const char *arguments)
+void bench_run_between_hosts(struct results *results, const char *name, const char *arguments)
 {
     program_set_variable("SKUA_DRIVER", "tcp");
-    bench_run_job(results, host, "-n 2 --pin=%d,%d -s shared_memory=0 @%s %s", host->cpu[0],
-                  host->cpu[1], name, arguments);
+    bench_run_job(results, "-n 2 --pin=%d,%d -s shared_memory=0 @%s %s", results->host->cpu[0],
+                  results->host->cpu[1], name, arguments);
     program_restore_variable("SKUA_DRIVER");
 }
 
@@ -231,10 +230,9 @@ static bool bench_run_peer_bound(struct results *results, const struct bench_pee
     return bench_run_code(results, argv) == BENCH_TIMED_OUT && limit > 0;
 }
 
-void bench_run_peer(struct results *results, const struct bench_host *host,
-                    const struct bench_peer *peer, int ranks)
+void bench_run_peer(struct results *results, const struct bench_peer *peer, int ranks)
 {
-    bool bound = ranks <= host->cores;
+    bool bound = ranks <= results->host->cores;
 
     if (bench_run_peer_bound(results, peer, ranks, bound, bound ? 0 : BENCH_CROWDED_LIMIT))
         bench_add_stopped(results, &(struct bench_stop){peer->program, peer->series, "", ranks,
@@ -243,20 +241,20 @@ void bench_run_peer(struct results *results, const struct bench_host *host,
 
 const char *const bench_mpis[BENCH_MPIS] = {"openmpi", "mpich"};
 
-void bench_run_mpi(struct results *results, const struct bench_host *host, const char *mpi,
-                   const char *name, const char *series, const char *argument, int ranks)
+void bench_run_mpi(struct results *results, const char *mpi, const char *name, const char *series,
+                   const char *argument, int ranks)
 {
     char              program[64];
     struct bench_peer peer = {mpi, program, series, argument};
 
     snprintf(program, sizeof program, "peer-%s-%s", mpi, name);
-    bench_run_peer(results, host, &peer, ranks);
+    bench_run_peer(results, &peer, ranks);
 }
 
-void bench_run_peer_threads(struct results *results, const struct bench_host *host,
-                            const struct bench_peer *peer, int ranks, int threads)
+void bench_run_peer_threads(struct results *results, const struct bench_peer *peer, int ranks,
+                            int threads)
 {
-    char *list = bench_cpus(host, ranks * threads, threads);
+    char *list = bench_cpus(results->host, ranks * threads, threads);
 
     if (list)
         program_set_variable("BENCH_CPUS", list); /* for bench_cpu_of() of bench/bench.h */
@@ -267,11 +265,11 @@ void bench_run_peer_threads(struct results *results, const struct bench_host *ho
     free(list);
 }
 
-void bench_stepf(const struct bench_host *host, const char *format, ...)
+void bench_stepf(const struct results *results, const char *format, ...)
 {
-    char   text[96];
-    size_t used =
-        (size_t)snprintf(text, sizeof text, "round %d of %d: ", host->round, host->rounds);
+    char    text[96];
+    size_t  used = (size_t)snprintf(text, sizeof text, "round %d of %d: ", results->host->round,
+                                    results->host->rounds);
     va_list list;
 
     va_start(list, format);
@@ -280,9 +278,9 @@ void bench_stepf(const struct bench_host *host, const char *format, ...)
     program_announce(text);
 }
 
-void bench_step(const struct bench_host *host, const char *what)
+void bench_step(const struct results *results, const char *what)
 {
-    bench_stepf(host, "%s", what);
+    bench_stepf(results, "%s", what);
 }
 
 /* ---- comparing results ----------------------------------------------------------- */

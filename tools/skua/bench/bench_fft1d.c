@@ -18,34 +18,31 @@ static const double points[SIZES] = {POINTS(16), POINTS(18), POINTS(20), POINTS(
 
 /* ---- running ------------------------------------------------------------- */
 
-static void bench_fft1d_run_skua(struct results *results, const struct bench_host *host, int log2,
-                                 int pes, int threads)
+static void bench_fft1d_run_skua(struct results *results, int log2, int pes, int threads)
 {
-    bench_run_job(results, host,
-                  "-n %d -t %d @fft1d --log2=%d --seconds=0.5 --no-check --series=skua%s", pes,
-                  threads, log2, threads > 1 ? "-threads" : "");
+    bench_run_job(results, "-n %d -t %d @fft1d --log2=%d --seconds=0.5 --no-check --series=skua%s",
+                  pes, threads, log2, threads > 1 ? "-threads" : "");
 }
 
-static void bench_fft1d_run_fftw(struct results *results, const struct bench_host *host, int log2,
-                                 int ranks)
+static void bench_fft1d_run_fftw(struct results *results, int log2, int ranks)
 {
     char              size[16];
     struct bench_peer peer = {"openmpi", "peer-fftw-mpi", ranks > 1 ? "fftw-mpi" : "fftw", size};
 
     snprintf(size, sizeof size, "%d", log2);
-    bench_run_peer(results, host, &peer, ranks);
+    bench_run_peer(results, &peer, ranks);
 }
 
-static void bench_fft1d_run(struct results *results, const struct bench_host *host)
+static void bench_fft1d_run(struct results *results)
 {
     for (size_t i = 0; i < SIZES; i++) {
-        bench_stepf(host, "transforms of 2^%d points", logs[i]);
-        bench_fft1d_run_skua(results, host, logs[i], 1, 1);
-        bench_fft1d_run_skua(results, host, logs[i], 2, 1);
-        bench_fft1d_run_skua(results, host, logs[i], 2, 2);
-        bench_stepf(host, "FFTW, 2^%d points", logs[i]);
-        bench_fft1d_run_fftw(results, host, logs[i], 1);
-        bench_fft1d_run_fftw(results, host, logs[i], 2);
+        bench_stepf(results, "transforms of 2^%d points", logs[i]);
+        bench_fft1d_run_skua(results, logs[i], 1, 1);
+        bench_fft1d_run_skua(results, logs[i], 2, 1);
+        bench_fft1d_run_skua(results, logs[i], 2, 2);
+        bench_stepf(results, "FFTW, 2^%d points", logs[i]);
+        bench_fft1d_run_fftw(results, logs[i], 1);
+        bench_fft1d_run_fftw(results, logs[i], 2);
     }
 }
 
@@ -100,18 +97,17 @@ const struct bench bench_fft1d = {.name   = "fft1d",
 
 /* ---- any number of PEs ----------------------------------------------------- */
 
-static void bench_fft1d_scale(const struct scaling *scaling, struct results *results,
-                              const struct bench_host *host, int pes)
+static void bench_fft1d_scale(const struct scaling *scaling, struct results *results, int pes)
 {
     int  log2 = scaling_grow_log2(scaling, pes);
     char argument[16];
 
-    bench_fft1d_run_skua(results, host, log2, pes, 1);
+    bench_fft1d_run_skua(results, log2, pes, 1);
     if (pes > 1)
-        bench_fft1d_run_skua(results, host, log2, pes, pes);
+        bench_fft1d_run_skua(results, log2, pes, pes);
     snprintf(argument, sizeof argument, "%d", log2);
-    scaling_run_limit(results, host, "fft1d", argument, pes);
-    bench_fft1d_run_fftw(results, host, log2, pes);
+    scaling_run_limit(results, "fft1d", argument, pes);
+    bench_fft1d_run_fftw(results, log2, pes);
 }
 
 static size_t bench_fft1d_bytes_on(const struct scaling *scaling, int pes)

@@ -45,35 +45,34 @@ static const struct neighbours bench_fillboundary_all = {
     .exchanges = 1};
 
 /* Measures both problems on @p pes PEs of this host. */
-static void bench_fillboundary_run_host(struct results *results, const struct bench_host *host,
-                                        int pes)
+static void bench_fillboundary_run_host(struct results *results, int pes)
 {
     char arguments[96], peer[48];
 
     snprintf(arguments, sizeof arguments,
              "--ball=%d --side=2 --levels=1 --rounds=20 --exchanges=500 --repeat=5", pes);
     snprintf(peer, sizeof peer, "%d,2,1,20,500,5", pes);
-    neighbours_run(&bench_fillboundary_all, results, host, arguments, peer, pes);
+    neighbours_run(&bench_fillboundary_all, results, arguments, peer, pes);
     snprintf(arguments, sizeof arguments, "--ball=%d --rounds=20 --exchanges=50 --repeat=5",
              PER_PE * pes);
     snprintf(peer, sizeof peer, "%d,32,5,20,50,5", PER_PE * pes);
-    neighbours_run(&bench_fillboundary_all, results, host, arguments, peer, pes);
+    neighbours_run(&bench_fillboundary_all, results, arguments, peer, pes);
 }
 
-static void bench_fillboundary_run(struct results *results, const struct bench_host *host)
+static void bench_fillboundary_run(struct results *results)
 {
-    bench_step(host, "fillboundary, inside a host");
-    bench_fillboundary_run_host(results, host, 2);
-    bench_step(host, "fillboundary, over TCP");
-    neighbours_run_tcp(&bench_fillboundary_all, results, host,
+    bench_step(results, "fillboundary, inside a host");
+    bench_fillboundary_run_host(results, 2);
+    bench_step(results, "fillboundary, over TCP");
+    neighbours_run_tcp(&bench_fillboundary_all, results,
                        "--ball=2 --side=2 --levels=1 --rounds=5 --exchanges=100 --repeat=3",
                        "2,2,1,5,100,3");
-    neighbours_run_tcp(&bench_fillboundary_all, results, host,
+    neighbours_run_tcp(&bench_fillboundary_all, results,
                        "--ball=12 --rounds=5 --exchanges=20 --repeat=3", "12,32,5,5,20,3");
-    if (host->cores < NEIGHBOURS_PES)
+    if (results->host->cores < NEIGHBOURS_PES)
         return;
-    bench_step(host, "fillboundary, 16 PEs");
-    bench_fillboundary_run_host(results, host, NEIGHBOURS_PES);
+    bench_step(results, "fillboundary, 16 PEs");
+    bench_fillboundary_run_host(results, NEIGHBOURS_PES);
 }
 
 static void bench_fillboundary_print_paper(const struct results *r)
@@ -113,10 +112,10 @@ const struct bench bench_fillboundary = {.name  = "fillboundary",
 /* ---- any number of PEs ----------------------------------------------------- */
 
 static void bench_fillboundary_scale(const struct scaling *scaling, struct results *results,
-                                     const struct bench_host *host, int pes)
+                                     int pes)
 {
     (void)scaling;
-    neighbours_run(&bench_fillboundary_all, results, host,
+    neighbours_run(&bench_fillboundary_all, results,
                    "--ball=48 --rounds=20 --exchanges=1 --repeat=3", "48,32,5,20,1,3", pes);
 }
 

@@ -49,54 +49,52 @@ static void bench_fmm_arguments(char arguments[96], int particles, int pes)
                                : 2);
 }
 
-static void bench_fmm_run_skua(struct results *results, const struct bench_host *host, int pes,
-                               int particles, const char *options, const char *series)
+static void bench_fmm_run_skua(struct results *results, int pes, int particles, const char *options,
+                               const char *series)
 {
     char rule[96];
 
     bench_fmm_arguments(rule, particles, pes);
-    bench_run_job(results, host, "-n %d%s @fmm %s --series=%s%s", pes, options, rule, series,
+    bench_run_job(results, "-n %d%s @fmm %s --series=%s%s", pes, options, rule, series,
                   strstr(series, "-wait") ? " --no-overlap" : "");
 }
 
-static void bench_fmm_run_mpi(struct results *results, const struct bench_host *host, int pes,
-                              int particles, const char *mpi, const char *variant)
+static void bench_fmm_run_mpi(struct results *results, int pes, int particles, const char *mpi,
+                              const char *variant)
 {
     char series[48], argument[128], rule[96];
 
     bench_fmm_arguments(rule, particles, pes);
     snprintf(series, sizeof series, "%s-%s", mpi, variant);
     snprintf(argument, sizeof argument, "%s %s", variant, rule);
-    bench_run_mpi(results, host, mpi, "fmm", series, argument, pes);
+    bench_run_mpi(results, mpi, "fmm", series, argument, pes);
 }
 
 /* Runs each variant on a number of PEs. */
-static void bench_fmm_run_all(struct results *results, const struct bench_host *host, int pes,
-                              int particles)
+static void bench_fmm_run_all(struct results *results, int pes, int particles)
 {
     char threads[32];
 
     snprintf(threads, sizeof threads, " -t %d", pes);
-    bench_fmm_run_skua(results, host, pes, particles, "", "skua");
-    bench_fmm_run_mpi(results, host, pes, particles, "openmpi", "messages");
-    bench_fmm_run_mpi(results, host, pes, particles, "mpich", "messages");
+    bench_fmm_run_skua(results, pes, particles, "", "skua");
+    bench_fmm_run_mpi(results, pes, particles, "openmpi", "messages");
+    bench_fmm_run_mpi(results, pes, particles, "mpich", "messages");
     if (pes == 1)
         return;
-    bench_fmm_run_skua(results, host, pes, particles, threads, "skua-threads");
-    bench_fmm_run_mpi(results, host, pes, particles, "openmpi", "puts");
-    bench_fmm_run_mpi(results, host, pes, particles, "mpich", "puts");
+    bench_fmm_run_skua(results, pes, particles, threads, "skua-threads");
+    bench_fmm_run_mpi(results, pes, particles, "openmpi", "puts");
+    bench_fmm_run_mpi(results, pes, particles, "mpich", "puts");
 }
 
 /* Runs the limit, copies of a solve of one PE's share that exchange nothing: one, and one for each
  * PE. */
-static void bench_fmm_run_limit(struct results *results, const struct bench_host *host, int pes,
-                                int particles)
+static void bench_fmm_run_limit(struct results *results, int pes, int particles)
 {
     char argument[32];
 
     snprintf(argument, sizeof argument, "%d,3", particles / pes);
-    scaling_run_limit(results, host, "fmm", argument, 1);
-    scaling_run_limit(results, host, "fmm", argument, pes);
+    scaling_run_limit(results, "fmm", argument, 1);
+    scaling_run_limit(results, "fmm", argument, pes);
 }
 
 /* Returns whether a part is measured. */
@@ -181,47 +179,45 @@ static bool bench_fmm_open(struct network *network, const struct bench_host *hos
     return false;
 }
 
-static void bench_fmm_run_path(struct results *results, const struct bench_host *host,
-                               const struct fmm_path *path)
+static void bench_fmm_run_path(struct results *results, const struct fmm_path *path)
 {
     struct network network;
 
-    if (!bench_fmm_open(&network, host, path)) {
-        if (host->round == 1)
+    if (!bench_fmm_open(&network, results->host, path)) {
+        if (results->host->round == 1)
             fprintf(stderr, "skua: %s is not measured (is `ip' installed, and are you root?)\n",
                     path->what);
         return;
     }
     for (size_t i = 0; i < SIZES && sizes[i] <= path->most; i++) {
-        bench_stepf(host, "%d particles, 2 PEs, %s", sizes[i], path->what);
+        bench_stepf(results, "%d particles, 2 PEs, %s", sizes[i], path->what);
         bench_fmm_run_variants(results, &network, path, sizes[i]);
     }
     network_close(&network);
 }
 
-static void bench_fmm_run_size(struct results *results, const struct bench_host *host,
-                               int particles)
+static void bench_fmm_run_size(struct results *results, int particles)
 {
     for (size_t k = 0; k < NUMBERS; k++) {
-        if (numbers[k] > 2 && numbers[k] > host->cores)
+        if (numbers[k] > 2 && numbers[k] > results->host->cores)
             continue; /* not measured where PEs share cores */
-        bench_stepf(host, "%d particles, %d PEs", particles, numbers[k]);
-        bench_fmm_run_all(results, host, numbers[k], particles);
+        bench_stepf(results, "%d particles, %d PEs", particles, numbers[k]);
+        bench_fmm_run_all(results, numbers[k], particles);
         if (numbers[k] > 1 && particles == LARGE)
-            bench_fmm_run_limit(results, host, numbers[k], particles);
+            bench_fmm_run_limit(results, numbers[k], particles);
         if (numbers[k] == 2)
-            bench_fmm_run_skua(results, host, 2, particles, "", "skua-wait");
+            bench_fmm_run_skua(results, 2, particles, "", "skua-wait");
     }
 }
 
-static void bench_fmm_run(struct results *results, const struct bench_host *host)
+static void bench_fmm_run(struct results *results)
 {
     for (size_t i = 0; i < SIZES; i++)
-        if (bench_fmm_wanted(host, bench_fmm_part(sizes[i])))
-            bench_fmm_run_size(results, host, sizes[i]);
+        if (bench_fmm_wanted(results->host, bench_fmm_part(sizes[i])))
+            bench_fmm_run_size(results, sizes[i]);
     for (size_t i = 0; i < PATHS; i++)
-        if (bench_fmm_wanted(host, paths[i].part))
-            bench_fmm_run_path(results, host, &paths[i]);
+        if (bench_fmm_wanted(results->host, paths[i].part))
+            bench_fmm_run_path(results, &paths[i]);
 }
 
 /* ---- tables -------------------------------------------------------------- */
@@ -406,10 +402,9 @@ const struct bench bench_fmm = {.name     = "fmm",
 
 /* ---- any number of PEs ----------------------------------------------------- */
 
-static void bench_fmm_scale(const struct scaling *scaling, struct results *results,
-                            const struct bench_host *host, int pes)
+static void bench_fmm_scale(const struct scaling *scaling, struct results *results, int pes)
 {
-    bench_fmm_run_all(results, host, pes, scaling_grow_count(scaling, pes));
+    bench_fmm_run_all(results, pes, scaling_grow_count(scaling, pes));
 }
 
 static size_t bench_fmm_bytes_on(const struct scaling *scaling, int pes)

@@ -41,7 +41,7 @@ static const struct {
 
 #define PROBLEMS (sizeof bench_gtcshift_problems / sizeof *bench_gtcshift_problems)
 
-/* The same on 16 PEs. */
+/* Problems on 16 PEs. */
 static const struct {
     const char *arguments, *peer;
 } bench_gtcshift_wide_problems[] = {
@@ -80,24 +80,23 @@ static const struct neighbours bench_gtcshift_all = {.app       = "gtcshift",
                                                      .goal      = 1.7,
                                                      .exchanges = 2}; /* particles, allreduce */
 
-static void bench_gtcshift_run(struct results *results, const struct bench_host *host)
+static void bench_gtcshift_run(struct results *results)
 {
     for (size_t i = 0; i < PROBLEMS; i++) {
-        bench_step(host, bench_gtcshift_problems[i].what);
-        neighbours_run(&bench_gtcshift_all, results, host, bench_gtcshift_problems[i].arguments,
+        bench_step(results, bench_gtcshift_problems[i].what);
+        neighbours_run(&bench_gtcshift_all, results, bench_gtcshift_problems[i].arguments,
                        bench_gtcshift_problems[i].peer, 2);
     }
     for (size_t i = 0; i < PROBLEMS; i++) {
-        bench_step(host, "gtcshift, over TCP");
-        neighbours_run_tcp(&bench_gtcshift_all, results, host, bench_gtcshift_problems[i].arguments,
+        bench_step(results, "gtcshift, over TCP");
+        neighbours_run_tcp(&bench_gtcshift_all, results, bench_gtcshift_problems[i].arguments,
                            bench_gtcshift_problems[i].peer);
     }
-    if (host->cores < NEIGHBOURS_PES)
+    if (results->host->cores < NEIGHBOURS_PES)
         return;
     for (size_t i = 0; i < WIDE_PROBLEMS; i++) {
-        bench_step(host, "gtcshift, 16 PEs");
-        neighbours_run(&bench_gtcshift_all, results, host,
-                       bench_gtcshift_wide_problems[i].arguments,
+        bench_step(results, "gtcshift, 16 PEs");
+        neighbours_run(&bench_gtcshift_all, results, bench_gtcshift_wide_problems[i].arguments,
                        bench_gtcshift_wide_problems[i].peer, NEIGHBOURS_PES);
     }
 }
@@ -138,11 +137,10 @@ const struct bench bench_gtcshift = {.name  = "gtcshift",
 
 /* ---- any number of PEs ----------------------------------------------------- */
 
-static void bench_gtcshift_scale(const struct scaling *scaling, struct results *results,
-                                 const struct bench_host *host, int pes)
+static void bench_gtcshift_scale(const struct scaling *scaling, struct results *results, int pes)
 {
     (void)scaling;
-    neighbours_run(&bench_gtcshift_all, results, host,
+    neighbours_run(&bench_gtcshift_all, results,
                    "--particles=5000 --domains=64 --steps=5 --repeat=3", "5000,64,5,3", pes);
 }
 

@@ -16,32 +16,30 @@ static const size_t numbers[] = {1, 2}; /* of PEs */
 
 /* ---- running ------------------------------------------------------------- */
 
-static void bench_leanmd_run_skua(struct results *results, const struct bench_host *host,
-                                  const char *size, int pes, const char *threads,
-                                  const char *series)
+static void bench_leanmd_run_skua(struct results *results, const char *size, int pes,
+                                  const char *threads, const char *series)
 {
-    bench_run_job(results, host,
+    bench_run_job(results,
                   "-n %d%s @leanmd --size=%s --atoms=" ATOMS " --steps=" STEPS " --series=%s", pes,
                   threads, size, series);
 }
 
-static void bench_leanmd_run_mpis(struct results *results, const struct bench_host *host,
-                                  const char *size, int ranks)
+static void bench_leanmd_run_mpis(struct results *results, const char *size, int ranks)
 {
     char argument[96];
 
     snprintf(argument, sizeof argument, "%s,1,1,1,2," ATOMS "," STEPS ",20,0,1", size);
-    scaling_run_mpis(results, host, "leanmd", argument, ranks);
+    scaling_run_mpis(results, "leanmd", argument, ranks);
 }
 
-static void bench_leanmd_run(struct results *results, const struct bench_host *host)
+static void bench_leanmd_run(struct results *results)
 {
     for (int pes = 1; pes <= 2; pes++) {
-        bench_stepf(host, "molecular dynamics, %d PEs", pes);
-        bench_leanmd_run_skua(results, host, SIZE, pes, "", "skua");
+        bench_stepf(results, "molecular dynamics, %d PEs", pes);
+        bench_leanmd_run_skua(results, SIZE, pes, "", "skua");
         if (pes > 1)
-            bench_leanmd_run_skua(results, host, SIZE, pes, " -t 2", "skua-threads");
-        bench_leanmd_run_mpis(results, host, SIZE, pes);
+            bench_leanmd_run_skua(results, SIZE, pes, " -t 2", "skua-threads");
+        bench_leanmd_run_mpis(results, SIZE, pes);
     }
 }
 
@@ -88,8 +86,7 @@ const struct bench bench_leanmd = {.name   = "leanmd",
 
 /* ---- any number of PEs ----------------------------------------------------- */
 
-static void bench_leanmd_scale(const struct scaling *scaling, struct results *results,
-                               const struct bench_host *host, int pes)
+static void bench_leanmd_scale(const struct scaling *scaling, struct results *results, int pes)
 {
     char threads[32], size[48], argument[96];
     int  cells[3];
@@ -97,12 +94,12 @@ static void bench_leanmd_scale(const struct scaling *scaling, struct results *re
     scaling_grow_cube(scaling, pes, cells);
     snprintf(size, sizeof size, "%d,%d,%d", cells[0], cells[1], cells[2]);
     snprintf(threads, sizeof threads, " -t %d", pes);
-    bench_leanmd_run_skua(results, host, size, pes, "", "skua");
+    bench_leanmd_run_skua(results, size, pes, "", "skua");
     if (pes > 1)
-        bench_leanmd_run_skua(results, host, size, pes, threads, "skua-threads");
-    bench_leanmd_run_mpis(results, host, size, pes);
+        bench_leanmd_run_skua(results, size, pes, threads, "skua-threads");
+    bench_leanmd_run_mpis(results, size, pes);
     snprintf(argument, sizeof argument, "%s," ATOMS "," STEPS, size);
-    scaling_run_limit(results, host, "leanmd", argument, pes);
+    scaling_run_limit(results, "leanmd", argument, pes);
 }
 
 static size_t bench_leanmd_bytes_on(const struct scaling *scaling, int pes)

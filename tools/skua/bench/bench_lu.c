@@ -18,15 +18,13 @@ static const size_t bench_lu_sizes[] = {2048, 4096, 8192}; /* rows, on two PEs *
 /* ---- running ------------------------------------------------------------- */
 
 /* Measures Skua, and the rate of matrix products in the same job. */
-static void bench_lu_run_skua(struct results *results, const struct bench_host *host, int size,
-                              int pes, int threads)
+static void bench_lu_run_skua(struct results *results, int size, int pes, int threads)
 {
-    bench_run_job(results, host, "-n %d -t %d @lu --size=%d --dgemm --series=%s", pes, threads,
-                  size, threads > 1 ? "skua-threads" : "skua");
+    bench_run_job(results, "-n %d -t %d @lu --size=%d --dgemm --series=%s", pes, threads, size,
+                  threads > 1 ? "skua-threads" : "skua");
 }
 
-static void bench_lu_run_scalapack(struct results *results, const struct bench_host *host, int size,
-                                   int ranks)
+static void bench_lu_run_scalapack(struct results *results, int size, int ranks)
 {
     static const int  blocks[] = {64, 128, 192, 256};
     char              argument[48];
@@ -35,15 +33,14 @@ static void bench_lu_run_scalapack(struct results *results, const struct bench_h
     for (int rows = 1; rows * rows <= ranks; rows++)
         for (size_t b = 0; b < sizeof blocks / sizeof *blocks && ranks % rows == 0; b++) {
             snprintf(argument, sizeof argument, "%d,%d,%d", size, blocks[b], rows);
-            bench_run_peer(results, host, &peer, ranks);
+            bench_run_peer(results, &peer, ranks);
         }
 }
 
 /* Measures HPL with all of @p sizes, which commas separate, in one run, since its suite takes
  * seconds to begin.  Its grids have at most as many rows as columns, and more than an eighth, but
  * for numbers of ranks that have no such grid. */
-static void bench_lu_run_hpl(struct results *results, const struct bench_host *host,
-                             const char *sizes, int ranks)
+static void bench_lu_run_hpl(struct results *results, const char *sizes, int ranks)
 {
     char              argument[80];
     struct bench_peer peer = {"openmpi", "peer-hpl", "hpl", argument};
@@ -54,20 +51,19 @@ static void bench_lu_run_hpl(struct results *results, const struct bench_host *h
     for (int rows = 1; rows <= most; rows++)
         if (ranks % rows == 0 && (rows * rows * 8 > ranks || rows == most)) {
             snprintf(argument, sizeof argument, "%s:%s:%d", sizes, LU_BLOCKS, rows);
-            bench_run_peer(results, host, &peer, ranks);
+            bench_run_peer(results, &peer, ranks);
         }
 }
 
 /* Runs every library on processes. */
-static void bench_lu_run_all(struct results *results, const struct bench_host *host, int rows,
-                             int pes)
+static void bench_lu_run_all(struct results *results, int rows, int pes)
 {
     char sizes[16];
 
     snprintf(sizes, sizeof sizes, "%d", rows);
-    bench_lu_run_skua(results, host, rows, pes, 1);
-    bench_lu_run_scalapack(results, host, rows, pes);
-    bench_lu_run_hpl(results, host, sizes, pes);
+    bench_lu_run_skua(results, rows, pes, 1);
+    bench_lu_run_scalapack(results, rows, pes);
+    bench_lu_run_hpl(results, sizes, pes);
 }
 
 /* Returns whether a part is measured: the number of rows is its name. */
@@ -89,25 +85,25 @@ static bool bench_lu_has_part(const char *name)
     return found;
 }
 
-static void bench_lu_run_size(struct results *results, const struct bench_host *host, int size)
+static void bench_lu_run_size(struct results *results, int size)
 {
-    bench_stepf(host, "systems of %d rows", size);
-    bench_lu_run_skua(results, host, size, 2, 1);
-    bench_lu_run_skua(results, host, size, 2, 2);
-    bench_stepf(host, "ScaLAPACK, %d rows", size);
-    bench_lu_run_scalapack(results, host, size, 2);
+    bench_stepf(results, "systems of %d rows", size);
+    bench_lu_run_skua(results, size, 2, 1);
+    bench_lu_run_skua(results, size, 2, 2);
+    bench_stepf(results, "ScaLAPACK, %d rows", size);
+    bench_lu_run_scalapack(results, size, 2);
 }
 
-static void bench_lu_run(struct results *results, const struct bench_host *host)
+static void bench_lu_run(struct results *results)
 {
     for (size_t i = 0; i < LU_SIZES; i++)
-        if (bench_lu_wanted(host, (int)bench_lu_sizes[i]))
-            bench_lu_run_size(results, host, (int)bench_lu_sizes[i]);
-    bench_step(host, "HPL and the rest of the HPC Challenge");
-    bench_lu_run_hpl(results, host, host->only ? host->only : "2048,4096,8192", 2);
-    if (host->cores >= LU_MANY && !host->only) {
-        bench_step(host, "16 PEs");
-        bench_lu_run_all(results, host, LU_MANY_N, LU_MANY);
+        if (bench_lu_wanted(results->host, (int)bench_lu_sizes[i]))
+            bench_lu_run_size(results, (int)bench_lu_sizes[i]);
+    bench_step(results, "HPL and the rest of the HPC Challenge");
+    bench_lu_run_hpl(results, results->host->only ? results->host->only : "2048,4096,8192", 2);
+    if (results->host->cores >= LU_MANY && !results->host->only) {
+        bench_step(results, "16 PEs");
+        bench_lu_run_all(results, LU_MANY_N, LU_MANY);
     }
 }
 
@@ -193,10 +189,9 @@ const struct bench bench_lu = {.name     = "lu",
 #define LU_SCALE_N    4096
 #define LU_SCALE_ROWS 128 /* rows of a growing system are a multiple of this */
 
-static void bench_lu_scale(const struct scaling *scaling, struct results *results,
-                           const struct bench_host *host, int pes)
+static void bench_lu_scale(const struct scaling *scaling, struct results *results, int pes)
 {
-    bench_lu_run_all(results, host, scaling_grow_rows(scaling, pes, LU_SCALE_ROWS), pes);
+    bench_lu_run_all(results, scaling_grow_rows(scaling, pes, LU_SCALE_ROWS), pes);
 }
 
 static size_t bench_lu_bytes_on(const struct scaling *scaling, int pes)

@@ -18,44 +18,41 @@ static const int ratios[] = {1, 4, 16, 64}; /* tiles on each PE */
 
 /* ---- running ------------------------------------------------------------- */
 
-static void bench_matmul3d_run_skua(struct results *results, const struct bench_host *host,
-                                    size_t c, int ratio)
+static void bench_matmul3d_run_skua(struct results *results, size_t c, int ratio)
 {
-    bench_run_job(results, host,
+    bench_run_job(results,
                   "-n 2 --set arena_keep=1g @matmul3d --size=%d --per-pe=%d --steps=%d --repeat=%d "
                   "--series=skua-%d",
                   cases[c].size, ratio, cases[c].steps, REPEAT, ratio);
 }
 
 /* One tile on one PE: a product of OpenBLAS without any communication. */
-static void bench_matmul3d_run_alone(struct results *results, const struct bench_host *host,
-                                     int size, int steps)
+static void bench_matmul3d_run_alone(struct results *results, int size, int steps)
 {
     bench_run_job(
-        results, host,
+        results,
         "-n 1 @matmul3d --size=%d --grid=1,1,1 --messages --steps=%d --repeat=%d --series=alone",
         size, steps, REPEAT);
 }
 
-static void bench_matmul3d_run_scalapack(struct results *results, const struct bench_host *host,
-                                         size_t c)
+static void bench_matmul3d_run_scalapack(struct results *results, size_t c)
 {
     char              argument[48];
     struct bench_peer peer = {"openmpi", "peer-scalapack", "scalapack", argument};
 
     snprintf(argument, sizeof argument, "%d,%d,%d", cases[c].size, cases[c].steps, REPEAT);
-    bench_run_peer(results, host, &peer, 2);
+    bench_run_peer(results, &peer, 2);
 }
 
-static void bench_matmul3d_run(struct results *results, const struct bench_host *host)
+static void bench_matmul3d_run(struct results *results)
 {
     for (size_t c = 0; c < CASES; c++) {
-        bench_stepf(host, "matrices of %d rows", cases[c].size);
-        bench_matmul3d_run_alone(results, host, cases[c].size, cases[c].steps);
+        bench_stepf(results, "matrices of %d rows", cases[c].size);
+        bench_matmul3d_run_alone(results, cases[c].size, cases[c].steps);
         for (size_t i = 0; i < RATIOS; i++)
-            bench_matmul3d_run_skua(results, host, c, ratios[i]);
-        bench_stepf(host, "ScaLAPACK, %d rows", cases[c].size);
-        bench_matmul3d_run_scalapack(results, host, c);
+            bench_matmul3d_run_skua(results, c, ratios[i]);
+        bench_stepf(results, "ScaLAPACK, %d rows", cases[c].size);
+        bench_matmul3d_run_scalapack(results, c);
     }
 }
 
@@ -194,24 +191,23 @@ static int bench_matmul3d_rows(const struct scaling *scaling, int pes)
     return scaling_grow_rows(scaling, pes, SCALE_ROWS);
 }
 
-static void bench_matmul3d_scale(const struct scaling *scaling, struct results *results,
-                                 const struct bench_host *host, int pes)
+static void bench_matmul3d_scale(const struct scaling *scaling, struct results *results, int pes)
 {
     int               rows = bench_matmul3d_rows(scaling, pes);
     char              argument[48];
     struct bench_peer peer = {"openmpi", "peer-scalapack", "scalapack", argument};
 
     bench_run_job(
-        results, host,
+        results,
         "-n %d --set arena_keep=1g @matmul3d --size=%d --per-pe=%d --steps=%d --repeat=%d "
         "--series=skua",
         pes, rows, SCALE_TILES, SCALE_STEPS, REPEAT);
     if (pes == 1)
-        bench_matmul3d_run_alone(results, host, rows, SCALE_STEPS);
+        bench_matmul3d_run_alone(results, rows, SCALE_STEPS);
     snprintf(argument, sizeof argument, "%d,%d,%d", rows, SCALE_STEPS, REPEAT);
-    bench_run_peer(results, host, &peer, pes);
+    bench_run_peer(results, &peer, pes);
     snprintf(argument, sizeof argument, "%d,%d,%d,%d", rows, SCALE_STEPS, REPEAT, SCALE_TILES);
-    scaling_run_limit(results, host, "matmul3d", argument, pes);
+    scaling_run_limit(results, "matmul3d", argument, pes);
 }
 
 static size_t bench_matmul3d_bytes_on(const struct scaling *scaling, int pes)

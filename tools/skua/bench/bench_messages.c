@@ -26,14 +26,13 @@ static void bench_messages_pin_list(char *text, size_t size, const struct bench_
         n += (size_t)snprintf(text + n, size - n, "%s%d", i ? "," : "", host->cpu[2 * i / pes]);
 }
 
-static void bench_messages_run_skua(struct results *results, const struct bench_host *host,
-                                    const char *name, int pes, int threads)
+static void bench_messages_run_skua(struct results *results, const char *name, int pes, int threads)
 {
     char pin[256] = "--pin=auto";
 
-    if (strcmp(name, "bench-ring") == 0) /* on two CPUs, however many the host has */
-        bench_messages_pin_list(pin, sizeof pin, host, pes);
-    bench_run_job(results, host, "-n %d -t %d %s @%s", pes, threads, pin, name);
+    if (strcmp(name, "bench-ring") == 0) /* on two CPUs, however many the results->host has */
+        bench_messages_pin_list(pin, sizeof pin, results->host, pes);
+    bench_run_job(results, "-n %d -t %d %s @%s", pes, threads, pin, name);
 }
 
 static void bench_messages_read_collected(const char *line, void *instructions)
@@ -72,42 +71,41 @@ static void bench_messages_count_instructions(struct results *results, char *wha
     results_add(results, &result);
 }
 
-static void bench_messages_run_mpi(struct results *results, const struct bench_host *host,
-                                   const char *mpi)
+static void bench_messages_run_mpi(struct results *results, const char *mpi)
 {
     char read[32];
 
     snprintf(read, sizeof read, "%s-read", mpi);
-    bench_step(host, mpi);
-    bench_run_mpi(results, host, mpi, "messages", mpi, "roundtrip", 2);
-    bench_run_mpi(results, host, mpi, "messages", read, "read", 2);
-    bench_run_mpi(results, host, mpi, "messages", mpi, "rate", 2);
-    bench_run_mpi(results, host, mpi, "messages", mpi, "rate", 8);
+    bench_step(results, mpi);
+    bench_run_mpi(results, mpi, "messages", mpi, "roundtrip", 2);
+    bench_run_mpi(results, mpi, "messages", read, "read", 2);
+    bench_run_mpi(results, mpi, "messages", mpi, "rate", 2);
+    bench_run_mpi(results, mpi, "messages", mpi, "rate", 8);
 }
 
-static void bench_messages_run(struct results *results, const struct bench_host *host)
+static void bench_messages_run(struct results *results)
 {
-    bench_step(host, "floor");
-    bench_run_floor(results, host, NULL);
-    bench_run_floor(results, host, "threads");
-    bench_step(host, "Skua, round trips");
-    bench_messages_run_skua(results, host, "bench-messages", 2, 1);
-    bench_messages_run_skua(results, host, "bench-messages", 2, 2);
+    bench_step(results, "floor");
+    bench_run_floor(results, NULL);
+    bench_run_floor(results, "threads");
+    bench_step(results, "Skua, round trips");
+    bench_messages_run_skua(results, "bench-messages", 2, 1);
+    bench_messages_run_skua(results, "bench-messages", 2, 2);
     for (size_t i = 0; i < BENCH_MPIS; i++)
-        bench_messages_run_mpi(results, host, bench_mpis[i]);
-    bench_step(host, "Skua, rates");
-    bench_messages_run_skua(results, host, "bench-rate", 2, 1);
-    bench_messages_run_skua(results, host, "bench-rate", 2, 2);
-    bench_messages_run_skua(results, host, "bench-rate", 8, 1);
-    bench_messages_run_skua(results, host, "bench-rate", 8, 8);
-    bench_step(host, "rings");
-    bench_messages_run_skua(results, host, "bench-ring", 2, 1);
-    bench_messages_run_skua(results, host, "bench-ring", 2, 2);
-    bench_messages_run_skua(results, host, "bench-ring", 16, 1);
-    bench_messages_run_skua(results, host, "bench-ring", 16, 16);
-    if (host->round > 1)
+        bench_messages_run_mpi(results, bench_mpis[i]);
+    bench_step(results, "Skua, rates");
+    bench_messages_run_skua(results, "bench-rate", 2, 1);
+    bench_messages_run_skua(results, "bench-rate", 2, 2);
+    bench_messages_run_skua(results, "bench-rate", 8, 1);
+    bench_messages_run_skua(results, "bench-rate", 8, 8);
+    bench_step(results, "rings");
+    bench_messages_run_skua(results, "bench-ring", 2, 1);
+    bench_messages_run_skua(results, "bench-ring", 2, 2);
+    bench_messages_run_skua(results, "bench-ring", 16, 1);
+    bench_messages_run_skua(results, "bench-ring", 16, 16);
+    if (results->host->round > 1)
         return; /* instruction counts do not vary */
-    bench_step(host, "instructions (callgrind)");
+    bench_step(results, "instructions (callgrind)");
     bench_messages_count_instructions(results, "self");
     bench_messages_count_instructions(results, "fresh");
     bench_messages_count_instructions(results, "copy");

@@ -49,28 +49,27 @@ static void bench_mixed_cpus(const struct bench_host *host, char *to, size_t byt
 
 /* Runs bench-mixed with two PEs on each of @p hosts; those of the first are on the same CPUs in
  * either case. */
-static void bench_mixed_run_job(struct results *results, const struct bench_host *host, int hosts,
-                                const char *arguments)
+static void bench_mixed_run_job(struct results *results, int hosts, const char *arguments)
 {
     char cpus[64];
 
-    bench_mixed_cpus(host, cpus, sizeof cpus);
+    bench_mixed_cpus(results->host, cpus, sizeof cpus);
     if (hosts == 1)
         *strchr(strchr(cpus, ',') + 1, ',') = '\0';
-    bench_run_job(results, host, "-n %d -t 2 --pin=%s%s @bench-mixed %s", 2 * hosts, cpus,
+    bench_run_job(results, "-n %d -t 2 --pin=%s%s @bench-mixed %s", 2 * hosts, cpus,
                   hosts == 1 ? "" : " -s shared_memory=0", arguments);
 }
 
 /* Measures what messages over a bare socket cost a bare round trip on the same CPUs: the process at
  * its other end is where the last PE of the second host is. */
-static void bench_mixed_run_floor(struct results *results, const struct bench_host *host)
+static void bench_mixed_run_floor(struct results *results)
 {
     char  path[PROGRAM_PATH_BYTES], cpus[64], *cpu[4] = {cpus};
     char *argv[] = {path, "mixed", NULL, NULL, NULL, NULL};
 
     if (!program_find("bench-floor", path))
         return;
-    bench_mixed_cpus(host, cpus, sizeof cpus);
+    bench_mixed_cpus(results->host, cpus, sizeof cpus);
     for (int i = 1; i < 4; i++) {
         cpu[i]    = strchr(cpu[i - 1], ',');
         *cpu[i]++ = '\0';
@@ -81,16 +80,16 @@ static void bench_mixed_run_floor(struct results *results, const struct bench_ho
     bench_run(results, argv);
 }
 
-static void bench_mixed_run(struct results *results, const struct bench_host *host)
+static void bench_mixed_run(struct results *results)
 {
-    bench_step(host, "bare sockets");
-    bench_mixed_run_floor(results, host);
-    bench_step(host, "a job of one host");
-    bench_mixed_run_job(results, host, 1, "alone");
-    bench_step(host, "a job of two hosts, the network silent");
-    bench_mixed_run_job(results, host, 2, "silent");
-    bench_step(host, "a job of two hosts, the network busy");
-    bench_mixed_run_job(results, host, 2, "busy busy");
+    bench_step(results, "bare sockets");
+    bench_mixed_run_floor(results);
+    bench_step(results, "a job of one host");
+    bench_mixed_run_job(results, 1, "alone");
+    bench_step(results, "a job of two hosts, the network silent");
+    bench_mixed_run_job(results, 2, "silent");
+    bench_step(results, "a job of two hosts, the network busy");
+    bench_mixed_run_job(results, 2, "busy busy");
 }
 
 static double bench_mixed_get(const struct results *r, const struct mixed_row *row, const char *job)

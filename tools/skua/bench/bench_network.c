@@ -198,14 +198,13 @@ static void bench_network_run_pingpongs(const struct network *network, struct re
 /* ---- start-up ------------------------------------------------------------ */
 
 /* Measures the time of a whole job of START processes on this host; @p share is a setting. */
-static void bench_network_run_start(struct results *results, const struct bench_host *host,
-                                    const char *name, char *share)
+static void bench_network_run_start(struct results *results, const char *name, char *share)
 {
     struct result result = {.bench = "network", .metric = "start_s", .bytes = START};
     char          path[PROGRAM_PATH_BYTES], n[16];
-    char         *argv[] = {(char *)host->skuarun, "-n", n,   "--pin=none", "-s", share, "-s",
-                            "net_interfaces=auto", path, NULL};
-    double        start  = ski_seconds(CLOCK_MONOTONIC);
+    char  *argv[] = {(char *)results->host->skuarun, "-n", n,   "--pin=none", "-s", share, "-s",
+                     "net_interfaces=auto",          path, NULL};
+    double start  = ski_seconds(CLOCK_MONOTONIC);
 
     if (!program_find("hello", path))
         return;
@@ -217,10 +216,10 @@ static void bench_network_run_start(struct results *results, const struct bench_
     results_add(results, &result);
 }
 
-static void bench_network_run_starts(struct results *results, const struct bench_host *host)
+static void bench_network_run_starts(struct results *results)
 {
-    bench_network_run_start(results, host, "skua-shared", "shared_memory=1");
-    bench_network_run_start(results, host, "skua-spread", "shared_memory=0");
+    bench_network_run_start(results, "skua-shared", "shared_memory=1");
+    bench_network_run_start(results, "skua-spread", "shared_memory=0");
 }
 
 /* ---- running ------------------------------------------------------------- */
@@ -232,11 +231,11 @@ static void bench_network_run_skua(const struct network *network, struct results
     if (ski_config_load() != SKUA_OK)
         return;
     for (int i = 0; i < SKI_CANDIDATES; i++) {
-        bench_step(network->host, ski_driver_names[i]);
+        bench_step(results, ski_driver_names[i]);
         if (ski_driver_load(ski_driver_names[i], why, sizeof why)) {
             network_run_skua(network, results, ski_driver_names[i], SKI_SECURITY_JOB, series[i]);
             network_zcopy_run(network, results, ski_driver_names[i]);
-        } else if (network->host->round == 1)
+        } else if (results->host->round == 1)
             fprintf(stderr, "skua: no driver %s: %s\n", ski_driver_names[i], why);
     }
 }
@@ -247,14 +246,14 @@ static void bench_network_run_security(const struct network *network, struct res
     char why[256];
 
     if (!ski_crypto_load(why, sizeof why)) {
-        if (network->host->round == 1)
+        if (results->host->round == 1)
             fprintf(stderr, "skua: no SKUA_SECURITY=auth or encrypt: %s\n", why);
         return;
     }
     for (unsigned level = SKI_SECURITY_AUTH; level < SKI_SECURITIES; level++) {
         char name[48];
 
-        bench_step(network->host, ski_security_name(level));
+        bench_step(results, ski_security_name(level));
         snprintf(name, sizeof name, "skua-tcp-%s", ski_security_name(level));
         network_run_skua(network, results, "tcp", (enum ski_security)level, name);
     }
@@ -267,41 +266,41 @@ static void bench_network_run_io(const struct network *network, struct results *
 
     ski_topology_idle_list(network->host->cpu, 2, cpus);
     if (strcmp(cpus, "none") == 0) {
-        if (network->host->round == 1)
+        if (results->host->round == 1)
             fprintf(stderr, "skua: I/O threads are not measured: they need two idle CPUs beside "
                             "each of two PEs\n");
         return;
     }
-    bench_step(network->host, "tcp, I/O threads");
+    bench_step(results, "tcp, I/O threads");
     program_set_variable("SKUA_IO_CPUS", cpus);
     network_run_skua(network, results, "tcp", SKI_SECURITY_JOB, WITH_IO);
     program_restore_variable("SKUA_IO_CPUS");
 }
 
-static void bench_network_run(struct results *results, const struct bench_host *host)
+static void bench_network_run(struct results *results)
 {
     struct network network;
 
-    if (!network_open(&network, host))
+    if (!network_open(&network, results->host))
         return;
     bench_network_run_skua(&network, results);
     bench_network_run_io(&network, results);
     bench_network_run_security(&network, results);
     for (size_t i = 0; i < BENCH_MPIS; i++) {
         char program[64];
-        bench_step(host, bench_mpis[i]);
+        bench_step(results, bench_mpis[i]);
         snprintf(program, sizeof program, "peer-%s-messages", bench_mpis[i]);
         network_run_mpi(&network, results, bench_mpis[i], program);
         snprintf(program, sizeof program, "peer-%s-onesided", bench_mpis[i]);
         network_run_mpi(&network, results, bench_mpis[i], program);
     }
-    bench_step(host, "ucx_perftest");
+    bench_step(results, "ucx_perftest");
     bench_network_run_ucx(&network, results);
-    bench_step(host, "fi_pingpong");
+    bench_step(results, "fi_pingpong");
     bench_network_run_pingpongs(&network, results);
-    bench_step(host, "start-up");
-    bench_network_run_starts(results, host);
-    bench_step(host, "rails");
+    bench_step(results, "start-up");
+    bench_network_run_starts(results);
+    bench_step(results, "rails");
     network_rails_run(&network, results);
 }
 

@@ -21,10 +21,10 @@ static const size_t sizes[] = {8, 32, 128, 1024, 4096, 16384};
 
 /* Runs the programs of bench/charm.c that are written for Charm++, if they were built, on @p pes
  * threads of one process, each bound to the CPU of a PE. */
-static void bench_objects_run_charm(struct results *results, const struct bench_host *host, int pes)
+static void bench_objects_run_charm(struct results *results, int pes)
 {
     char  path[PROGRAM_PATH_BYTES], threads[16];
-    char *cpus   = bench_cpus(host, pes, pes);
+    char *cpus   = bench_cpus(results->host, pes, pes);
     char *argv[] = {path, threads, "++quiet", cpus ? "+pemap" : NULL, cpus, NULL};
 
     snprintf(threads, sizeof threads, "+p%d", pes);
@@ -33,21 +33,20 @@ static void bench_objects_run_charm(struct results *results, const struct bench_
     free(cpus);
 }
 
-static void bench_objects_run(struct results *results, const struct bench_host *host)
+static void bench_objects_run(struct results *results)
 {
-    bench_step(host, "objects on one PE");
-    bench_run_job(results, host, "-n 1 -t 1 --pin=auto @bench-objects");
-    bench_step(host, "objects on two PEs");
-    bench_run_job(results, host, "-n 2 -t 1 --pin=auto @bench-objects");
-    bench_step(host, "objects on two PEs, over TCP");
-    bench_run_job(results, host,
-                  "-n 2 --pin=auto -s shared_memory=0 -s driver=tcp @bench-objects net");
-    bench_step(host, "programs that are compared with Charm++");
-    bench_run_job(results, host, "-n 1 --pin=auto @bench-charm skua");
-    bench_run_job(results, host, "-n 2 --pin=auto @bench-charm skua");
-    bench_run_job(results, host, "-n 2 -t 2 --pin=auto @bench-charm skua-threads");
-    bench_objects_run_charm(results, host, 1);
-    bench_objects_run_charm(results, host, 2);
+    bench_step(results, "objects on one PE");
+    bench_run_job(results, "-n 1 -t 1 --pin=auto @bench-objects");
+    bench_step(results, "objects on two PEs");
+    bench_run_job(results, "-n 2 -t 1 --pin=auto @bench-objects");
+    bench_step(results, "objects on two PEs, over TCP");
+    bench_run_job(results, "-n 2 --pin=auto -s shared_memory=0 -s driver=tcp @bench-objects net");
+    bench_step(results, "programs that are compared with Charm++");
+    bench_run_job(results, "-n 1 --pin=auto @bench-charm skua");
+    bench_run_job(results, "-n 2 --pin=auto @bench-charm skua");
+    bench_run_job(results, "-n 2 -t 2 --pin=auto @bench-charm skua-threads");
+    bench_objects_run_charm(results, 1);
+    bench_objects_run_charm(results, 2);
 }
 
 /* ---- tables -------------------------------------------------------------- */

@@ -40,15 +40,15 @@ static const char *bench_onesided_column(size_t c)
 
 /* ---- running ------------------------------------------------------------- */
 
-static void bench_onesided_run(struct results *results, const struct bench_host *host)
+static void bench_onesided_run(struct results *results)
 {
-    bench_step(host, "Skua, two processes");
-    bench_run_job(results, host, "-n 2 -t 1 --pin=auto @bench-onesided");
-    bench_step(host, "Skua, two threads");
-    bench_run_job(results, host, "-n 2 -t 2 --pin=auto @bench-onesided");
+    bench_step(results, "Skua, two processes");
+    bench_run_job(results, "-n 2 -t 1 --pin=auto @bench-onesided");
+    bench_step(results, "Skua, two threads");
+    bench_run_job(results, "-n 2 -t 2 --pin=auto @bench-onesided");
     for (size_t i = 0; i < PEERS; i++) {
-        bench_step(host, peers[i].series);
-        bench_run_peer(results, host, &peers[i], 2);
+        bench_step(results, peers[i].series);
+        bench_run_peer(results, &peers[i], 2);
     }
 }
 

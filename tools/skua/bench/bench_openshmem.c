@@ -58,23 +58,31 @@ static double bench_openshmem_get(const struct results *r, const char *library, 
 
 /* ---- running ------------------------------------------------------------------ */
 
-static void bench_openshmem_run_pes(struct results *results, const struct bench_host *host, int pes)
+static void bench_openshmem_run_pes(struct results *results, int pes)
 {
     char              series[48];
     struct bench_peer peer = {"oshrun", "peer-openshmem-calls", series, NULL};
 
-    bench_run_job(results, host, "-n %d --pin=%s @bench-openshmem skua-%d", pes,
-                  pes > host->cores ? "none" : "auto", pes);
+    bench_run_job(results, "-n %d --pin=%s @bench-openshmem skua-%d", pes,
+                  pes > results->host->cores ? "none" : "auto", pes);
     snprintf(series, sizeof series, "openmpi-%d", pes);
-    bench_run_peer(results, host, &peer, pes);
+    bench_run_peer(results, &peer, pes);
 }
 
 /* Measures a job of START processes from the call of the launcher to its end. */
-static void bench_openshmem_run_start(struct results *results, const struct bench_host *host)
+static void bench_openshmem_run_start(struct results *results)
 {
     char          path[PROGRAM_PATH_BYTES], n[16];
-    char         *argv[] = {(char *)host->skuarun, "-n", n,      "-t",    "1",
-                            "--pin=none",          path, "skua", "start", NULL};
+    char         *argv[] = {(char *)results->host->skuarun,
+                            "-n",
+                            n,
+                            "-t",
+                            "1",
+                            "--pin=none",
+                            path,
+                            "skua",
+                            "start",
+                            NULL};
     struct result result = {.bench = "openshmem", .metric = "start_s"};
     double        start  = ski_seconds(CLOCK_MONOTONIC);
 
@@ -88,14 +96,14 @@ static void bench_openshmem_run_start(struct results *results, const struct benc
     results_add(results, &result);
 }
 
-static void bench_openshmem_run(struct results *results, const struct bench_host *host)
+static void bench_openshmem_run(struct results *results)
 {
-    for (const int *pes = host->pes; *pes; pes++) {
-        bench_stepf(host, "OpenSHMEM, %d PEs", *pes);
-        bench_openshmem_run_pes(results, host, *pes);
+    for (const int *pes = results->host->pes; *pes; pes++) {
+        bench_stepf(results, "OpenSHMEM, %d PEs", *pes);
+        bench_openshmem_run_pes(results, *pes);
     }
-    bench_step(host, "the start of 64 processes");
-    bench_openshmem_run_start(results, host);
+    bench_step(results, "the start of 64 processes");
+    bench_openshmem_run_start(results);
 }
 
 /* ---- tables -------------------------------------------------------------------- */

@@ -26,22 +26,21 @@ static const struct {
 
 /* The messages of all states are in flight at once, 130 to 500 MB.  arena_keep keeps that memory:
  * returning it to the system after each step would dominate the result. */
-static void bench_pairs_run_one(struct results *results, const struct bench_host *host, size_t t,
-                                size_t grain, int pes)
+static void bench_pairs_run_one(struct results *results, size_t t, size_t grain, int pes)
 {
     bench_run_job(
-        results, host,
+        results,
         "-n %d --set arena_keep=2g @pairs --states=%d --planes=%d --points=%d --grain=%zu "
         "--steps=4 --repeat=2 --series=%s%s",
         pes, STATES, PLANES, POINTS, grain, tasks[t].series, tasks[t].option);
 }
 
-static void bench_pairs_run(struct results *results, const struct bench_host *host)
+static void bench_pairs_run(struct results *results)
 {
     for (size_t t = 0; t < TASKS; t++)
         for (size_t i = 0; i < GRAINS; i++) {
-            bench_stepf(host, "pairs of blocks of %zu, %s", grains[i], tasks[t].what);
-            bench_pairs_run_one(results, host, t, grains[i], 2);
+            bench_stepf(results, "pairs of blocks of %zu, %s", grains[i], tasks[t].what);
+            bench_pairs_run_one(results, t, grains[i], 2);
         }
 }
 
@@ -96,11 +95,10 @@ const struct bench bench_pairs = {.name   = "pairs",
 
 #define SCALE_GRAIN 16
 
-static void bench_pairs_scale(const struct scaling *scaling, struct results *results,
-                              const struct bench_host *host, int pes)
+static void bench_pairs_scale(const struct scaling *scaling, struct results *results, int pes)
 {
     (void)scaling;
-    bench_pairs_run_one(results, host, 0, SCALE_GRAIN, pes);
+    bench_pairs_run_one(results, 0, SCALE_GRAIN, pes);
 }
 
 const struct scaling scaling_pairs = {

@@ -40,18 +40,17 @@ static const struct series_set bench_pingpong_all = {
 /* ---- running ------------------------------------------------------------------- */
 
 /* Runs each variant in a job of its own, as the MPI programs do. */
-static void bench_pingpong_run(struct results *results, const struct bench_host *host)
+static void bench_pingpong_run(struct results *results)
 {
     static const char *const variants[] = {"--messages", "--channel", "--get"};
 
     for (size_t w = 0; w < sizeof variants / sizeof *variants; w++) {
-        bench_step(host, variants[w] + 2);
-        bench_run_job(results, host,
-                      "-n 2 --pin=auto @pingpong --iterations=" TRIPS
-                      " --repeat=1 --series=skua %s",
-                      variants[w]);
+        bench_step(results, variants[w] + 2);
+        bench_run_job(
+            results, "-n 2 --pin=auto @pingpong --iterations=" TRIPS " --repeat=1 --series=skua %s",
+            variants[w]);
     }
-    bench_run_mpi_channels(results, host, "," TRIPS);
+    bench_run_mpi_channels(results, "," TRIPS);
 }
 
 /* ---- table and goals ----------------------------------------------------------- */

@@ -38,35 +38,34 @@ static const struct prk_column {
 
 /* ---- running ------------------------------------------------------------------ */
 
-static void bench_prk_run_library(struct results *results, const struct bench_host *host,
-                                  const char *library, const struct bench_setup *setup)
+static void bench_prk_run_library(struct results *results, const char *library,
+                                  const struct bench_setup *setup)
 {
     char series[40];
 
     bench_setup_series(series, sizeof series, library, setup);
     if (strcmp(library, "skua") == 0)
-        bench_run_job(results, host, "-n %d --set=driver=tcp @bench-prk %s", setup->pes, series);
+        bench_run_job(results, "-n %d --set=driver=tcp @bench-prk %s", setup->pes, series);
     else
-        bench_run_mpi(results, host, library, "prk", series, NULL, setup->pes);
+        bench_run_mpi(results, library, "prk", series, NULL, setup->pes);
 }
 
-static void bench_prk_run_setup(struct results *results, const struct bench_host *host,
-                                const struct bench_setup *setup)
+static void bench_prk_run_setup(struct results *results, const struct bench_setup *setup)
 {
     network_use_tcp(setup->tcp ? "lo" : NULL); /* which includes SKUA_SHARED_MEMORY=0 */
     for (size_t i = 0; i < sizeof prk_libraries / sizeof *prk_libraries; i++) {
-        bench_stepf(host, "%s, %d PEs%s", prk_libraries[i], setup->pes,
+        bench_stepf(results, "%s, %d PEs%s", prk_libraries[i], setup->pes,
                     setup->tcp ? ", over TCP" : "");
-        bench_prk_run_library(results, host, prk_libraries[i], setup);
+        bench_prk_run_library(results, prk_libraries[i], setup);
     }
     network_use_tcp(NULL);
 }
 
-static void bench_prk_run(struct results *results, const struct bench_host *host)
+static void bench_prk_run(struct results *results)
 {
-    for (const int *pes = host->pes; *pes; pes++)
+    for (const int *pes = results->host->pes; *pes; pes++)
         for (int tcp = 0; tcp < 2; tcp++)
-            bench_prk_run_setup(results, host, &(struct bench_setup){tcp, *pes});
+            bench_prk_run_setup(results, &(struct bench_setup){tcp, *pes});
 }
 
 /* ---- tables and goals ------------------------------------------------------------ */

@@ -12,26 +12,26 @@
 /* ---- running ------------------------------------------------------------- */
 
 /* Runs the application with PEs as processes or, if @p threads is not 1, as threads. */
-static void bench_randomaccess_run_skua(struct results *results, const struct bench_host *host,
-                                        int pes, int threads, int log2, const char *series)
+static void bench_randomaccess_run_skua(struct results *results, int pes, int threads, int log2,
+                                        const char *series)
 {
-    bench_run_job(results, host, "-n %d -t %d @randomaccess --log2=%d --series=%s", pes, threads,
-                  log2, series);
+    bench_run_job(results, "-n %d -t %d @randomaccess --log2=%d --series=%s", pes, threads, log2,
+                  series);
 }
 
-static void bench_randomaccess_run(struct results *results, const struct bench_host *host)
+static void bench_randomaccess_run(struct results *results)
 {
     for (int pes = 1; pes <= 2; pes++) {
-        bench_step(host, "RandomAccess");
-        bench_randomaccess_run_skua(results, host, pes, 1, LOG2_WORDS, "skua");
-        bench_randomaccess_run_skua(results, host, pes, pes, LOG2_WORDS, "skua-threads");
-        bench_step(host, "RandomAccess of MPI");
-        scaling_run_mpis(results, host, "randomaccess", LOG2, pes);
+        bench_step(results, "RandomAccess");
+        bench_randomaccess_run_skua(results, pes, 1, LOG2_WORDS, "skua");
+        bench_randomaccess_run_skua(results, pes, pes, LOG2_WORDS, "skua-threads");
+        bench_step(results, "RandomAccess of MPI");
+        scaling_run_mpis(results, "randomaccess", LOG2, pes);
     }
-    bench_step(host, "streams and messages");
-    bench_run_job(results, host, "-n 2 -t 1 @bench-stream");
-    bench_run_job(results, host, "-n 2 -t 1 @bench-stream items");
-    bench_run_job(results, host, "-n 2 -t 1 @bench-rate");
+    bench_step(results, "streams and messages");
+    bench_run_job(results, "-n 2 -t 1 @bench-stream");
+    bench_run_job(results, "-n 2 -t 1 @bench-stream items");
+    bench_run_job(results, "-n 2 -t 1 @bench-rate");
 }
 
 /* ---- tables -------------------------------------------------------------- */
@@ -107,17 +107,17 @@ const struct bench bench_randomaccess = {.name   = "randomaccess",
 /* ---- any number of PEs ----------------------------------------------------- */
 
 static void bench_randomaccess_scale(const struct scaling *scaling, struct results *results,
-                                     const struct bench_host *host, int pes)
+                                     int pes)
 {
     int  log2 = scaling_grow_log2(scaling, pes);
     char argument[16];
 
-    bench_randomaccess_run_skua(results, host, pes, 1, log2, "skua");
+    bench_randomaccess_run_skua(results, pes, 1, log2, "skua");
     if (pes > 1)
-        bench_randomaccess_run_skua(results, host, pes, pes, log2, "skua-threads");
+        bench_randomaccess_run_skua(results, pes, pes, log2, "skua-threads");
     snprintf(argument, sizeof argument, "%d", log2);
-    scaling_run_limit(results, host, "randomaccess", argument, pes);
-    scaling_run_mpis(results, host, "randomaccess", argument, pes);
+    scaling_run_limit(results, "randomaccess", argument, pes);
+    scaling_run_mpis(results, "randomaccess", argument, pes);
 }
 
 const struct scaling scaling_randomaccess = {.name     = "randomaccess",

@@ -160,22 +160,20 @@ static bool bench_scaling_shows(const struct bench_host *host, const struct scal
 
 /* Threads of one process of Open MPI, with MPI_THREAD_MULTIPLE.  Those of MPICH 4.0 are not
  * measured: a receive of a message from the own process hung there. */
-static void bench_scaling_run_mpi_threads(struct results *results, const struct bench_host *host,
-                                          int pes)
+static void bench_scaling_run_mpi_threads(struct results *results, int pes)
 {
-    const char       *only = bench_scaling_only(host);
+    const char       *only = bench_scaling_only(results->host);
     char              argument[BENCH_SCALING_NAMES + 16];
     struct bench_peer peer = {"openmpi", "peer-openmpi-scaling", "openmpi-threads", argument};
 
     snprintf(argument, sizeof argument, "threads=%d%s%s", pes, only ? "," : "", only ? only : "");
-    if (pes > 1 && pes <= host->cores)
-        bench_run_peer_threads(results, host, &peer, 1, pes);
+    if (pes > 1 && pes <= results->host->cores)
+        bench_run_peer_threads(results, &peer, 1, pes);
 }
 
 /* Measures @p mpi with a process on each of two hosts that has a thread for each of its PEs, and
  * with a process for each PE. */
-static void bench_scaling_run_mpi_hosts(struct results *results, const struct bench_host *host,
-                                        const char *mpi, int pes)
+static void bench_scaling_run_mpi_hosts(struct results *results, const char *mpi, int pes)
 {
     char              program[32], series[2][32], argument[32];
     struct bench_peer processes = {mpi, program, series[0], "pairs"};
@@ -185,62 +183,63 @@ static void bench_scaling_run_mpi_hosts(struct results *results, const struct be
     snprintf(series[0], sizeof series[0], "%s-hosts", mpi);
     snprintf(series[1], sizeof series[1], "%s-hosts-threads", mpi);
     snprintf(argument, sizeof argument, "threads=%d,pairs", pes / 2);
-    bench_run_peer(results, host, &processes, pes);
-    if (pes <= host->cores)
-        bench_run_peer_threads(results, host, &threads, 2, pes / 2);
+    bench_run_peer(results, &processes, pes);
+    if (pes <= results->host->cores)
+        bench_run_peer_threads(results, &threads, 2, pes / 2);
 }
 
 /* Messages in pairs from one half of the PEs to the other, as if the halves were on two hosts: over
  * TCP, with a process on each host that has a thread for each PE, and with a process for each. */
-static void bench_scaling_run_hosts(struct results *results, const struct bench_host *host, int pes)
+static void bench_scaling_run_hosts(struct results *results, int pes)
 {
     if (pes < BENCH_SCALING_HOSTS || pes % 2 != 0 ||
-        !bench_scaling_shows(host, &bench_scaling_kernels[BENCH_SCALING_LOCAL]))
+        !bench_scaling_shows(results->host, &bench_scaling_kernels[BENCH_SCALING_LOCAL]))
         return;
     network_use_tcp("lo");
     program_set_variable("SKUA_DRIVER", "tcp");
     for (int threads = 0; threads < 2; threads++) {
-        char *options = bench_bound_options(host, pes, threads ? pes / 2 : 1, "");
+        char *options = bench_bound_options(results->host, pes, threads ? pes / 2 : 1, "");
 
-        bench_run_job(results, host, "%s @bench-scaling skua-hosts%s pairs", options,
+        bench_run_job(results, "%s @bench-scaling skua-hosts%s pairs", options,
                       threads ? "-threads" : "");
         free(options);
     }
     program_restore_variable("SKUA_DRIVER");
-    bench_scaling_run_mpi_hosts(results, host, "openmpi", pes);
-    bench_scaling_run_mpi_hosts(results, host, "mpich", pes);
+    bench_scaling_run_mpi_hosts(results, "openmpi", pes);
+    bench_scaling_run_mpi_hosts(results, "mpich", pes);
     network_use_tcp(NULL);
 }
 
 /* On one PE a thread is a process: the second run shows how far two runs differ. */
-static void bench_scaling_run_on(struct results *results, const struct bench_host *host, int pes)
+static void bench_scaling_run_on(struct results *results, int pes)
 {
-    const char *only = bench_scaling_only(host);
+    const char *only = bench_scaling_only(results->host);
 
     for (int threads = 0; threads < 2; threads++) {
-        char *options = bench_bound_options(host, pes, threads ? pes : 1, "");
+        char *options = bench_bound_options(results->host, pes, threads ? pes : 1, "");
 
-        bench_run_job(results, host, "%s @bench-scaling %s %s", options,
-                      bench_scaling_skua[threads], only ? only : "");
+        bench_run_job(results, "%s @bench-scaling %s %s", options, bench_scaling_skua[threads],
+                      only ? only : "");
         if (!threads)
-            bench_run_job(results, host, "%s @bench-scaling_limit limit %s", options,
-                          only ? only : "");
+            bench_run_job(results, "%s @bench-scaling_limit limit %s", options, only ? only : "");
         free(options);
     }
-    scaling_run_mpis(results, host, "scaling", only, pes);
-    bench_scaling_run_mpi_threads(results, host, pes);
-    bench_scaling_run_hosts(results, host, pes);
+    scaling_run_mpis(results, "scaling", only, pes);
+    bench_scaling_run_mpi_threads(results, pes);
+    bench_scaling_run_hosts(results, pes);
 }
 
-static void bench_scaling_run(struct results *results, const struct bench_host *host)
+static void bench_scaling_run(struct results *results)
 {
-    for (const int *pes = host->pes; *pes && bench_scaling_has_kernels(host); pes++) {
-        bench_stepf(host, "%d PE%s", *pes, *pes == 1 ? "" : "s");
-        bench_scaling_run_on(results, host, *pes);
+    for (const int *pes = results->host->pes; *pes && bench_scaling_has_kernels(results->host);
+         pes++) {
+        bench_stepf(results, "%d PE%s", *pes, *pes == 1 ? "" : "s");
+        bench_scaling_run_on(results, *pes);
     }
-    scaling_apps_run(results, host);
-    for (size_t k = 0; host->round == host->rounds && k < BENCH_SCALING_KERNELS; k++)
-        scaling_add_efficiencies(&bench_scaling_kernels[k], results, host);
+    scaling_apps_run(results);
+    for (size_t k = 0; results->host->round == results->host->rounds && k < BENCH_SCALING_KERNELS;
+         k++)
+        scaling_add_efficiencies(&bench_scaling_kernels[k], results);
 }
 
 /* ---- tables -------------------------------------------------------------- */
@@ -412,7 +411,7 @@ static void bench_scaling_print_kernels(const struct results *r)
     for (size_t k = 0; k < bench_scaling_shown(r->host); k++) {
         if (!bench_scaling_shows(r->host, &bench_scaling_kernels[k]))
             continue;
-        scaling_print(&bench_scaling_kernels[k], r, r->host);
+        scaling_print(&bench_scaling_kernels[k], r);
         printf("\n");
     }
 }
@@ -450,7 +449,7 @@ static void bench_scaling_print(const struct results *r)
         bench_scaling_print_goals(r);
         printf("\n");
     }
-    scaling_apps_print(r, r->host);
+    scaling_apps_print(r);
 }
 
 /* ---- plot ---------------------------------------------------------------- */
@@ -464,7 +463,7 @@ static void bench_scaling_plot(const struct results *r, FILE *to)
         if (bench_scaling_shows(r->host, &bench_scaling_kernels[k]))
             shown[count++] = bench_scaling_kernels[k];
     count += scaling_apps_list(r->host, shown + count);
-    scaling_plot(shown, count, r, r->host, to);
+    scaling_plot(shown, count, r, to);
 }
 
 const struct bench bench_scaling = {.name      = "scaling",

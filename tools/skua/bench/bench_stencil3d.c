@@ -20,31 +20,29 @@ static const char *const mpi[] = {SIZE "," STEPS "," REPEAT ",1,2",
 /* ---- running ------------------------------------------------------------- */
 
 /* Runs one variant in a job of its own, since each divides the grid in its own way. */
-static void bench_stencil3d_run_variant(struct results *results, const struct bench_host *host,
-                                        const char *size, size_t ratio, const char *options,
-                                        const char *variant)
+static void bench_stencil3d_run_variant(struct results *results, const char *size, size_t ratio,
+                                        const char *options, const char *variant)
 {
-    bench_run_job(results, host,
+    bench_run_job(results,
                   "%s @stencil3d --size=%s --steps=" STEPS " --repeat=" REPEAT " --per-pe=%zu %s",
                   options, size, ratio, variant);
 }
 
-static void bench_stencil3d_run_skua(struct results *results, const struct bench_host *host,
-                                     size_t ratio)
+static void bench_stencil3d_run_skua(struct results *results, size_t ratio)
 {
-    bench_stencil3d_run_variant(results, host, SIZE, ratio, "-n 2",
+    bench_stencil3d_run_variant(results, SIZE, ratio, "-n 2",
                                 "--series=skua --messages --channels");
-    bench_stencil3d_run_variant(results, host, SIZE, ratio, "-n 2 --set=learned_channels=1",
+    bench_stencil3d_run_variant(results, SIZE, ratio, "-n 2 --set=learned_channels=1",
                                 "--series=learned --messages");
-    bench_stencil3d_run_variant(results, host, SIZE, ratio, "-n 2", "--series=skua --lent");
+    bench_stencil3d_run_variant(results, SIZE, ratio, "-n 2", "--series=skua --lent");
 }
 
-static void bench_stencil3d_run(struct results *results, const struct bench_host *host)
+static void bench_stencil3d_run(struct results *results)
 {
     for (size_t i = 0; i < RATIOS; i++) {
-        bench_stepf(host, "stencil, %zu blocks per PE", ratios[i]);
-        bench_stencil3d_run_skua(results, host, ratios[i]);
-        scaling_run_mpis(results, host, "stencil3d", mpi[i], 2);
+        bench_stepf(results, "stencil, %zu blocks per PE", ratios[i]);
+        bench_stencil3d_run_skua(results, ratios[i]);
+        scaling_run_mpis(results, "stencil3d", mpi[i], 2);
     }
 }
 
@@ -132,8 +130,7 @@ static void bench_stencil3d_grid(int pes, int grid[2])
         grid[grid[0] > grid[1]] *= 2;
 }
 
-static void bench_stencil3d_scale(const struct scaling *scaling, struct results *results,
-                                  const struct bench_host *host, int pes)
+static void bench_stencil3d_scale(const struct scaling *scaling, struct results *results, int pes)
 {
     char options[32], size[48], argument[96];
     int  grid[2], cells[3];
@@ -141,15 +138,15 @@ static void bench_stencil3d_scale(const struct scaling *scaling, struct results 
     scaling_grow_cube(scaling, pes, cells);
     snprintf(size, sizeof size, "%d,%d,%d", cells[0], cells[1], cells[2]);
     snprintf(options, sizeof options, "-n %d", pes);
-    bench_stencil3d_run_variant(results, host, size, BLOCKS, options,
+    bench_stencil3d_run_variant(results, size, BLOCKS, options,
                                 "--series=skua --messages --channels");
-    bench_stencil3d_run_variant(results, host, size, BLOCKS, options, "--series=skua --lent");
+    bench_stencil3d_run_variant(results, size, BLOCKS, options, "--series=skua --lent");
     snprintf(argument, sizeof argument, "%s," STEPS "," REPEAT ",%d", size, BLOCKS);
-    scaling_run_limit(results, host, "stencil3d", argument, pes);
+    scaling_run_limit(results, "stencil3d", argument, pes);
     bench_stencil3d_grid(pes, grid);
     snprintf(argument, sizeof argument, "%s," STEPS "," REPEAT ",%d,%d", size, grid[0], grid[1]);
     if (grid[0] * grid[1] == pes * BLOCKS) /* MPI's program divides in powers of two */
-        scaling_run_mpis(results, host, "stencil3d", argument, pes);
+        scaling_run_mpis(results, "stencil3d", argument, pes);
 }
 
 const struct scaling scaling_stencil3d = {.name     = "stencil3d",

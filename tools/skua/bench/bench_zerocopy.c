@@ -33,17 +33,17 @@ static const char *const variants[] = {"copy", "get", "put", "send", "post"};
 
 #define VARIANTS (sizeof variants / sizeof *variants)
 
-static void bench_zerocopy_run(struct results *results, const struct bench_host *host)
+static void bench_zerocopy_run(struct results *results)
 {
-    bench_step(host, titles[PROCESSES]);
-    bench_run_job(results, host, "-n 2 -t 1 --pin=auto @bench-zerocopy");
-    bench_step(host, titles[SHARED]);
-    bench_run_job(results, host, "-n 2 -t 1 --set=malloc_arena=4k @bench-zerocopy");
-    bench_step(host, titles[THREADS]);
-    bench_run_job(results, host, "-n 2 -t 2 --pin=auto @bench-zerocopy");
-    bench_step(host, titles[BETWEEN_HOSTS]);
-    bench_run_floor(results, host, "zerocopy");
-    bench_run_between_hosts(results, host, "bench-zerocopy", "1048576 1024");
+    bench_step(results, titles[PROCESSES]);
+    bench_run_job(results, "-n 2 -t 1 --pin=auto @bench-zerocopy");
+    bench_step(results, titles[SHARED]);
+    bench_run_job(results, "-n 2 -t 1 --set=malloc_arena=4k @bench-zerocopy");
+    bench_step(results, titles[THREADS]);
+    bench_run_job(results, "-n 2 -t 2 --pin=auto @bench-zerocopy");
+    bench_step(results, titles[BETWEEN_HOSTS]);
+    bench_run_floor(results, "zerocopy");
+    bench_run_between_hosts(results, "bench-zerocopy", "1048576 1024");
 }
 
 static double bench_zerocopy_get(const struct results *r, const char *of, const char *variant,

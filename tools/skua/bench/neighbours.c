@@ -12,11 +12,11 @@
 
 /* ---- running ------------------------------------------------------------- */
 
-void neighbours_run(const struct neighbours *bench, struct results *results,
-                    const struct bench_host *host, const char *arguments, const char *peer, int pes)
+void neighbours_run(const struct neighbours *bench, struct results *results, const char *arguments,
+                    const char *peer, int pes)
 {
-    bench_run_job(results, host, "-n %d @%s --series=skua %s", pes, bench->app, arguments);
-    scaling_run_mpis(results, host, bench->app, peer, pes);
+    bench_run_job(results, "-n %d @%s --series=skua %s", pes, bench->app, arguments);
+    scaling_run_mpis(results, bench->app, peer, pes);
 }
 
 /* Runs the application at both ends of a network. */
@@ -34,11 +34,11 @@ static void neighbours_run_app_tcp(const struct neighbours *bench, struct result
 }
 
 void neighbours_run_tcp(const struct neighbours *bench, struct results *results,
-                        const struct bench_host *host, const char *arguments, const char *peer)
+                        const char *arguments, const char *peer)
 {
     struct network network;
 
-    if (!network_open(&network, host))
+    if (!network_open(&network, results->host))
         return;
     network_run_exchange(&network, results, bench->app);
     neighbours_run_app_tcp(bench, results, &network, arguments);

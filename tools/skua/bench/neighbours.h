@@ -43,13 +43,12 @@ struct neighbours {
 
 /** Measures a problem on @p pes PEs of this host: arguments of the application, and of its peers.
  */
-void neighbours_run(const struct neighbours *bench, struct results *results,
-                    const struct bench_host *host, const char *arguments, const char *peer,
-                    int pes);
+void neighbours_run(const struct neighbours *bench, struct results *results, const char *arguments,
+                    const char *peer, int pes);
 
 /** Measures a problem on two PEs over TCP: loopback, or between network namespaces. */
 void neighbours_run_tcp(const struct neighbours *bench, struct results *results,
-                        const struct bench_host *host, const char *arguments, const char *peer);
+                        const char *arguments, const char *peer);
 
 /** Prints the times of all rows, calls @p print_paper, and prints the goals. */
 void neighbours_print(const struct neighbours *bench, const struct results *results,

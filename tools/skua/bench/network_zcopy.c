@@ -64,7 +64,7 @@ static void network_zcopy_run_one(const struct network *network, struct results 
                                   void (*add)(struct results *results, const struct result *found,
                                               const char *driver))
 {
-    struct results printed = {.count = 0};
+    struct results printed = {.host = results->host};
     char           path[PROGRAM_PATH_BYTES];
 
     if (!program_find(arguments[0], path))

@@ -11,11 +11,10 @@
 
 /* ---- running ------------------------------------------------------------- */
 
-static void scaling_run_on(const struct scaling *scaling, struct results *results,
-                           const struct bench_host *host, int pes)
+void scaling_run_on(const struct scaling *scaling, struct results *results, int pes)
 {
-    bench_stepf(host, "%s, %d PE%s", scaling->name, pes, pes == 1 ? "" : "s");
-    scaling->run(scaling, results, host, pes);
+    bench_stepf(results, "%s, %d PE%s", scaling->name, pes, pes == 1 ? "" : "s");
+    scaling->run(scaling, results, pes);
 }
 
 int scaling_list_pes(const struct bench_host *host, int pes[BENCH_PES_MAX + 1])
@@ -32,26 +31,23 @@ int scaling_list_pes(const struct bench_host *host, int pes[BENCH_PES_MAX + 1])
     return count;
 }
 
-void scaling_run(const struct scaling *scaling, struct results *results,
-                 const struct bench_host *host)
+void scaling_run(const struct scaling *scaling, struct results *results)
 {
-    int pes[BENCH_PES_MAX + 1], count = scaling_list_pes(host, pes);
+    int pes[BENCH_PES_MAX + 1], count = scaling_list_pes(results->host, pes);
 
     for (int i = 0; i < count; i++)
-        scaling_run_on(scaling, results, host, pes[i]);
+        scaling_run_on(scaling, results, pes[i]);
 }
 
-void scaling_run_mpis(struct results *results, const struct bench_host *host, const char *name,
-                      const char *argument, int ranks)
+void scaling_run_mpis(struct results *results, const char *name, const char *argument, int ranks)
 {
     for (size_t i = 0; i < BENCH_MPIS; i++)
-        bench_run_mpi(results, host, bench_mpis[i], name, bench_mpis[i], argument, ranks);
+        bench_run_mpi(results, bench_mpis[i], name, bench_mpis[i], argument, ranks);
 }
 
-void scaling_run_limit(struct results *results, const struct bench_host *host, const char *name,
-                       const char *argument, int pes)
+void scaling_run_limit(struct results *results, const char *name, const char *argument, int pes)
 {
-    bench_run_job(results, host, "-n %d @bench-%s_limit limit %s", pes, name, argument);
+    bench_run_job(results, "-n %d @bench-%s_limit limit %s", pes, name, argument);
 }
 
 /* ---- the problem ---------------------------------------------------------- */
@@ -200,11 +196,10 @@ static void scaling_name_efficiency(const struct scaling *scaling, int pes, char
         snprintf(name, room, "efficiency-%dpe", pes);
 }
 
-void scaling_add_efficiencies(const struct scaling *scaling, struct results *results,
-                              const struct bench_host *host)
+void scaling_add_efficiencies(const struct scaling *scaling, struct results *results)
 {
     for (int c = 0; c < SCALING_SERIES && scaling->curve[c].series; c++)
-        for (const int *pes = host->pes; *pes; pes++) {
+        for (const int *pes = results->host->pes; *pes; pes++) {
             const char   *series = scaling->curve[c].series;
             struct result result = {.bytes = scaling->bytes_on ? scaling->bytes_on(scaling, *pes)
                                                                : scaling->bytes};
@@ -247,9 +242,9 @@ static double scaling_stopped(const struct scaling *scaling, const struct result
 }
 
 static void scaling_print_line(const struct scaling *scaling, const struct results *results,
-                               const struct bench_host *host, int pes)
+                               int pes)
 {
-    printf("%6d%s", pes, pes > host->cores ? " *" : "  ");
+    printf("%6d%s", pes, pes > results->host->cores ? " *" : "  ");
     for (int c = 0; c < SCALING_SERIES && scaling->curve[c].series; c++) {
         const char *series = scaling->curve[c].series;
 
@@ -266,8 +261,7 @@ static void scaling_print_line(const struct scaling *scaling, const struct resul
     printf("\n");
 }
 
-void scaling_print(const struct scaling *scaling, const struct results *results,
-                   const struct bench_host *host)
+void scaling_print(const struct scaling *scaling, const struct results *results)
 {
     bool oversubscribed = false;
     char problem[SCALING_TEXT];
@@ -277,14 +271,14 @@ void scaling_print(const struct scaling *scaling, const struct results *results,
     for (int c = 0; c < SCALING_SERIES && scaling->curve[c].series; c++)
         printf("%19s", scaling->curve[c].name);
     printf("\n");
-    for (const int *pes = host->pes; *pes; pes++) {
-        scaling_print_line(scaling, results, host, *pes);
-        oversubscribed = oversubscribed || *pes > host->cores;
+    for (const int *pes = results->host->pes; *pes; pes++) {
+        scaling_print_line(scaling, results, *pes);
+        oversubscribed = oversubscribed || *pes > results->host->cores;
     }
     printf("Efficiency: %s.\n", scaling_meaning(scaling));
     if (oversubscribed)
-        printf("* Oversubscribed: this host has %d core%s, which the PEs share.\n", host->cores,
-               host->cores == 1 ? "" : "s");
+        printf("* Oversubscribed: this results->host has %d core%s, which the PEs share.\n",
+               results->host->cores, results->host->cores == 1 ? "" : "s");
 }
 
 /* ---- goals --------------------------------------------------------------- */
@@ -325,16 +319,15 @@ double scaling_speed_of_limit(const struct scaling *scaling, const struct result
                        scaling_best_time(scaling, results, pes, true));
 }
 
-void scaling_print_goals(const struct scaling *scaling, const struct results *results,
-                         const struct bench_host *host)
+void scaling_print_goals(const struct scaling *scaling, const struct results *results)
 {
     if (scaling->of_limit == 0)
         return;
     bench_print_goals_head("Goals");
-    for (const int *pes = host->pes; *pes; pes++) {
+    for (const int *pes = results->host->pes; *pes; pes++) {
         const char *plural = *pes == 1 ? "" : "s";
 
-        if (*pes > host->cores)
+        if (*pes > results->host->cores)
             continue;
         if (*pes > 1 || !scaling->alone)
             bench_print_goalf(scaling_speed_of_peer(scaling, results, *pes), ">=", 1,
@@ -348,7 +341,7 @@ void scaling_print_goals(const struct scaling *scaling, const struct results *re
 
 /* Adds the curves of one application or kernel to its plot. */
 static void scaling_draw(struct plot *plot, const struct scaling *scaling,
-                         const struct results *results, const struct bench_host *host)
+                         const struct results *results)
 {
     static const char *const colours[] = {"#d62728", "#1f77b4", "#2ca02c",
                                           "#7f7f7f", "#8c564b", "#9467bd"};
@@ -360,17 +353,17 @@ static void scaling_draw(struct plot *plot, const struct scaling *scaling,
         next->name   = scaling->curve[plot->curves].name;
         next->colour = colours[plot->curves];
         next->dash   = "";
-        for (const int *pes = host->pes; *pes; pes++)
+        for (const int *pes = results->host->pes; *pes; pes++)
             plot_curve_add(next, *pes, scaling_efficiency(scaling, results, series, *pes));
     }
 }
 
 void scaling_plot(const struct scaling *scaling, size_t count, const struct results *results,
-                  const struct bench_host *host, FILE *to)
+                  FILE *to)
 {
     struct plot       *plots  = calloc(count, sizeof *plots);
     struct plot_curve *curves = calloc(count * SCALING_SERIES, sizeof *curves);
-    struct plot_axes   axes   = {PLOT_LOG2, PLOT_LINEAR, host->cores, NULL};
+    struct plot_axes   axes   = {PLOT_LOG2, PLOT_LINEAR, results->host->cores, NULL};
     char limit[64], efficiency[SCALING_PLOTS][80], problem[SCALING_PLOTS][SCALING_TEXT];
 
     for (size_t i = 0; plots && curves && i < count && i < SCALING_PLOTS; i++) {
@@ -378,10 +371,10 @@ void scaling_plot(const struct scaling *scaling, size_t count, const struct resu
                  scaling_meaning(&scaling[i]));
         scaling_describe(&scaling[i], problem[i], sizeof problem[i]);
         plots[i] = (struct plot){problem[i], "PEs", efficiency[i], &curves[i * SCALING_SERIES], 0};
-        scaling_draw(&plots[i], &scaling[i], results, host);
+        scaling_draw(&plots[i], &scaling[i], results);
     }
-    snprintf(limit, sizeof limit, "%d core%s: more PEs are oversubscribed", host->cores,
-             host->cores == 1 ? "" : "s");
+    snprintf(limit, sizeof limit, "%d core%s: more PEs are oversubscribed", results->host->cores,
+             results->host->cores == 1 ? "" : "s");
     axes.limit_name = limit;
     if (plots && curves)
         plot_write_axes(plots, count, &axes, to);

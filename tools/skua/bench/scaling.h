@@ -47,8 +47,7 @@ struct scaling {
         const char *series, *name;
     } curve[SCALING_SERIES]; /* fewer end with a series of NULL */
     /** Measures the problem once on @p pes PEs, with Skua and with its peers. */
-    void (*run)(const struct scaling *scaling, struct results *results,
-                const struct bench_host *host, int pes);
+    void (*run)(const struct scaling *scaling, struct results *results, int pes);
     /** Returns the member `bytes` of the results on @p pes PEs.  NULL: `bytes` on any number. */
     size_t (*bytes_on)(const struct scaling *scaling, int pes);
     /** Returns the work of the growing problem on @p pes PEs, relative to that on one PE.  NULL: it
@@ -87,17 +86,17 @@ int scaling_grow_rows(const struct scaling *scaling, int pes, int unit);
  * which efficiencies refer to, if it is not among them.  Returns their number. */
 int scaling_list_pes(const struct bench_host *host, int pes[BENCH_PES_MAX + 1]);
 
+/** Measures an application on @p pes PEs. */
+void scaling_run_on(const struct scaling *scaling, struct results *results, int pes);
+
 /** Measures an application on each number of PEs of scaling_list_pes(). */
-void scaling_run(const struct scaling *scaling, struct results *results,
-                 const struct bench_host *host);
+void scaling_run(const struct scaling *scaling, struct results *results);
 
 /** Adds the efficiencies to the results: the metric efficiency-Ppe of each series. */
-void scaling_add_efficiencies(const struct scaling *scaling, struct results *results,
-                              const struct bench_host *host);
+void scaling_add_efficiencies(const struct scaling *scaling, struct results *results);
 
 /** Prints values and efficiencies as a table. */
-void scaling_print(const struct scaling *scaling, const struct results *results,
-                   const struct bench_host *host);
+void scaling_print(const struct scaling *scaling, const struct results *results);
 
 /** Returns the speed of Skua, of the best of its series as processes, relative to the best peer, or
  * 0 if one of them was not measured. */
@@ -110,13 +109,12 @@ double scaling_speed_of_limit(const struct scaling *scaling, const struct result
 
 /** Prints the goals of an application on each number of PEs that have a core each: Skua against the
  * best peer and against the series "limit". */
-void scaling_print_goals(const struct scaling *scaling, const struct results *results,
-                         const struct bench_host *host);
+void scaling_print_goals(const struct scaling *scaling, const struct results *results);
 
 /** Draws the efficiencies of @p count applications or kernels over the number of PEs as one SVG
  * file, a plot for each. */
 void scaling_plot(const struct scaling *scaling, size_t count, const struct results *results,
-                  const struct bench_host *host, FILE *to);
+                  FILE *to);
 
 /** Returns the value of a series on a number of PEs, or 0 if it was not measured. */
 double scaling_value(const struct scaling *scaling, const struct results *results,
@@ -127,12 +125,10 @@ double scaling_efficiency(const struct scaling *scaling, const struct results *r
                           const char *series, int pes);
 
 /** Runs program peer-MPI-NAME of each MPI on @p ranks processes.  Its series is the MPI. */
-void scaling_run_mpis(struct results *results, const struct bench_host *host, const char *name,
-                      const char *argument, int ranks);
+void scaling_run_mpis(struct results *results, const char *name, const char *argument, int ranks);
 
 /** Runs program bench-NAME_limit on @p pes processes.  Its series is "limit". */
-void scaling_run_limit(struct results *results, const struct bench_host *host, const char *name,
-                       const char *argument, int pes);
+void scaling_run_limit(struct results *results, const char *name, const char *argument, int pes);
 
 /* The applications that --pes measures on any number of PEs: SCALING(NAME) for each. */
 #define SCALING_EACH(SCALING)                                                                      \

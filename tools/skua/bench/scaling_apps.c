@@ -110,43 +110,43 @@ static void scaling_apps_add(const struct scaling *app, const struct scaling *ke
 
 /* Measures a problem on one number of PEs. */
 static void scaling_apps_run_on(const struct scaling *app, const struct scaling *kernel,
-                                struct results *results, const struct bench_host *host, int pes)
+                                struct results *results, int pes)
 {
-    struct results own = {0};
+    struct results own = {.host = results->host};
 
-    app->run(app, &own, host, pes);
+    app->run(app, &own, pes);
     scaling_apps_add(app, kernel, &own, pes, results);
     results_free(&own);
 }
 
-void scaling_apps_run(struct results *results, const struct bench_host *host)
+void scaling_apps_run(struct results *results)
 {
-    int pes[BENCH_PES_MAX + 1], count = scaling_list_pes(host, pes);
+    int pes[BENCH_PES_MAX + 1], count = scaling_list_pes(results->host, pes);
 
     for (size_t i = 0; i < sizeof scaling_apps / sizeof *scaling_apps; i++)
         for (int weak = 0; weak < 2; weak++) {
             struct scaling app    = scaling_apps_problem(&scaling_apps[i], weak),
                            kernel = scaling_apps_kernel(&scaling_apps[i], weak);
 
-            if (!scaling_apps_selects(host, &scaling_apps[i], weak))
+            if (!scaling_apps_selects(results->host, &scaling_apps[i], weak))
                 continue;
-            bench_step(host, kernel.kernel);
+            bench_step(results, kernel.kernel);
             for (int k = 0; k < count; k++)
-                scaling_apps_run_on(&app, &kernel, results, host, pes[k]);
-            if (host->round == host->rounds)
-                scaling_add_efficiencies(&kernel, results, host);
+                scaling_apps_run_on(&app, &kernel, results, pes[k]);
+            if (results->host->round == results->host->rounds)
+                scaling_add_efficiencies(&kernel, results);
         }
 }
 
-void scaling_apps_print(const struct results *results, const struct bench_host *host)
+void scaling_apps_print(const struct results *results)
 {
     struct scaling list[SCALING_APPS];
-    size_t         count = scaling_apps_list(host, list);
+    size_t         count = scaling_apps_list(results->host, list);
 
     for (size_t i = 0; i < count; i++) {
-        scaling_print(&list[i], results, host);
+        scaling_print(&list[i], results);
         list[i].name = list[i].kernel;
-        scaling_print_goals(&list[i], results, host);
+        scaling_print_goals(&list[i], results);
         printf("\n");
     }
 }

@@ -22,9 +22,9 @@ size_t scaling_apps_list(const struct bench_host *host, struct scaling list[SCAL
 
 /** Measures the problems that host->only selects on each number of PEs; in the last round, adds the
  * efficiencies. */
-void scaling_apps_run(struct results *results, const struct bench_host *host);
+void scaling_apps_run(struct results *results);
 
 /** Prints the tables and goals of the problems. */
-void scaling_apps_print(const struct results *results, const struct bench_host *host);
+void scaling_apps_print(const struct results *results);
 
 #endif
