@@ -21,6 +21,7 @@
 #include <unistd.h>
 
 #include "element_value.h"
+#include "matrix_product.h"
 #include "tap.h"
 #include "waits.h"
 
@@ -116,21 +117,6 @@ static void combine_value(uint32_t op, skua_type type, char *into, const char *f
     memcpy(into, &a, type_size(type));
 }
 
-/* Products of 2 x 2 matrices of a prime field: associative, and the order matters. */
-static void multiply(void *into, const void *from, size_t count, skua_type type)
-{
-    uint64_t       *a = into;
-    const uint64_t *b = from;
-
-    CHECK(type == SKUA_UINT64 && count % 4 == 0); /* matrices are never split */
-    for (size_t i = 0; i < count; i += 4, a += 4, b += 4) {
-        uint64_t c[4] = {a[0] * b[0] + a[1] * b[2], a[0] * b[1] + a[1] * b[3],
-                         a[2] * b[0] + a[3] * b[2], a[2] * b[1] + a[3] * b[3]};
-        for (int k = 0; k < 4; k++)
-            a[k] = c[k] % 1000003;
-    }
-}
-
 /* ---- calls ----------------------------------------------------------------------- */
 
 struct call {
@@ -195,7 +181,7 @@ static void combine(const struct call *c, char *into, const char *from)
     size_t size = type_size(c->type);
 
     if (c->op == 10 && c->count)
-        multiply(into, from, c->count, c->type);
+        matrix_product(into, from, c->count, c->type);
     for (size_t i = 0; c->op < 10 && i < c->count; i++)
         combine_value(c->op, c->type, into + i * size, from + i * size);
 }
@@ -505,7 +491,7 @@ int main(int argc, char **argv)
     split           = argc > 2 ? strtoul(argv[2], NULL, 0) : split;
     test_seed       = tap_seed();
     step_handler    = skua_handler_register("step", on_step);
-    matrix_op       = skua_op_register("matrix product", multiply);
+    matrix_op       = skua_op_register("matrix product", matrix_product);
     driver_key      = skua_pe_data_register(sizeof(struct driver));
     forward_handler = skua_handler_register("forward", on_forward);
     forward_op      = skua_op_register("add and count", add_and_count);

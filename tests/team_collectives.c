@@ -12,6 +12,7 @@
 #include <skua/skua.h>
 #include <string.h>
 
+#include "matrix_product.h"
 #include "tap.h"
 
 #define TEAMS 5
@@ -93,21 +94,6 @@ static size_t part(const struct call *c, int from, int to)
     return x % 3 == 0 ? 0 : c->bytes / (1 + x % 5);
 }
 
-/* Products of 2 x 2 matrices of a prime field: the order matters. */
-static void multiply(void *into, const void *from, size_t count, skua_type type)
-{
-    uint64_t       *a = into;
-    const uint64_t *b = from;
-
-    CHECK(type == SKUA_UINT64 && count % 4 == 0);
-    for (size_t i = 0; i < count; i += 4, a += 4, b += 4) {
-        uint64_t m[4] = {a[0] * b[0] + a[1] * b[2], a[0] * b[1] + a[1] * b[3],
-                         a[2] * b[0] + a[3] * b[2], a[2] * b[1] + a[3] * b[3]};
-        for (int k = 0; k < 4; k++)
-            a[k] = m[k] % 1000003;
-    }
-}
-
 enum { SUM_DOUBLE, MAX_INT64, XOR_INT32, OR_INT32, MINLOC, MAXLOC, MATRIX, OPS };
 
 static skua_reduction reduction_of(const struct call *c)
@@ -151,7 +137,7 @@ static void combine(const struct call *c, char *into, const char *from)
     size_t n = reduction_of(c).count;
 
     if (c->op == MATRIX && n)
-        multiply(into, from, n, SKUA_UINT64);
+        matrix_product(into, from, n, SKUA_UINT64);
     for (size_t i = 0; i < n; i++) {
         double            *d = (double *)(void *)into + i;
         int64_t           *l = (int64_t *)(void *)into + i;
@@ -655,7 +641,7 @@ int main(int argc, char **argv)
     most         = argc > 2 ? strtoul(argv[2], NULL, 0) : most;
     test_seed    = tap_seed();
     step_handler = skua_handler_register("step", on_step);
-    matrix_op    = skua_op_register("matrix product", multiply);
+    matrix_op    = skua_op_register("matrix product", matrix_product);
     group_key    = skua_pe_data_register(TEAMS * sizeof(struct group));
     return skua_main(argc, argv, start);
 }
