@@ -109,9 +109,9 @@ __attribute__((format(printf, 2, 3))) void bench_run_job(struct results *results
 char *bench_cpus(const struct bench_host *host, int pes, int threads);
 
 /** Returns options of skuarun for bench_run_job(): @p pes PEs, @p threads of which make a process,
- * bound to the CPUs of bench_cpus() whatever the user's setting `pin`, then the words of @p more.
- * With fewer cores, skuarun assigns the CPUs.  The caller frees the options. */
-char *bench_bound_options(const struct bench_host *host, int pes, int threads, const char *more);
+ * bound to the CPUs of bench_cpus() whatever the user's setting `pin`.  With fewer cores, skuarun
+ * assigns the CPUs.  The caller frees the options. */
+char *bench_bound_options(const struct bench_host *host, int pes, int threads);
 
 /** A run of a peer that was stopped because it took too long. */
 struct bench_stop {

@@ -134,9 +134,9 @@ static int bench_collectives_runs(double ratio)
 
 static void bench_collectives_run_skua(struct results *results, int pes, const char *series)
 {
-    char *options = bench_bound_options(results->host, pes, 1, "--set=driver=tcp");
+    char *options = bench_bound_options(results->host, pes, 1);
 
-    bench_run_job(results, "%s @bench-collectives %s", options, series);
+    bench_run_job(results, "%s --set=driver=tcp @bench-collectives %s", options, series);
     free(options);
 }
 

@@ -151,14 +151,13 @@ char *bench_cpus(const struct bench_host *host, int pes, int threads)
     return list;
 }
 
-char *bench_bound_options(const struct bench_host *host, int pes, int threads, const char *more)
+char *bench_bound_options(const struct bench_host *host, int pes, int threads)
 {
     char  *list = bench_cpus(host, pes, threads);
-    size_t room = (list ? strlen(list) : 0) + strlen(more) + 64;
+    size_t room = (list ? strlen(list) : 0) + 64;
     char  *text = ski_malloc(room);
 
-    snprintf(text, room, "-n %d -t %d %s%s %s", pes, threads, list ? "--pin=" : "",
-             list ? list : "", more);
+    snprintf(text, room, "-n %d -t %d %s%s", pes, threads, list ? "--pin=" : "", list ? list : "");
     free(list);
     return text;
 }

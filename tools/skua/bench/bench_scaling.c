@@ -198,7 +198,7 @@ static void bench_scaling_run_hosts(struct results *results, int pes)
     network_use_tcp("lo");
     program_set_variable("SKUA_DRIVER", "tcp");
     for (int threads = 0; threads < 2; threads++) {
-        char *options = bench_bound_options(results->host, pes, threads ? pes / 2 : 1, "");
+        char *options = bench_bound_options(results->host, pes, threads ? pes / 2 : 1);
 
         bench_run_job(results, "%s @bench-scaling skua-hosts%s pairs", options,
                       threads ? "-threads" : "");
@@ -216,7 +216,7 @@ static void bench_scaling_run_on(struct results *results, int pes)
     const char *only = bench_scaling_only(results->host);
 
     for (int threads = 0; threads < 2; threads++) {
-        char *options = bench_bound_options(results->host, pes, threads ? pes : 1, "");
+        char *options = bench_bound_options(results->host, pes, threads ? pes : 1);
 
         bench_run_job(results, "%s @bench-scaling %s %s", options, bench_scaling_skua[threads],
                       only ? only : "");

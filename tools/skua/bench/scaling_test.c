@@ -135,6 +135,7 @@ static void scaling_test_results(struct results *results)
 
     results->host = &host;
     scaling_add_efficiencies(&weak, results);
+    results->host = NULL;
     OK(results->count == before + 2, "a number of PEs that was not measured adds no result");
     OK(scaling_test_is(results_get(results, "skua", 8, "eff-pairs-8pe"), 0.75), "its metric");
 }
