@@ -11,12 +11,13 @@
 #include "job_exit.h"
 
 /* The largest number of messages that one call of the scheduler delivers, and the number of yields
- * between two such calls on one host, where messages arrive only at the end of the job. */
+ * between two such calls on one host, where messages arrive at the end of the job, and requests if
+ * one-sided operations are not direct (direct=0). */
 #define WAIT_MESSAGES 64
 #define WAIT_YIELDS   32u
 
 /* The number of scheduler calls after which a wait for other hosts yields its core between them. */
-#define WAIT_POLLS 4u
+#define WAIT_POLLS 2u
 
 /* The number of reads of mapped words after which Skua makes progress. */
 #define WAIT_READS 16u
@@ -39,7 +40,6 @@ void shmemi_wait_poll_net(void)
 
 void shmemi_wait_yield(struct shmemi_wait *wait)
 {
-    wait->steps++;
     shmemi_exit_check();
     if (shmemi_job.net || wait->steps % WAIT_YIELDS == 0)
         shmemi_wait_progress();

@@ -25,10 +25,10 @@ static void test_set_pes(void)
 }
 
 /* Every PE waits for data of another one, which meanwhile waits itself: a call that waits serves
- * requests. */
+ * requests. The data are so large that Skua copies them also within a host. */
 static int test_gets(void)
 {
-    enum { WORDS = 20000, TURNS = 20 };
+    enum { WORDS = 60000, TURNS = 20 };
     long *at = NULL, *to = malloc(WORDS * sizeof *to), *counter = NULL;
 
     shmem_init();
