@@ -33,7 +33,11 @@ extern "C" {
 #endif
 
 END
-  awk '{ print "extern __typeof__(" $1 ") p" $1 ";" }' "$object.names" | LC_ALL=C sort
+  # In C++ two of the names are overloaded, so their types are written out.
+  awk '$1 != "shmem_sync" && $1 != "shmem_wait_until" { print "extern __typeof__(" $1 ") p" $1 ";" }' \
+    "$object.names" | LC_ALL=C sort
+  echo 'void pshmem_sync(int PE_start, int logPE_stride, int PE_size, long *pSync);'
+  echo 'void pshmem_wait_until(long *ivar, int cmp, long cmp_value);'
   cat <<END
 
 #ifdef __cplusplus

@@ -1,7 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// shmem_cxx_test.cc - OpenSHMEM in C++: the overloaded names, with a context and without.
+// shmem_cxx_test.cc - OpenSHMEM in C++: the overloaded names, with a context and without, and the
+// profiling interface, which builds with a sanitizer do not have.
+#if __has_include(<pshmem.h>)
+#include <pshmem.h>
+#else
 #include <shmem.h>
+#define pshmem_sync       shmem_sync
+#define pshmem_wait_until shmem_wait_until
+#define pshmem_long_p     shmem_long_p
+#endif
 
 #include <cstdio>
 
@@ -32,6 +40,10 @@ int main()
     right = right && shmem_sum_reduce(SHMEM_TEAM_WORLD, &sum, &number, 1) == 0;
     right =
         right && sum == pes * (pes - 1) / 2.0 && bits == 6 && shmem_test(&bits, SHMEM_CMP_EQ, 6UL);
+    static long psync[SHMEM_SYNC_SIZE];
+    pshmem_sync(0, 0, pes, psync);
+    pshmem_long_p(&word, 7, next);
+    pshmem_wait_until(&word, SHMEM_CMP_EQ, 7);
     if (!right) {
         std::fprintf(stderr, "PE %d: wrong\n", me);
         shmem_global_exit(1);
