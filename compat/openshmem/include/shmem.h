@@ -163,12 +163,6 @@ int _my_pe(void);
 /** Returns the number of PEs. Deprecated: shmem_n_pes(). */
 int _num_pes(void);
 
-/** Returns the number of the calling PE. Deprecated: shmem_my_pe(). */
-int my_pe(void);
-
-/** Returns the number of PEs. Deprecated: shmem_n_pes(). */
-int num_pes(void);
-
 /* ---- memory ------------------------------------------------------------- */
 
 /** Allocates @p size bytes of symmetric memory. Collective, with a barrier at its end. Returns NULL

@@ -12,7 +12,7 @@
  */
 #include <errno.h>
 #include <math.h>
-#include <shmem.h>
+#include <mpp/shmem.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
@@ -391,12 +391,13 @@ int _num_pes(void)
     return shmem_n_pes();
 }
 
-int my_pe(void)
+/* Weak, as in the static library a program may have variables of these names. */
+__attribute__((weak)) int my_pe(void)
 {
     return shmem_my_pe();
 }
 
-int num_pes(void)
+__attribute__((weak)) int num_pes(void)
 {
     return shmem_n_pes();
 }

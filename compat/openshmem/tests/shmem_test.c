@@ -9,6 +9,7 @@
  */
 #include "shmem_test.h"
 
+#include <mpp/shmem.h>
 #include <string.h>
 
 int me, pes, next, prev;
