@@ -239,12 +239,12 @@ class Generator:
         names = ", ".join(n for _, n in parameters)
         lines = [f"{kind} {name}({names}) bind(c)" + (" result(skua_result)" if made else ""), "  import"]
         for i, (type_, n) in enumerate(parameters):
-            if type_.endswith("*") and type_.rstrip("* ").replace("const ", "") in ("void", "char",
-                                                                                  *self.found.opaque):
+            bare = type_.rstrip("* ").replace("const ", "")
+            if type_.endswith("*") and bare in ("void", "char", *self.found.opaque):
                 lines.append(f"  type(c_ptr), value :: {n}" if type_.count("*") == 1
                              else f"  type(c_ptr), intent(inout) :: {n}(*)")
-            else:
-                lines.append("  " + self.parameter(function, i)[0])
+            else:  # a callback gets numbers as arrays
+                lines.append("  " + self.parameter(function, i)[0] + ("(*)" if "*" in type_ and bare in KINDS else ""))
         if made:
             lines.append(f"  {made} :: skua_result")
         return lines + [f"end {kind} {name}"]

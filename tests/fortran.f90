@@ -1,7 +1,8 @@
 ! SPDX-License-Identifier: Apache-2.0
 !
 ! fortran.f90 - the module `skua`: one-sided operations, atomics, notifications, collectives and
-! completions, then a ring of messages whose handlers are Fortran, which ends the job.
+! completions, then an array with a map of the program, and a ring of messages whose handlers are
+! Fortran, which ends the job.
 !
 ! PEs may be threads of one process: the state of a PE is in local variables, messages or PE data.
 module fortran_test
@@ -14,7 +15,11 @@ module fortran_test
     real(c_double) :: sum
   end type
 
-  type(skua_handler) :: token_handler
+  type(skua_handler) :: token_handler, ready_handler
+  type(skua_class) :: cell_class
+  type(skua_entry) :: place_entry
+  integer(c_int) :: cell_map
+  character(kind=c_char), target :: cell_name(5) = ['c', 'e', 'l', 'l', c_null_char]
   type(skua_pe_data) :: calls_data
   integer(c_int) :: first_op
 
@@ -158,6 +163,52 @@ contains
     end if
   end subroutine
 
+  ! ---- objects -------------------------------------------------------------------------------------
+
+  ! A map of this program: index 0 is on PE arg(2).
+  function map_from(index, range, arg) bind(c) result(pe)
+    type(skua_index), intent(in) :: index
+    type(skua_range), intent(in) :: range
+    integer(c_int32_t), intent(in) :: arg(*)
+    integer(c_int) :: pe
+
+    call check(range%dims == 1, "range of a map")
+    pe = modulo(index%at(1) + arg(2), skua_pes())
+  end function
+
+  subroutine on_place(self, data, bytes) bind(c)
+    type(c_ptr), value :: self, data
+    integer(c_size_t), value :: bytes
+    type(skua_index) :: index
+    integer(c_int32_t), pointer :: first
+
+    index = skua_index_of(self)
+    call check(bytes == 4, "bytes of a call of an entry")
+    call c_f_pointer(data, first)
+    call check(skua_pe() == modulo(index%at(1) + first, skua_pes()), "a map of the program")
+    call skua_contribute(self, SKUA_SUM, SKUA_INT32, first, 1_c_size_t, skua_done_send(0, ready_handler))
+  end subroutine
+
+  subroutine on_ready(msg) bind(c)
+    type(c_ptr), value :: msg
+
+    call skua_msg_free(msg)
+    call start_ring()
+  end subroutine
+
+  subroutine start_array()
+    type(skua_array_def) :: def
+    type(skua_collection) :: array
+
+    def%dims = 1
+    def%range%dims = 1
+    def%range%upper(1) = 2 * skua_pes()
+    def%map%kind = cell_map
+    def%map%arg(2) = 3
+    array = skua_array_create_c(cell_class, def, c_null_ptr, 0_c_size_t)
+    call skua_invoke_all(array, place_entry, def%map%arg(2), 4_c_size_t)
+  end subroutine
+
   ! ---- messages ------------------------------------------------------------------------------------
 
   ! Passes the token on, in its own message; PE 0 counts the rounds.
@@ -183,20 +234,23 @@ contains
     call skua_exit(0)
   end subroutine
 
-  subroutine start()
+  subroutine start_ring()
     type(token), pointer :: t
     type(c_ptr) :: msg
 
+    msg = skua_msg_alloc(c_sizeof(t))
+    call c_f_pointer(skua_msg_data(msg), t)
+    t = token(0, 0.0d0)
+    call skua_send(modulo(1, skua_pes()), token_handler, msg)
+  end subroutine
+
+  subroutine start()
     call test_put_get()
     call test_atomics()
     call test_notify()
     call test_reductions()
     call skua_sync()
-    if (skua_pe() /= 0) return
-    msg = skua_msg_alloc(c_sizeof(t))
-    call c_f_pointer(skua_msg_data(msg), t)
-    t = token(0, 0.0d0)
-    call skua_send(modulo(1, skua_pes()), token_handler, msg)
+    if (skua_pe() == 0) call start_array()
   end subroutine
 end module
 
@@ -204,7 +258,14 @@ program main
   use fortran_test
   implicit none
   integer(c_int) :: code
+  type(skua_class_def) :: cell
 
+  cell%name = c_loc(cell_name)
+  cell%bytes = 4
+  cell_class = skua_class_register(cell)
+  place_entry = skua_method_register(cell_class, "place", on_place, 0)
+  cell_map = skua_map_register("from", map_from)
+  ready_handler = skua_handler_register("ready", on_ready)
   token_handler = skua_handler_register("token", on_token)
   first_op = skua_op_register("first", keep_first)
   calls_data = skua_pe_data_register(4_c_size_t)
