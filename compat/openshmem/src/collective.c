@@ -26,6 +26,7 @@
 #include "board.h"
 #include "rma.h"
 #include "wait.h"
+#include "wait_report.h"
 
 /* The largest mapped set in which each member synchronises with each, and the least bytes of a
  * broadcast that its receivers copy. */
@@ -70,7 +71,7 @@ size_t shmemi_words_bytes(int pes)
     size_t bytes = COLLECTIVE_BOARD_AT + shmemi_board_bytes() +
                    (2 * collective_cells(pes) + collective_begun_words(pes)) * sizeof(uint64_t) +
                    SHMEMI_SLOTS * sizeof(struct shmemi_slot_offer) +
-                   2 * collective_cells(pes) * SHMEMI_SHORT_BYTES;
+                   2 * collective_cells(pes) * SHMEMI_SHORT_BYTES + shmemi_wait_report_bytes(pes);
 
     return (bytes + 4095) & ~(size_t)4095;
 }
@@ -86,6 +87,8 @@ bool shmemi_words_open(char *words)
     collective.offer  = (struct shmemi_slot_offer *)(void *)(collective.begun +
                                                             collective_begun_words(shmemi_job.pes));
     collective.buffer = (char *)(collective.offer + SHMEMI_SLOTS);
+    if (!shmemi_wait_report_open(collective.buffer + 2 * cells * SHMEMI_SHORT_BYTES))
+        return false;
     memset(words, 0, 64);
     memset(collective.flag, 0, cells * sizeof(uint64_t));
     memset(collective.begun, 0, n * sizeof(uint64_t));
@@ -106,6 +109,7 @@ void shmemi_words_close(void)
     free(collective.taken);
     free(collective.shorts);
     free(collective.given);
+    shmemi_wait_report_close();
     memset(&collective, 0, sizeof collective);
 }
 
@@ -133,10 +137,9 @@ unsigned shmemi_short_next(const struct shmemi_set *set, int rank)
 
 /* ---- flags -------------------------------------------------------------- */
 
-/* Stores @p count in the word of @p pe that has the symmetric address @p word, after the caller's
- * puts to that PE. The release pairs with the acquires in shmemi_flag_take() and
- * collective_admit(). */
-static void collective_store(uint64_t *word, uint64_t count, int pe)
+/* The release pairs with the acquires in shmemi_flag_take(), collective_admit() and
+ * wait_report.c. */
+void shmemi_store(uint64_t *word, uint64_t count, int pe)
 {
     const struct shmemi_segment *heap   = &shmemi_job.segment[SHMEMI_HEAP];
     uintptr_t                    offset = (uintptr_t)word - heap->base;
@@ -157,8 +160,8 @@ void shmemi_flag_raise(const struct shmemi_set *set, int rank)
 {
     int pe = shmemi_set_pe(set, rank);
 
-    collective_store(&collective.flag[collective_cell(set, shmemi_job.pe)],
-                     ++collective.sent[collective_cell(set, pe)], pe);
+    shmemi_store(&collective.flag[collective_cell(set, shmemi_job.pe)],
+                 ++collective.sent[collective_cell(set, pe)], pe);
 }
 
 /* A flag that only synchronises, as it is sent. */
@@ -299,7 +302,7 @@ static void collective_join(const struct shmemi_set *set, int from)
     int pe = shmemi_set_pe(set, from);
 
     if (collective_is_active_set(set))
-        collective_store(&collective.begun[shmemi_job.pe], ++collective.own[pe], pe);
+        shmemi_store(&collective.begun[shmemi_job.pe], ++collective.own[pe], pe);
 }
 
 /* Waits until rank @p to has begun the broadcast that was sent to it before. */

@@ -47,6 +47,10 @@ struct shmemi_slot_offer {
 /** Returns the offer of this PE that the members of a set with this slot compare. */
 struct shmemi_slot_offer *shmemi_slot_offer(int slot);
 
+/** Stores @p count in the word of @p pe that has the symmetric address @p word, after the caller's
+ *  puts to that PE. */
+void shmemi_store(uint64_t *word, uint64_t count, int pe);
+
 /** Raises the flag of this PE at the member with rank @p rank. */
 void shmemi_flag_raise(const struct shmemi_set *set, int rank);
 

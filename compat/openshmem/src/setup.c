@@ -22,6 +22,7 @@
 #include "job_exit.h"
 #include "rma.h"
 #include "wait.h"
+#include "wait_report.h"
 
 #define SETUP_HEAP_DEFAULT ((size_t)64 << 20)
 
@@ -326,12 +327,20 @@ static void setup_close_segments(void)
 
 void shmem_finalize(void)
 {
+    struct shmemi_set all;
+
     if (!shmemi_job.running)
         return;
     if (!shmemi_on_pe())
         skua_abort("shmem_finalize: the thread that called shmem_init() has to call it");
+    /* No other collective has this slot, so a PE that still waits in one is reported. PE 0 keeps
+     * the memory for the report until all PEs have completed what they have sent there. */
+    all = shmemi_set_make(0, 1, shmemi_job.pes, SHMEMI_SLOT_END);
     shmemi_quiet();
-    shmemi_sync_flags(&shmemi_team(SHMEM_TEAM_WORLD)->set);
+    shmemi_sync_flags(&all);
+    shmemi_wait_report_end();
+    shmemi_quiet();
+    shmemi_sync_flags(&all);
     shmemi_job.running = false;
     shmemi_teams_close();
     setup_close_segments();

@@ -12,13 +12,14 @@
 #include <shmem.h>
 #include <stdbool.h>
 
-/** Slots: of active sets, of the one of all PEs, of the world, of the shared team, and of teams
- * that programs create. */
+/** Slots: of active sets, of the one of all PEs, of the world, of the shared team, of the end of
+ * the job, and of teams that programs create. */
 enum {
     SHMEMI_SLOT_ACTIVE_SET,
     SHMEMI_SLOT_ACTIVE_ALL,
     SHMEMI_SLOT_WORLD,
     SHMEMI_SLOT_SHARED,
+    SHMEMI_SLOT_END,
     SHMEMI_SLOT_CREATED, /* the first one of these teams */
     SHMEMI_SLOTS = 256
 };

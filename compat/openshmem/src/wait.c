@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "job_exit.h"
+#include "wait_report.h"
 
 /* The largest number of messages that one call of the scheduler delivers, and the number of yields
  * between two such calls on one host, where messages arrive at the end of the job, and requests if
@@ -18,6 +19,9 @@
 
 /* The number of scheduler calls after which a wait for other hosts yields its core between them. */
 #define WAIT_POLLS 2u
+
+/* The number of steps after which a wait looks whether it is long. */
+#define WAIT_LOOK 64u
 
 /* The number of reads of mapped words after which Skua makes progress. */
 #define WAIT_READS 16u
@@ -45,6 +49,8 @@ void shmemi_wait_yield(struct shmemi_wait *wait)
         shmemi_wait_progress();
     if (!shmemi_job.net || wait->steps > WAIT_POLLS)
         sched_yield();
+    if (SHMEMI_UNLIKELY(wait->steps % WAIT_LOOK == 0))
+        shmemi_wait_report(wait);
 }
 
 /* ---- conditions --------------------------------------------------------- */

@@ -14,6 +14,8 @@
 /** The state of a wait, which is zero before its first step. */
 struct shmemi_wait {
     unsigned steps;
+    uint32_t number, beats; /* of a long wait (wait_report.h) */
+    uint64_t beat_at;       /* time of its next beat, in nanoseconds; 0: not known yet */
 };
 
 /** The number of polls at full speed: one value for PEs with a core each, and a smaller one for PEs

@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
 #
-# shmem_misuse.sh - misuse of OpenSHMEM ends the job with an error that names the call, on one host and
-# between processes that share no memory.
+# shmem_misuse.sh - misuse of OpenSHMEM ends the job with an error that names the call, and a job that
+# waits forever reports where, on one host and between processes that share no memory.
 #
 # usage: shmem_misuse.sh SKUARUN PROGRAM [tcp]
 skuarun=$1
@@ -31,6 +31,22 @@ pe|shmem_long_p: PE 2 does not exist; the PEs are 0 to 1
 beyond|shmem_putmem: 67108864 bytes at 0x[0-9a-f]+ on PE 0 reach beyond the end of symmetric memory
 outside|shmem_putmem: 0x[0-9a-f]+ on PE 0 is not a symmetric address
 END
+
+# ---- both PEs wait forever: hangs CASE PE-0 PE-1, the routines in which they wait
+all='all PEs wait in calls of OpenSHMEM and nothing is in flight: the job waits forever'
+at='called by test_shmem_misuse\+0x[0-9a-f]+$'
+while read -r name first second; do
+  misuse "$name" "--set=idle_report=0.1 --set=idle_exit=1 $spread" "skua: PE 0: warn: $all"
+  ok "$name: PE 0" has "$err" "skua: PE 0: warn:   PE 0: waits in $first, $at"
+  ok "$name: PE 1" has "$err" "skua: PE 0: warn:   PE 1: waits in $second, $at"
+done <<END
+hang-wait shmem_long_wait_until shmem_barrier_all
+hang-lock shmem_barrier_all shmem_set_lock
+hang-end shmem_finalize shmem_long_sum_reduce
+END
+# shellcheck disable=SC2086
+run timeout 60 "$skuarun" -n 2 -t 1 --pin=none --set=idle_report=0.1 --set=idle_exit=1 $spread "$program" no-hang
+ok "a wait that is only long" test "$code$err" = 0
 [ -n "$spread" ] && { tap_end; exit; }
 while IFS='|' read -r name error; do
   misuse "$name" "" "$error"

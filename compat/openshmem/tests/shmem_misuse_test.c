@@ -2,7 +2,7 @@
 /*
  * shmem_misuse_test.c - one misuse of OpenSHMEM, chosen by name, on two PEs. PE 0 performs it, and
  * the job ends with an error that names the call (shmem_misuse.sh). "codes" are the cases for which
- * the standard defines an error code or NULL.
+ * the standard defines an error code or NULL; in "hang-..." both PEs wait forever.
  *
  * usage: shmem_misuse_test CASE
  */
@@ -11,6 +11,7 @@
 #include <stdint.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 #define HEAP ((size_t)1 << 20) /* SHMEM_SYMMETRIC_SIZE of the test */
 
@@ -159,6 +160,41 @@ static void wrong_late(void)
     shmem_quiet();
 }
 
+/* PE 0 waits for a word that PE 1, which waits for PE 0, does not write. */
+static void hang_in_wait(void)
+{
+    shmem_long_wait_until(words, SHMEM_CMP_NE, 0);
+}
+
+static void hang_in_lock(void)
+{
+    if (shmem_my_pe() == 0)
+        shmem_set_lock(&lock);
+    shmem_barrier_all();
+    if (shmem_my_pe() == 1)
+        shmem_set_lock(&lock);
+}
+
+static void hang_at_end(void)
+{
+    static long to, from;
+
+    if (shmem_my_pe() == 0)
+        shmem_finalize();
+    shmem_sum_reduce(SHMEM_TEAM_WORLD, &to, &from, 1);
+}
+
+/* PE 1 writes the word, but late. */
+static void no_hang(void)
+{
+    if (shmem_my_pe() == 0) {
+        shmem_long_wait_until(words, SHMEM_CMP_EQ, 1);
+    } else {
+        usleep(1000000);
+        shmem_long_p(words, 1, 0);
+    }
+}
+
 static const struct {
     const char *name;
     void (*make)(void);
@@ -188,6 +224,10 @@ static const struct {
     {"allocation", wrong_allocation, 0},
     {"freed", wrong_freed, 1},
     {"late", wrong_late, 1},
+    {"hang-wait", hang_in_wait, 0},
+    {"hang-lock", hang_in_lock, 1},
+    {"hang-end", hang_at_end, 1},
+    {"no-hang", no_hang, 1},
 };
 
 /* Returns true if calls with an error code or NULL as their failure return it and change
