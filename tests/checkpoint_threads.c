@@ -9,7 +9,8 @@
  * to be resumed.  The next element holds the means to wake them.  The thread of another object
  * makes a checkpoint in each round, and waits for it with a future on its stack; then all waits
  * end, threads go deeper, some elements migrate, and more threads begin.  The result depends on all
- * frames.
+ * frames.  Between hosts elements cannot migrate while a put that the first threads start is in
+ * flight: these are saved where they are.
  *
  * The job ends after a checkpoint in the second round; with `stay` it continues; with `die`
  * checkpoints are in memory, and the process of the last PE kills itself; with `host` that of PE 1
@@ -53,6 +54,7 @@ static skua_entry walk_entry, hold_entry, release_entry, last_entry, report_entr
     result_entry;
 static skua_handler    die_handler;
 static skua_collection walkers;                /* read-only */
+static skua_gaddr      board;                  /* read-only: a word on PE 0 */
 static skua_ref        leader;                 /* read-only */
 static int             stay, die, host, stuck; /* read-only */
 static char            dir[4000];              /* read-only */
@@ -164,6 +166,8 @@ static void on_walk(void *self, const void *data, size_t bytes)
     CHECK(bytes == sizeof number);
     memcpy(&number, data, sizeof number);
     value = mix((uint64_t)w->index + 1, (uint64_t)number);
+    if (number < 2)
+        CHECK(skua_put_nb(board, &w->sum, sizeof w->sum, NULL) >= 0);
     value = walk(w, number, value | 1, &value);
     w->sum += value;
 }
@@ -287,6 +291,16 @@ static void on_die(skua_msg *msg)
 
 static skua_entry stick_entry;
 
+/* Only the threads that begin before the checkpoint of the second round use it. */
+static skua_gaddr make_board(void)
+{
+    skua_region region;
+
+    CHECK(skua_region_create_local(sizeof(uint64_t), &region) == SKUA_OK);
+    CHECK(skua_region_set_restart(region, SKUA_REGION_TRANSIENT, 0) == SKUA_OK);
+    return skua_at(region, 0, 0);
+}
+
 static void begin(int argc, char **argv)
 {
     CHECK(argc > 1);
@@ -297,6 +311,7 @@ static void begin(int argc, char **argv)
         die   = die || host || strcmp(argv[i], "die") == 0;
         stuck = stuck || strcmp(argv[i], "stuck") == 0;
     }
+    board   = make_board();
     walkers = skua_array_create1(walker_class, WALKERS, NULL, 0);
     leader  = skua_chare_create_local(leader_class, NULL, 0);
     if (stuck)
@@ -307,6 +322,7 @@ static void begin(int argc, char **argv)
 static void register_variables(void)
 {
     skua_readonly_register("walkers", &walkers, sizeof walkers);
+    skua_readonly_register("board", &board, sizeof board);
     skua_readonly_register("leader", &leader, sizeof leader);
     skua_readonly_register("stay", &stay, sizeof stay);
     skua_readonly_register("die", &die, sizeof die);

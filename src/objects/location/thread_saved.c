@@ -181,7 +181,10 @@ bool ski_thread_saved_possible(struct ski_object *object, char *why, size_t room
                                    "addresses of stacks for %llu PEs; restart it on no more",
                                    ski_object_text(object), self->pe,
                                    (unsigned long long)ski_isomalloc_shares());
-    if (object->state != SKI_ALIVE || !ski_thread_migration_possible(object))
+    /* An element that is to migrate, and waits for the end of one-sided operations of its PE, is
+     * saved where it is. */
+    if ((object->state != SKI_ALIVE && object->state != SKI_LEAVING) ||
+        !ski_thread_migration_possible(object))
         return thread_saved_refuse(why, room,
                                    "%s cannot be saved: an entry of it has not returned, and waits "
                                    "in a call, or in a user thread that cannot migrate",
