@@ -19,6 +19,7 @@
 #include "base/config.h"
 #include "base/memory.h"
 #include "base/params_check.h"
+#include "base/rlimit.h"
 #include "base/saved_state.h"
 #include "base/tasks.h"
 #include "base/version.h"
@@ -88,7 +89,8 @@ static void main_start_pes(const struct ski_boot *boot)
         *t    = (struct ski_pe_thread){.program = &phase.program, .pe = main_pe_of(boot, i)};
         error = i > 0 ? pthread_create(&t->thread, NULL, main_run_pe, t) : 0;
         if (error)
-            ski_fatal("cannot start the thread of PE %d: %s", t->pe, strerror(error));
+            ski_fatal("cannot start the thread of PE %d: %s%s", t->pe, strerror(error),
+                      ski_rlimit_advice(error));
     }
 }
 

@@ -12,6 +12,7 @@
 
 #include "base/assert.h"
 #include "base/log.h"
+#include "base/rlimit.h"
 #include "base/sanitizer.h"
 
 #define ARENA_MAGIC    UINT64_C(0x34616e657261616b) /* changes with the layout */
@@ -206,15 +207,17 @@ skua_status ski_arena_create(size_t bytes, uintptr_t address, size_t keep, struc
     }
     memfd = arena_memfd(bytes);
     if (memfd < 0) {
-        ski_log(SKI_LOG_ERROR, "cannot create an arena of %zu MiB (%s); see SKUA_ARENA_SIZE",
-                bytes >> 20, strerror(errno));
+        ski_log(SKI_LOG_ERROR, "cannot create an arena of %zu MiB (%s); see SKUA_ARENA_SIZE%s",
+                bytes >> 20, strerror(errno), ski_rlimit_advice(errno));
         return SKUA_ERR_SYSTEM;
     }
     made = address ? arena_map_at(memfd, bytes, address) : arena_map_anywhere(memfd, bytes);
     if (!made) {
         ski_log(SKI_LOG_ERROR,
-                "cannot map an arena of %zu MiB%s (%s); see SKUA_ARENA_SIZE and SKUA_ARENA_ADDRESS",
-                bytes >> 20, address ? " at that address" : "", strerror(errno));
+                "cannot map an arena of %zu MiB%s (%s); see SKUA_ARENA_SIZE and "
+                "SKUA_ARENA_ADDRESS%s",
+                bytes >> 20, address ? " at that address" : "", strerror(errno),
+                ski_rlimit_advice(errno));
         close(memfd);
         return SKUA_ERR_ADDRESS;
     }
@@ -245,8 +248,8 @@ skua_status ski_arena_attach(int fd, struct ski_arena **arena)
     if (!mapped) {
         ski_log(SKI_LOG_ERROR,
                 "cannot map the arena at %#zx, where the other processes of the job have it (%s); "
-                "set SKUA_ARENA_ADDRESS to an address that is free in every process",
-                (size_t)head.base, strerror(errno));
+                "set SKUA_ARENA_ADDRESS to an address that is free in every process%s",
+                (size_t)head.base, strerror(errno), ski_rlimit_advice(errno));
         return SKUA_ERR_ADDRESS;
     }
     ski_assert((uintptr_t)mapped == mapped->base);

@@ -10,6 +10,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/rlimit.h"
+
 #define CGROUP_PATH_MAX 4096
 
 /* The folder of a group, from which cgroup_parent() climbs to its mount point. */
@@ -193,8 +195,9 @@ size_t ski_memory_allowed(void)
 {
     size_t host  = (size_t)sysconf(_SC_PHYS_PAGES) * (size_t)sysconf(_SC_PAGESIZE);
     size_t group = ski_cgroup_memory_max(SKI_CGROUP_ROOT, SKI_CGROUP_SELF);
+    size_t least = group < host ? group : host;
 
-    return group < host ? group : host;
+    return ski_rlimit_addresses() < least ? ski_rlimit_addresses() : least;
 }
 
 int ski_cpus_allowed(int cpus)

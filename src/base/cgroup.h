@@ -30,7 +30,7 @@ int ski_cgroup_cpus(const char *root, const char *self);
 uint64_t ski_cgroup_oom_kills(const char *root, const char *self);
 
 /** Returns the bytes of memory that this process may use: those of the host, or fewer if its
- *  control groups set a limit. */
+ *  control groups or the limit of its addresses (ulimit -v) say so. */
 size_t ski_memory_allowed(void);
 
 /** Returns how many of @p cpus CPUs this process may use at a time: all, or fewer if its control

@@ -12,7 +12,7 @@ CONFIG(ack_delay,            micros,    "50",         "A PE that usually re-ente
 CONFIG(agent_path,           text,      "auto",       "Path of skuarun on the other hosts of a job; auto is its path on this host.")
 CONFIG(arena_address,        address,   "auto",       "Address at which every process of the job maps the arena (hexadecimal); auto tries several free ranges.")
 CONFIG(arena_keep,           autobytes, "auto",       "Freed memory that the arena keeps for reuse; the rest is returned to the system. auto starts at 64m and grows, up to a quarter of the host's memory, while the program reallocates what was returned.")
-CONFIG(arena_size,           arena,     "auto",       "Address range of the arena, which limits what the PEs of a host can allocate; auto is three quarters of the memory that the host and its control groups allow.")
+CONFIG(arena_size,           arena,     "auto",       "Address range of the arena, which limits what the PEs of a host can allocate; auto is three quarters of the memory that the host, its control groups and ulimit -v allow.")
 CONFIG(aslr,                 flag,      "1",          "Let the kernel randomise the addresses of the program and its libraries in each process that skuarun starts; 0 gives all processes the same addresses, so that user threads can migrate between them.")
 CONFIG(backpressure,         autobytes, "auto",       "Use of the arena at which sends to a PE that is behind start to wait for it; auto is three quarters of the arena, divided by the number of arenas on the host.")
 CONFIG(backtrace,            flag,      "0",          "Report where a PE crashed and, in errors, the source line that created a region.")

@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* user_thread.c - the calls of skua/thread.h, and the handlers behind them. */
+#include <errno.h>
 #include <stdint.h>
 
 #include "base/config.h"
+#include "base/rlimit.h"
 #include "core/message/addr_tag.h"
 #include "core/net/net.h"
 #include "core/pe/handler.h"
@@ -117,8 +119,8 @@ skua_thread *skua_thread_create(void (*fn)(void *arg), void *arg, size_t stack_b
     };
     if (!thread->stack.low)
         ski_fatal("the system has no memory for the stack of another user thread (this PE made "
-                  "%llu)",
-                  (unsigned long long)self->stats.threads);
+                  "%llu); see vm.max_map_count%s",
+                  (unsigned long long)self->stats.threads, ski_rlimit_advice(ENOMEM));
     ski_thread_prepare(thread);
     self->stats.threads++;
     ski_thread_link(self, thread);

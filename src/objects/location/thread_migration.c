@@ -2,6 +2,7 @@
 /* thread_migration.c - see thread_migration.h. */
 #include "objects/location/thread_migration.h"
 
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -9,6 +10,7 @@
 #include "base/assert.h"
 #include "base/config.h"
 #include "base/memory.h"
+#include "base/rlimit.h"
 #include "base/sanitizer.h"
 #include "base/vector.h"
 #include "core/data/wait_list.h"
@@ -51,8 +53,11 @@ void ski_thread_migration_open(const struct ski_boot *boot)
     if (!ski_config.thread_migration || !ski_class_any_moves_threads())
         return;
     if (!ski_isomalloc_open(boot->job, ski_thread_slot_bytes()))
-        ski_log(SKI_LOG_WARN, "objects do not migrate while user threads run in them: the address "
-                              "range for their stacks is taken in this process, or too small");
+        ski_log(
+            SKI_LOG_WARN,
+            "objects do not migrate while user threads run in them: the address range for their "
+            "stacks is taken in this process, or too small%s",
+            ski_rlimit_advice(ENOMEM));
 }
 
 void ski_thread_migration_close(void)

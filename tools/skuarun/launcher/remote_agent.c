@@ -18,6 +18,7 @@
 #include <unistd.h>
 
 #include "base/config.h"
+#include "base/rlimit.h"
 #include "processes/monitor.h"
 
 #define WORDS_MAX 64
@@ -154,7 +155,8 @@ bool remote_agent_start(struct remote_agent *agent)
     if (pipe2(in, O_CLOEXEC) < 0 || pipe2(out, O_CLOEXEC) < 0 || pipe2(errors, O_CLOEXEC) < 0 ||
         (agent->pid = fork()) < 0) {
         agent->pid = 0;
-        fprintf(stderr, "skuarun: cannot start an agent: %s\n", strerror(errno));
+        fprintf(stderr, "skuarun: cannot start an agent: %s%s\n", strerror(errno),
+                ski_rlimit_advice(errno));
         return false;
     }
     if (agent->pid == 0) {

@@ -29,6 +29,7 @@
 #include "base/config.h"
 #include "base/memory.h"
 #include "base/module.h"
+#include "base/rlimit.h"
 #include "base/topology.h"
 #include "common/fd.h"
 #include "onesided/onesided.h"
@@ -256,8 +257,8 @@ static bool procs_start_one(struct procs *procs, const struct run_options *optio
 
     if (!procs_make_pipes(&p, ski_job_is_distributed(procs->job)) || (child->pid = fork()) < 0) {
         child->pid = 0;
-        snprintf(reason, REASON_BYTES, "cannot start process %d of %d: %s", process,
-                 procs->job->processes, strerror(errno));
+        snprintf(reason, REASON_BYTES, "cannot start process %d of %d: %s%s", process,
+                 procs->job->processes, strerror(errno), ski_rlimit_advice(errno));
         *code = 1;
         return false;
     }
