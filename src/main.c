@@ -34,6 +34,7 @@
 #include "core/sched/blocked.h"
 #include "core/sched/scheduler.h"
 #include "objects/services/finalize.h"
+#include "onesided/pe/onesided_pe.h"
 
 #undef skua_main /* the functions behind the macros of the header */
 #undef skua_init
@@ -169,6 +170,24 @@ static skua_status main_load_settings(const char *const *settings, bool embedded
     return status;
 }
 
+/* A child of fork() shares the arena and the connections of its parent, without being a PE: it
+ * would corrupt them.  Its calls are refused, and how it ends is not reported as an end of the PE.
+ */
+static void main_note_fork(void)
+{
+    if (atomic_load(&main_stage) != MAIN_INSIDE)
+        return;
+    ski_self = NULL;
+    ski_onesided_set_job(NULL, -1);
+    ski_crash_uninstall();
+    main_close("it is a child of fork() of one that is in a job");
+}
+
+static void main_watch_forks(void)
+{
+    pthread_atfork(NULL, NULL, main_note_fork);
+}
+
 /* Begins the phase: this process becomes part of the job. */
 static skua_status main_begin_phase(const struct ski_pe_program *program, bool embedded)
 {
@@ -198,8 +217,9 @@ static skua_status main_begin_phase(const struct ski_pe_program *program, bool e
 static skua_status main_join(const struct ski_pe_program *program, const char *const *settings,
                              bool embedded)
 {
-    int         before = ski_tasks_count();
-    skua_status status = main_load_settings(settings, embedded);
+    static pthread_once_t once   = PTHREAD_ONCE_INIT;
+    int                   before = ski_tasks_count();
+    skua_status           status = main_load_settings(settings, embedded);
 
     if (status == SKUA_OK)
         status = main_begin_phase(program, embedded);
@@ -213,6 +233,7 @@ static skua_status main_join(const struct ski_pe_program *program, const char *c
         ski_config.progress_thread); /* threads of libraries, of PEs, and for progress */
     ski_layers_open(&phase.boot);
     atomic_store(&main_stage, MAIN_INSIDE);
+    pthread_once(&once, main_watch_forks);
     if (!embedded && phase.boot.mode != SKI_BOOT_SELF)
         main_buffer_lines();
     main_start_pes(&phase.boot);

@@ -69,6 +69,25 @@ run env SKUA_EXIT_GRACE=0.2 timeout 60 "$skuarun" -n 2 "$program" long-after
 ok "a program has all its time after a phase" has "$code $out" 'end: '
 ok "and is not killed" test "$code" = 0
 
+# ---- children of fork(), which are no PEs
+for share in 1 0; do
+  export SKUA_SHARED_MEMORY=$share
+  run timeout 60 "$skuarun" -n 2 "$program" fork-nothing
+  ok "a child ends without effect (shared memory: $share)" test "$code $(printf '%s\n' "$out" | grep -c 'end: ')" = "0 2"
+  run timeout 60 "$skuarun" -n 2 "$program" fork-init
+  ok "a child is in no phase" has "$code $out" 'child initialized: .*invalid'
+  ok "and cannot begin one" has "$err" 'skua_init: this process cannot join a job again: it is a child of fork'
+  for call in send flush finalize; do
+    run timeout 60 "$skuarun" -n 2 "$program" fork-$call
+    ok "$call of a child is refused" has "$code $err" 'skua_.*: called .*(child of fork|without skua_init)'
+    ok "and the job continues" test "$code $(printf '%s\n' "$out" | grep -c 'end: ')" = "0 2"
+  done
+  run timeout 60 "$skuarun" -n 2 "$program" fork-crash
+  ok "a child that crashes is not reported as a PE" eval '! has "$err" "signal 11"'
+  ok "and the end of a PE later is" has "$code $err" '^134 .*aborted: the end of PE'
+done
+unset SKUA_SHARED_MEMORY
+
 # ---- lines
 run "$program" log-callback
 ok "lines go to the callback" test "$(printf '%s\n' "$out" | grep -c '^logged 1: PE 0: skua_put: ')" = 2

@@ -10,7 +10,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/wait.h>
 #include <time.h>
+#include <unistd.h>
 
 static skua_handler handler;
 
@@ -217,6 +219,88 @@ static void log_callback(void)
     skua_abort("the end");
 }
 
+/* Runs @p call in a child of fork(), and a phase in which all PEs send to all. */
+static void fork_in_phase(void (*call)(void))
+{
+    int   status = 0;
+    pid_t child;
+
+    skua_init(NULL);
+    child = fork();
+    if (child == 0) {
+        call();
+        exit(0);
+    }
+    waitpid(child, &status, 0);
+    if (first())
+        say("child", WIFEXITED(status) ? SKUA_OK : SKUA_ERR_SYSTEM);
+    skua_finalize();
+    empty_phase();
+    say("end", SKUA_OK);
+}
+
+static void child_nothing(void)
+{
+}
+
+static void child_init(void)
+{
+    say("child initialized", skua_initialized() ? SKUA_OK : SKUA_ERR_INVAL);
+    say("child's phase", skua_init(NULL));
+}
+
+static void child_send(void)
+{
+    skua_send_copy(0, handler, NULL, 0);
+}
+
+static void child_flush(void)
+{
+    skua_flush_all();
+}
+
+static void child_finalize(void)
+{
+    skua_finalize();
+}
+
+static void child_crash(void)
+{
+    raise(SIGSEGV);
+}
+
+static void fork_crash(void)
+{
+    fork_in_phase(child_crash);
+    skua_init(NULL);
+    skua_abort("the end of PE %d", skua_pe());
+}
+
+static void fork_nothing(void)
+{
+    fork_in_phase(child_nothing);
+}
+
+static void fork_init(void)
+{
+    fork_in_phase(child_init);
+}
+
+static void fork_send(void)
+{
+    fork_in_phase(child_send);
+}
+
+static void fork_flush(void)
+{
+    fork_in_phase(child_flush);
+}
+
+static void fork_finalize(void)
+{
+    fork_in_phase(child_finalize);
+}
+
 static const struct {
     const char *name;
     void (*run)(void);
@@ -239,6 +323,12 @@ static const struct {
     {"sync-within", sync_within},
     {"long-after", long_after},
     {"log-callback", log_callback},
+    {"fork-nothing", fork_nothing},
+    {"fork-init", fork_init},
+    {"fork-send", fork_send},
+    {"fork-flush", fork_flush},
+    {"fork-finalize", fork_finalize},
+    {"fork-crash", fork_crash},
 };
 
 int main(int argc, char **argv)

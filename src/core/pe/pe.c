@@ -17,8 +17,8 @@ __attribute__((noinline)) struct ski_pe *ski_pe_now(void)
 
 void ski_not_a_pe(const char *call)
 {
-    ski_misuse("%s: called by a thread that is not a PE, or outside of skua_main() and phases "
-               "(skua_init())",
+    ski_misuse("%s: called by a thread that is not a PE, by a child of fork(), or outside of "
+               "skua_main() and phases (skua_init())",
                call);
 }
 

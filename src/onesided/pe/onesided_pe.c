@@ -25,7 +25,9 @@ struct ski_job *ski_onesided_job(void)
 void ski_onesided_check(const char *call)
 {
     if (!ski_onesided)
-        ski_misuse("%s: called outside of skua_main() and of phases (skua_init())", call);
+        ski_misuse("%s: called outside of skua_main() and of phases (skua_init()), or by a child "
+                   "of fork()",
+                   call);
 }
 
 int32_t ski_caller_pe(void)
