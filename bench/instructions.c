@@ -525,7 +525,7 @@ static const skuac_frame_type juggler_run_type = {"juggler.run", sizeof(struct j
 static const skuac_frame_type *const juggler_types[] = {&juggler_run_type};
 static const char *const             juggler_whens[] = {"thrown"};
 static const skuac_flow_class        juggler_flow    = {
-              "juggler", SKUA_FLOW_AT(sizeof(struct juggler)), 1, 1, juggler_types, juggler_whens};
+              "juggler", SKUAC_FLOW_AT(sizeof(struct juggler)), 1, 1, juggler_types, juggler_whens};
 
 static void on_run(void *self, const void *data, size_t bytes)
 {
@@ -557,7 +557,7 @@ static bool do_flow(const char *what)
 static void register_flow(void)
 {
     static const skua_class_def def = {.name    = "juggler",
-                                       .bytes   = SKUA_FLOW_BYTES(sizeof(struct juggler), 1),
+                                       .bytes   = SKUAC_FLOW_BYTES(sizeof(struct juggler), 1),
                                        .destroy = destroy_juggler};
 
     juggler_class = skua_class_register(&def);

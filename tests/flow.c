@@ -224,7 +224,7 @@ static const skuac_frame_type Thing_either_type = {"Thing.either", sizeof(struct
 
 /* ---- one object, outside of a chare ------------------------------------------------------ */
 
-static _Alignas(16) char memory[SKUA_FLOW_BYTES(sizeof(Thing), TRIGGERS)];
+static _Alignas(16) char memory[SKUAC_FLOW_BYTES(sizeof(Thing), TRIGGERS)];
 static Thing *const thing = (Thing *)(void *)memory;
 
 static void begin(const skuac_frame_type *type)
@@ -401,7 +401,7 @@ static const skuac_frame_type *const Thing_types[] = {
     &Thing_either_type, &Thing_many_type, &Thing_crowd_type};
 static const char *const      Thing_whens[] = {"a", "b", "c"};
 static const skuac_flow_class Thing_flow    = {
-       "Thing", SKUA_FLOW_AT(sizeof(Thing)), 7, TRIGGERS, Thing_types, Thing_whens};
+       "Thing", SKUAC_FLOW_AT(sizeof(Thing)), 7, TRIGGERS, Thing_types, Thing_whens};
 
 /* Runs many frames. With @p early the messages arrive first, then the frames that wait for them
  * begin, in reverse order. */

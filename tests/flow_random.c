@@ -170,7 +170,7 @@ static const char *const             player_whens[] = {"a", "b", "c"};
 
 static const skuac_flow_class player_flow = {
     .name  = "player",
-    .at    = SKUA_FLOW_AT(sizeof(struct player)),
+    .at    = SKUAC_FLOW_AT(sizeof(struct player)),
     .types = 1,
     .whens = RANDOM_TRIGGERS,
     .type  = player_types,
@@ -267,7 +267,7 @@ void flow_random_register(void)
 {
     static const skua_class_def def = {.name = "player",
                                        .bytes =
-                                           SKUA_FLOW_BYTES(sizeof(struct player), RANDOM_TRIGGERS),
+                                           SKUAC_FLOW_BYTES(sizeof(struct player), RANDOM_TRIGGERS),
                                        .construct = construct,
                                        .destroy   = destroy,
                                        .pup       = pup};

@@ -85,7 +85,7 @@ static void no_message(void)
 static void register_flowing(void)
 {
     static const skua_class_def def = {
-        .name = "flowing", .bytes = SKUA_FLOW_BYTES(16, 1), .pup = pup_flowing};
+        .name = "flowing", .bytes = SKUAC_FLOW_BYTES(16, 1), .pup = pup_flowing};
 
     flowing_class = skua_class_register(&def);
     flow_entry    = skua_method_register(flowing_class, "flow", on_flow, 0);

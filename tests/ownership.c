@@ -185,7 +185,7 @@ static void free_data(void)
 
 static void when_freed(void)
 {
-    skuac_arrival arrival = skua_arrival_of(made(100));
+    skuac_arrival arrival = skuac_arrival_of(made(100));
 
     skua_msg_free(arrival.msg);
     skuac_flow_drop(&arrival);
@@ -193,7 +193,7 @@ static void when_freed(void)
 
 static void when_sent(void)
 {
-    skuac_arrival arrival = skua_arrival_of(made(100));
+    skuac_arrival arrival = skuac_arrival_of(made(100));
 
     skua_send(0, take_handler, arrival.msg);
     skuac_flow_drop(&arrival);
@@ -201,7 +201,7 @@ static void when_sent(void)
 
 static void when_kept(void)
 {
-    skuac_arrival arrival = skua_arrival_of(mine = made(100));
+    skuac_arrival arrival = skuac_arrival_of(mine = made(100));
 
     skuac_flow_drop(&arrival);
     skua_send(0, take_handler, mine);

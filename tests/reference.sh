@@ -35,7 +35,9 @@ out=$(cat "$man/undescribed")
 ok "every parameter and return value is described (docs/reference/parameters.txt, or @param): ${out:-all}" test -z "$out"
 
 # Names, found in the headers without regard to their layout: what is left without comments.
-xargs awk '{
+code_of()
+{
+  awk '{
       line = $0
       while (line != "") {
           if (inside) {
@@ -49,7 +51,10 @@ xargs awk '{
           line = at ? substr(line, at + 2) : ""
           inside = at > 0
       }
-  }' <"$work/headers" >"$work/code"
+  }' "$@"
+}
+# shellcheck disable=SC2046
+code_of $(cat "$work/headers") >"$work/code"
 {
   sed -E 's/(struct|union|enum) skua_[a-z_]+//g' "$work/code" | # tags are not names by themselves
     grep -oE '(skua|SKUA|CkDirect)_[A-Za-z0-9_]+' | grep -vE '_H$|_STATUS_ENUM$|_$'
@@ -60,6 +65,15 @@ out=$(while read -r name; do [ -s "$man/man3/$name.3" ] || echo "$name"; done <"
 ok "every public name has a page: $out" test -z "$out"
 out=$(ls "$man/man3" | sed 's/\.3$//' | sort | comm -23 - "$work/names")
 ok "every page has a public name: $out" test -z "$out"
+
+# Headers of generated code define skuac_ and SKUAC_ alone: each other name in them is a public one.
+code_of "$source"/include/skua/skuac_*.h >"$work/generated"
+out=$({
+  grep -oE '\<(skua|SKUA)_[A-Za-z0-9_]+' "$work/generated" | grep -vE '^SKUA_SKUAC_[A-Z]+_H$'
+  sed -nE 's/^ *# *define +([A-Za-z_0-9]+).*/\1/p' "$work/generated" | grep -vE '^SKUA(C_|_SKUAC_[A-Z]+_H$)'
+} | sort -u | comm -23 - "$work/names")
+ok "headers of generated code are found" test "$(grep -c 'skuac_' "$work/generated")" -gt 100
+ok "their definitions begin with skuac_ or SKUAC_: $out" test -z "$out"
 
 # The naming rules of docs/guide/interface.md, as far as a name shows them.
 out=$(grep -E '^skua_.*(_t|_delete|_deregister|_new)$' "$work/names")

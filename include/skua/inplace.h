@@ -64,8 +64,8 @@ SKUA_API skua_entry skua_inplace_register(skua_class of, const char *name, skua_
                                           skua_inplace_fn land, unsigned flags);
 
 /** Invokes an entry with in-place delivery of the data in @p from. The receiver finds the head
- *  aligned to 8 bytes. Messages with the same head that are in flight to one object must have
- *  different reference numbers. */
+ *  aligned to 8 bytes. Heads are compared byte by byte: if they have padding, zero it. Messages
+ *  with the same head that are in flight to one object must have different reference numbers. */
 SKUA_API void skua_invoke_inplace(skua_ref ref, skua_entry entry, int64_t reference,
                                   const void *head, size_t bytes, const skua_layout *from);
 
@@ -88,19 +88,6 @@ SKUA_API void skua_inplace_withdraw(void *self);
 
 /** Returns the number of messages whose data were delivered in place on this PE. */
 SKUA_API uint64_t skua_inplace_count(void);
-
-/** Zeroes the padding bytes of *@p object, because heads are compared byte by byte. If the compiler
- *  has no builtin for it, nothing happens, and a head that contains padding never matches. */
-#ifdef __has_builtin
-#if __has_builtin(__builtin_clear_padding)
-#define SKUA_CLEAR_PADDING(object) __builtin_clear_padding(object)
-#define SKUA_CLEARS_PADDING        1
-#endif
-#endif
-#ifndef SKUA_CLEARS_PADDING
-#define SKUA_CLEAR_PADDING(object) ((void)(object))
-#define SKUA_CLEARS_PADDING        0
-#endif
 
 SKUA_END_DECLS
 

@@ -112,11 +112,11 @@ struct skuac_flow {
 };
 
 /** The offset of the flow after an object of @p bytes. */
-#define SKUA_FLOW_AT(bytes) (((bytes) + 15) / 16 * 16)
+#define SKUAC_FLOW_AT(bytes) (((bytes) + 15) / 16 * 16)
 
 /** The size of an object of @p bytes with a flow of @p whens when-entries after it. */
-#define SKUA_FLOW_BYTES(bytes, whens)                                                              \
-    (SKUA_FLOW_AT(bytes) + sizeof(skuac_flow) + (whens) * sizeof(skuac_when))
+#define SKUAC_FLOW_BYTES(bytes, whens)                                                             \
+    (SKUAC_FLOW_AT(bytes) + sizeof(skuac_flow) + (whens) * sizeof(skuac_when))
 
 /* ---- called outside frames --------------------------------------------------------------- */
 

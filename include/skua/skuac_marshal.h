@@ -28,7 +28,7 @@
 SKUA_BEGIN_DECLS
 
 /** Arguments of up to this many bytes are marshalled on the stack. */
-#define SKUA_SMALL_ARGUMENTS 256
+#define SKUAC_SMALL_ARGUMENTS 256
 
 /** Asserts in C++ that an argument can be copied byte by byte. */
 #ifdef __cplusplus
@@ -124,14 +124,14 @@ static inline void skuac_copy(void *to, const void *from, size_t bytes)
 }
 
 /** Returns an arrival that owns @p msg. */
-static inline skuac_arrival skua_arrival_of(skua_msg *msg)
+static inline skuac_arrival skuac_arrival_of(skua_msg *msg)
 {
     skuac_arrival arrival = {skua_msg_data(msg), skua_msg_size(msg), msg};
     return arrival;
 }
 
 /** Returns an arrival without data. */
-static inline skuac_arrival skua_arrival_none(void)
+static inline skuac_arrival skuac_arrival_none(void)
 {
     skuac_arrival arrival = {NULL, 0, NULL};
     return arrival;
@@ -139,14 +139,14 @@ static inline skuac_arrival skua_arrival_none(void)
 
 /** Returns an arrival that refers to data of the caller. A function that keeps the arrival copies
  *  the data. */
-static inline skuac_arrival skua_arrival_from(const void *data, size_t bytes)
+static inline skuac_arrival skuac_arrival_from(const void *data, size_t bytes)
 {
     skuac_arrival arrival = {data, bytes, NULL};
     return arrival;
 }
 
 /** Returns a new message that holds a copy of @p bytes at @p data. */
-static inline skua_msg *skua_msg_copy_of(const void *data, size_t bytes)
+static inline skua_msg *skuac_msg_copy_of(const void *data, size_t bytes)
 {
     skua_msg *msg = skua_msg_alloc(bytes);
 

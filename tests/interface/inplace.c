@@ -126,7 +126,7 @@ void check_asked(const Cell *c)
 {
     const char *learns = getenv("SKUA_LEARNED_CHANNELS");
 
-    CHECK(c->asked > 0 || !SKUA_CLEARS_PADDING || !learns || !atoi(learns) || steps < 40);
+    CHECK(c->asked > 0 || !SKUAC_CLEARS_PADDING || !learns || !atoi(learns) || steps < 40);
 }
 
 /* ---- destinations of in-place delivery ------------------------------------------------------- */

@@ -219,7 +219,10 @@ static void emit_beginning(struct emit_files to, const struct ast_tree *tree, co
     const char *guard = bump_printf("%s_H", emit_file_stem(name));
 
     writer_put(to.header, banner, name);
-    writer_put(to.header, "#ifndef %s\n#define %s\n\n#include <skua/skua.h>\n", guard, guard);
+    writer_put(
+        to.header,
+        "#ifndef %s\n#define %s\n\n#include <skua/skua.h>\n#include <skua/skuac_padding.h>\n",
+        guard, guard);
     writer_put(
         to.source,
         "#include <skua/skuac_flow.h>\n#include <skua/skuac_marshal.h>\n#include <stdlib.h>\n"

@@ -107,17 +107,17 @@ static void emit_call_user(struct writer          *to, const struct ast_class *c
 static void emit_call_begin(struct writer          *to, const struct ast_class *class,
                             const struct ast_entry *entry)
 {
-    const char *arrival = "skua_arrival_from(skua_data, skua_bytes)";
+    const char *arrival = "skuac_arrival_from(skua_data, skua_bytes)";
 
     if (emit_takes_message(entry)) {
         emit_call_args(to, class, entry);
         writer_put(to, "\n    (void)skua_args;\n");
-        arrival = "skua_arrival_of(skua_packed)";
+        arrival = "skuac_arrival_of(skua_packed)";
     } else if (emit_call_has_open(entry)) {
         writer_put(to, "    (void)%s_open(skua_data, skua_bytes);\n", emit_stem_of(class, entry));
     } else {
         writer_put(to, "    (void)skua_data, (void)skua_bytes;\n");
-        arrival = "skua_arrival_none()";
+        arrival = "skuac_arrival_none()";
     }
     writer_put(to, "    skuac_flow_begin(&%.*s__flow, skua_object, &%s_type, %s);\n",
                NAME_ARGS(class), emit_stem_of(class, entry), arrival);

@@ -72,11 +72,11 @@ static void emit_class_clear_padding(struct writer *to, const struct ast_class *
     const struct ast_record *record = class->index_record;
 
     if (!record) {
-        writer_put(to, "    SKUA_CLEAR_PADDING(&skua_which);\n");
+        writer_put(to, "    SKUAC_CLEAR_PADDING(&skua_which);\n");
         return;
     }
     writer_put(to,
-               "#if SKUA_CLEARS_PADDING\n    SKUA_CLEAR_PADDING(&skua_which);\n#else\n"
+               "#if SKUAC_CLEARS_PADDING\n    SKUAC_CLEAR_PADDING(&skua_which);\n#else\n"
                "    const %.*s skua_from = skua_which;\n\n"
                "    memset(&skua_which, 0, sizeof skua_which);\n",
                TEXT_ARGS(class->index.text));
@@ -234,8 +234,8 @@ static void emit_class_constructor_call(struct writer          *to, const struct
     if (constructor->body) {
         writer_put(to, "    skuac_flow_begin(&%.*s__flow, self, &%s_type, %s);\n", NAME_ARGS(class),
                    emit_stem_of(class, constructor),
-                   emit_copies_message(constructor) ? "skua_arrival_of(skua_packed)"
-                                                    : "skua_arrival_from(skua_data, skua_bytes)");
+                   emit_copies_message(constructor) ? "skuac_arrival_of(skua_packed)"
+                                                    : "skuac_arrival_from(skua_data, skua_bytes)");
         return;
     }
     writer_put(to, "    %.*s_on_create(self", NAME_ARGS(class));
@@ -525,7 +525,7 @@ void emit_class_registration(struct writer *to, const struct ast_class *class)
                "        skua_def.name = \"%.*s\";\n        skua_def.bytes = ",
                NAME_ARGS(class));
     if (emit_has_flow(class))
-        writer_put(to, "SKUA_FLOW_BYTES(sizeof(%.*s), %u);\n", NAME_ARGS(class),
+        writer_put(to, "SKUAC_FLOW_BYTES(sizeof(%.*s), %u);\n", NAME_ARGS(class),
                    class->awaited_entries);
     else
         writer_put(to, "sizeof(%.*s);\n", NAME_ARGS(class));

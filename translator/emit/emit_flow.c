@@ -352,7 +352,7 @@ static void emit_flow_overlap(struct emit_flow *flow, struct emit_frame *frame,
         alone.next = NULL;
         emit_flow_statements(flow, inner, scope, &alone, 4);
         emit_flow_end_frame(flow, inner);
-        writer_put(&frame->go, "%*sskuac_flow_start(skua_this, &%s_type, skua_arrival_none());\n",
+        writer_put(&frame->go, "%*sskuac_flow_start(skua_this, &%s_type, skuac_arrival_none());\n",
                    indent, "", inner->name);
     }
     emit_flow_join(frame, indent);
@@ -389,7 +389,7 @@ static void emit_flow_forall(struct emit_flow *flow, struct emit_frame *frame,
         "%*sfor (long long skua_i = %s(self, skua_frame);\n"
         "%*s     skua_step > 0 ? skua_i <= skua_last : skua_i >= skua_last; skua_i += skua_step)\n"
         "%*s((struct %s__frame *)(void *)skuac_flow_start(skua_this, &%s_type, "
-        "skua_arrival_none()))->%s = (int)skua_i;\n%*s}\n",
+        "skuac_arrival_none()))->%s = (int)skua_i;\n%*s}\n",
         indent + 4, "", first, indent + 4, "", indent + 8, "", inner->name, inner->name,
         bound->variable, indent, "");
     emit_flow_join(frame, indent);
@@ -483,10 +483,10 @@ static void emit_flow_call(struct emit_flow *flow, struct emit_frame *frame,
     assert(statement->called->body);
     writer_put(&frame->go, "%*sskuac_flow_start(skua_this, &%s_type, ", indent, "", stem);
     if (statement->arguments)
-        writer_put(&frame->go, "skua_arrival_of(%s(self, skua_frame)));\n",
+        writer_put(&frame->go, "skuac_arrival_of(%s(self, skua_frame)));\n",
                    emit_flow_call_arguments(flow, frame, scope, statement));
     else
-        writer_put(&frame->go, "skua_arrival_none());\n");
+        writer_put(&frame->go, "skuac_arrival_none());\n");
     emit_flow_join(frame, indent);
 }
 
@@ -568,7 +568,7 @@ static void emit_flow_tables(struct writer       *to, const struct ast_class *cl
             writer_put(to, "\"%.*s\", ", NAME_ARGS(entry));
     writer_put(to,
                "NULL};\n\nstatic const skuac_flow_class %.*s__flow = {\"%.*s\", "
-               "SKUA_FLOW_AT(sizeof(%.*s)), %u, "
+               "SKUAC_FLOW_AT(sizeof(%.*s)), %u, "
                "%u, %.*s__types, %.*s__whens};\n\n",
                NAME_ARGS(class), NAME_ARGS(class), NAME_ARGS(class), types, class->awaited_entries,
                NAME_ARGS(class), NAME_ARGS(class));

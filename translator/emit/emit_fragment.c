@@ -191,7 +191,7 @@ static void emit_fragment_copy_back(const struct emit_fragment *fragment)
             writer_put(to, "    %s->%s = %.*s;\n", emit_fragment_frame_expression(fragment, b),
                        b->variable, TEXT_ARGS(b->name));
         else if (b->parameter->passing == PASS_MESSAGE)
-            writer_put(to, "    if (!%.*s)\n        %s->%s = skua_arrival_none();\n",
+            writer_put(to, "    if (!%.*s)\n        %s->%s = skuac_arrival_none();\n",
                        TEXT_ARGS(b->name), emit_fragment_frame_expression(fragment, b),
                        b->slot->name);
     }

@@ -136,7 +136,7 @@ void emit_inplace_send(struct emit_files       to, const struct ast_class *class
          p                             = emit_inplace_next_value(p))
         writer_put(to.source, "    skua_args.%.*s = %.*s;\n", NAME_ARGS(p), NAME_ARGS(p));
     if (emit_inplace_has_head(entry))
-        writer_put(to.source, "    SKUA_CLEAR_PADDING(&skua_args);\n");
+        writer_put(to.source, "    SKUAC_CLEAR_PADDING(&skua_args);\n");
     writer_put(to.source, "    skuac_check_inplace(%.*s, ", NAME_ARGS(array));
     emit_length_call(to.source, stem, entry, array, "");
     writer_put(to.source, ", sizeof(");

@@ -532,7 +532,7 @@ void emit_message_open(struct writer          *to, const struct ast_class *class
 
     assert(message);
     if (emit_copies_message(entry))
-        writer_put(to, "    skua_msg *skua_packed = skua_msg_copy_of(skua_data, skua_bytes);\n");
+        writer_put(to, "    skua_msg *skua_packed = skuac_msg_copy_of(skua_data, skua_bytes);\n");
     writer_put(to, "    %.*s *skua_args = %.*s__open(%s, \"%s\");\n", NAME_ARGS(message),
                NAME_ARGS(message),
                packed ? "skua_msg_data(skua_packed), skua_msg_size(skua_packed)"

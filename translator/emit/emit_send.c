@@ -110,8 +110,8 @@ static void emit_send_small(struct emit_files       to, const struct ast_class *
     emit_arguments(source, entry, false);
     writer_put(source,
                ");\n\n"
-               "    if (skua_bytes <= SKUA_SMALL_ARGUMENTS) {\n"
-               "        SKUA_ALIGNAS(16) char skua_small[SKUA_SMALL_ARGUMENTS];\n\n"
+               "    if (skua_bytes <= SKUAC_SMALL_ARGUMENTS) {\n"
+               "        SKUA_ALIGNAS(16) char skua_small[SKUAC_SMALL_ARGUMENTS];\n\n"
                "        %s_fill(skua_small, skua_at",
                name);
     emit_arguments(source, entry, false);
