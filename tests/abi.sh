@@ -34,6 +34,19 @@ done
 ok "src/skua.map is that of the headers (make abi)" same "$source/src/skua.map" "$work/map"
 ok "tests/abi/skua.txt is that of the headers (make abi)" same "$source/tests/abi/skua.txt" "$work/list"
 
+# Structs of several members begin with their size, or interface.md says why they do not.  Those of one
+# member are handles.
+awk '/^struct skuac_/ { name = ""; next }
+     /^struct / { name = $2; sub(/:$/, "", name); next }
+     !/^    / { name = ""; next }
+     name != "" { members[name]++; if (members[name] == 1) sized[name] = $NF == "size" }
+     END { for (name in members) if (members[name] > 1 && !sized[name]) print name }' "$work/list" | sort >"$work/unsized"
+sed -n '/^## Parameter structs/,/^## Versions/p' "$source/docs/guide/interface.md" |
+  grep -oE '`[A-Za-z_0-9]+`' | tr -d '`' | sort -u >"$work/declared"
+out=$(comm -23 "$work/unsized" "$work/declared" | tr '\n' ' ')
+ok "structs without a size are found" test "$(grep -c . "$work/unsized")" -gt 30
+ok "docs/guide/interface.md names each struct without a size: ${out:-all}" test -z "$out"
+
 # Symbols with their versions: NAME@@SKUA_1.0; the name of the version is a symbol too.
 nm -D --with-symbol-versions --defined-only "$library" | awk '{ print $NF }' | sort >"$work/exported"
 sed 's/$/@@SKUA_1.0/; $a SKUA_1.0' "$work/names" | sort >"$work/wanted"

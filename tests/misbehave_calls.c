@@ -336,6 +336,20 @@ static void team_no_operator(void)
     skua_team_scan(SKUA_TEAM_ALL, &none, team_memory, team_memory, skua_done_nothing());
 }
 
+static void wait_for_newer_set(void)
+{
+    const skua_notify_set set = {.size = sizeof set + 8};
+
+    skua_notify_wait_any(&set);
+}
+
+static void test_unset_set(void)
+{
+    const skua_notify_set set = {.size = (size_t)0x41 << 56};
+
+    skua_notify_test_all(&set);
+}
+
 static void set_twice(void)
 {
     skua_future future = SKUA_FUTURE_INIT;
@@ -410,6 +424,8 @@ static const struct misbehave_act acts[] = {
     {"team-scan-or-gather", team_scan_one, team_allgather},
     {"team-no-operator", team_no_operator, NULL},
     {"set-twice", set_twice, NULL},
+    {"newer-set", wait_for_newer_set, NULL},
+    {"unset-set", test_unset_set, NULL},
     {"unknown-lock", unknown_lock, NULL},
     {"unlock-untaken", unlock_untaken, unlock_untaken},
 };

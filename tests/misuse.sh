@@ -92,6 +92,8 @@ misuse team-scan-or-gather 'collective call 1 of SKUA_TEAM_ALL differs between m
 misuse team-no-operator 'skua_team_scan: there is no minloc of type double'
 misuse unlock-untaken 'skua_unlock: lock 0 of PE 0 is not held'
 misuse set-twice 'a future was set twice'
+misuse newer-set 'skua_notify_wait_any: the skua_notify_set of the program has 72 bytes and that of this library 64; .*update the library'
+misuse unset-set 'skua_notify_test_all: `size` of the skua_notify_set is not initialised'
 misuse section-twice 'skua_section_create on PE 1: cell .3. is twice in the section'
 misuse section-dims 'skua_section_create: .3, 4. has 2 dimensions, the indices of cell have 1'
 misuse section-beyond 'a message from PE [01] to cell .99.: that object does not exist'

@@ -185,7 +185,8 @@ static inline void skua_contribute(void *self, skua_op op, skua_type type, const
 }
 
 /** A contribution to a reduction: `count` elements of a type at `data`, and the operator that
- *  combines them. skua_contribution_make() makes it. */
+ *  combines them. skua_contribution_make() makes it. It is a plain value: it has no `size` member
+ *  and will not grow. */
 typedef struct {
     skua_op     op;
     skua_type   type;

@@ -155,7 +155,8 @@ SKUA_API void skua_barrier(skua_completion done);
 
 /* ---- teams --------------------------------------------------------------- */
 
-/** What a reduction over a team combines: @p count elements of @p type, by @p op. */
+/** What a reduction over a team combines: @p count elements of @p type, by @p op. It is a plain
+ *  value: it has no `size` member and will not grow. */
 typedef struct {
     skua_op   op;
     skua_type type;
@@ -163,7 +164,8 @@ typedef struct {
 } skua_reduction;
 
 /** A block of memory for each member of a team, of any size: block r has bytes[r] bytes and begins
- *  offsets[r] bytes after @p data. Without @p offsets (NULL) the blocks follow each other. */
+ *  offsets[r] bytes after @p data. Without @p offsets (NULL) the blocks follow each other. It is a
+ *  plain value: it has no `size` member and will not grow. */
 typedef struct {
     void         *data;
     const size_t *bytes;

@@ -49,7 +49,8 @@ typedef enum {
     SKUA_LOG_TRACE  /* a frequent event */
 } skua_log_level;
 
-/** A line of the log. The text is valid until the callback returns. */
+/** A line of the log. The text is valid until the callback returns. Later versions may add members
+ *  at the end. */
 typedef struct {
     skua_log_level level;
     int            pe;   /* the PE of the calling thread; -1 in a thread that is not a PE */

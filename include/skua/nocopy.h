@@ -49,7 +49,8 @@
 
 SKUA_BEGIN_DECLS
 
-/** A nocopy argument of a message, as the sender describes it. */
+/** A nocopy argument of a message, as the sender describes it. It is a plain value: it has no
+ *  `size` member and will not grow. */
 typedef struct {
     const void     *at;
     size_t          bytes;

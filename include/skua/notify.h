@@ -86,6 +86,7 @@ SKUA_API bool skua_notify_test(skua_notify *notify, skua_cmp cmp, uint64_t value
 /** A set of notifications of one PE and their conditions. Zero members have no effect. It is read
  *  during the calls only. */
 typedef struct {
+    size_t          size;   /* sizeof(skua_notify_set); 0: its size in version 1.0 */
     skua_notify    *notify; /* the first one                                                 */
     size_t          count;
     size_t          stride; /* bytes from one to the next, a multiple of 8; 0: they are an array */

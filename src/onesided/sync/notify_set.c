@@ -12,6 +12,7 @@
 #include <skua/notify.h>
 
 #include "base/assert.h"
+#include "base/params_check.h"
 #include "core/pe/pe.h"
 #include "core/sched/scheduler.h"
 #include "onesided/pe/onesided_pe.h"
@@ -34,6 +35,7 @@ static bool notify_compare(uint64_t value, skua_cmp cmp, uint64_t with)
 
 static void notify_set_check(const char *call, const skua_notify_set *set)
 {
+    ski_params_check(call, "skua_notify_set", set->size, sizeof *set);
     if (set->count > 0 && !set->notify)
         ski_misuse("%s: the set has %zu notifications at NULL", call, set->count);
     if (set->stride % sizeof(skua_notify))
