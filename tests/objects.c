@@ -156,6 +156,18 @@ static int64_t ask(skua_ref ref)
 
 static const int seven = 7;
 
+static skua_index index_of(int dims, const int *x)
+{
+    switch (dims) {
+    case 1: return skua_index1(x[0]);
+    case 2: return skua_index2(x[0], x[1]);
+    case 3: return skua_index3(x[0], x[1], x[2]);
+    case 4: return skua_index4(x[0], x[1], x[2], x[3]);
+    case 5: return skua_index5(x[0], x[1], x[2], x[3], x[4]);
+    default: return skua_index6(x[0], x[1], x[2], x[3], x[4], x[5]);
+    }
+}
+
 static void test_dims(void)
 {
     for (int dims = 1; dims <= 6; dims++) {
@@ -171,11 +183,11 @@ static void test_dims(void)
         }
         all = skua_array_create(cell_class, &def, &seven, sizeof seven);
         for (int i = 0; i < n; i++) {
-            skua_index index = {.bytes = 4 * (uint32_t)dims};
+            int x[6];
 
             for (int d = 0, rest = i; d < dims; d++, rest /= 3)
-                index.at.x[d] = rest % 3 - d;
-            add(skua_element(all, index), i);
+                x[d] = rest % 3 - d;
+            add(skua_element(all, index_of(dims, x)), i);
             expected += i;
         }
         CHECK(settled_total(all) == expected);

@@ -171,7 +171,11 @@ static void await(void *arg)
 
 static void test_waiting(void)
 {
-    struct shared s = {0};
+    struct shared s = {.mutex   = SKUA_MUTEX_INIT,
+                       .filled  = SKUA_COND_INIT,
+                       .emptied = SKUA_COND_INIT,
+                       .future  = SKUA_FUTURE_INIT,
+                       .ended   = SKUA_COUNTER_INIT};
     skua_thread  *pair[2];
 
     for (int i = 0; i < 5; i++)

@@ -38,9 +38,12 @@ struct walker {
     uint32_t       owned_bytes;
     unsigned char *owned; /* bytes that depend on their number */
     char          *name;
+    int32_t       *numbers; /* NUMBERS of them, which depend on owned_bytes, or NULL */
 
     unsigned char bulk[1024]; /* of fields: too large to be copied inside a host */
 };
+
+enum { NUMBERS = 30 };
 
 enum { PLAIN, PACKED, POINTER, FIELDS };
 
@@ -105,10 +108,14 @@ static void disown(void *memory)
 static void own_other(struct walker *w)
 {
     disown(w->owned);
+    disown(w->numbers);
     w->owned_bytes = (uint32_t)(tap_random(&w->random) % 5000);
     w->owned       = w->owned_bytes ? own(w->owned_bytes) : NULL;
     for (uint32_t i = 0; i < w->owned_bytes; i++)
         w->owned[i] = (unsigned char)(i * 7 + w->owned_bytes);
+    w->numbers = w->owned_bytes % 3 ? own(NUMBERS * sizeof *w->numbers) : NULL;
+    for (int32_t i = 0; w->numbers && i < NUMBERS; i++)
+        w->numbers[i] = i + (int32_t)w->owned_bytes;
 }
 
 static bool owns_memory(void)
@@ -122,6 +129,9 @@ static void check_owned(const struct walker *w)
     for (uint32_t i = 0; i < w->owned_bytes; i++)
         CHECK(w->owned[i] == (unsigned char)(i * 7 + w->owned_bytes));
     CHECK(!owns_memory() || strcmp(w->name, "walker") == 0);
+    CHECK(!w->numbers == !(w->owned_bytes % 3));
+    for (int32_t i = 0; w->numbers && i < NUMBERS; i++)
+        CHECK(w->numbers[i] == i + (int32_t)w->owned_bytes);
     CHECK(how == PLAIN || w->pe == skua_pe());
 }
 
@@ -149,6 +159,7 @@ static void destroy(void *self)
     struct walker *w = self;
 
     disown(w->owned);
+    disown(w->numbers);
     disown(w->name);
 }
 
@@ -171,6 +182,7 @@ static void pup(skua_pup *p, void *self)
     skua_pup_value(p, &w->owned_bytes);
     skua_pup_memory(p, &w->owned, w->owned_bytes);
     skua_pup_string(p, &w->name);
+    skua_pup_array(p, &w->numbers, NUMBERS, sizeof *w->numbers);
 }
 
 /* Packs members in ascending order. A migration zeroes the others. */
