@@ -1,8 +1,8 @@
 ! SPDX-License-Identifier: Apache-2.0
 !
-! fortran.f90 - the module `skua`: one-sided operations, atomics, notifications, collectives and
-! completions, then an array with a map of the program, and a ring of messages whose handlers are
-! Fortran, which ends the job.
+! fortran.f90 - the module `skua`: one-sided operations with layouts, atomics, notifications, collectives
+! of all PEs and of teams, and completions, then an array with a map of the program, and a ring of messages
+! whose handlers are Fortran, which ends the job.
 !
 ! PEs may be threads of one process: the state of a PE is in local variables, messages or PE data.
 module fortran_test
@@ -65,6 +65,40 @@ contains
     call check(skua_region_destroy(region) == SKUA_OK, "a region is destroyed")
   end subroutine
 
+  ! Rows of matrices, whose elements are apart in Fortran.
+  subroutine test_layouts()
+    type(skua_region) :: region
+    type(skua_gaddr) :: second
+    type(skua_layout) :: row
+    real(c_double), pointer :: mine(:, :)
+    real(c_double), target, asynchronous :: from(3), to(4, 3)
+    integer :: before, i
+
+    before = modulo(skua_pe() - 1, skua_pes())
+    call check(skua_region_create(96_c_size_t, region) == SKUA_OK, "region")
+    call c_f_pointer(skua_region_local(region), mine, [4, 3])
+    mine = -1
+    call skua_sync()
+    second = skua_at(region, modulo(skua_pe() + 1, skua_pes()), 8_c_int64_t)
+    row = skua_layout_strided_c(c_null_ptr, 8_c_size_t, 1, [3_c_size_t], [32_c_ptrdiff_t])
+    from = [(10.0d0 * skua_pe() + i, i=1, 3)]
+    call check(skua_put_layout(second, row, skua_layout_contiguous(from, c_sizeof(from))) == SKUA_OK, "put_layout")
+    call skua_sync()
+    call check(all(mine(2, :) == [(10.0d0 * before + i, i=1, 3)]), "a row that was put")
+    call check(all(mine([1, 3, 4], :) == -1), "the other rows")
+    to = 0
+    call check(skua_get_layout(skua_layout_strided(to(3, 1), 8_c_size_t, 1, [3_c_size_t], [32_c_ptrdiff_t]), &
+      second, row) == SKUA_OK, "get_layout")
+    call check(all(to(3, :) == from) .and. all(to([1, 2, 4], :) == 0), "a row that was got")
+    call skua_sync()
+    call check(skua_acc_layout(second, row, skua_layout_contiguous(from, c_sizeof(from)), &
+      skua_update(SKUA_SUM, SKUA_DOUBLE, c_null_ptr)) == SKUA_OK, "acc_layout")
+    call skua_sync()
+    call check(all(mine(2, :) == [(2 * (10.0d0 * before + i), i=1, 3)]), "a row that was accumulated")
+    call skua_sync()
+    call check(skua_region_destroy(region) == SKUA_OK, "a region is destroyed")
+  end subroutine
+
   subroutine test_atomics()
     type(skua_region) :: region
     type(skua_gaddr) :: at
@@ -85,6 +119,73 @@ contains
       call check(mine == 11 * skua_pes(), "the sum of atomics")
       call check(skua_compare_swap64(at, mine, -1_c_int64_t, old) == SKUA_OK .and. mine == -1, "compare_swap64")
     end if
+    call skua_sync()
+    call check(skua_region_destroy(region) == SKUA_OK, "a region is destroyed")
+  end subroutine
+
+  ! The operations of any type.
+  subroutine test_typed_atomics()
+    type(skua_region) :: region
+    type(skua_gaddr) :: sum, greatest
+    real(c_double), pointer :: mine(:)
+    real(c_double), target :: operand, old
+    integer(c_int64_t), target :: swap(2), word
+
+    call check(skua_region_create(24_c_size_t, region) == SKUA_OK, "region")
+    call c_f_pointer(skua_region_local(region), mine, [3])
+    mine = 0
+    call skua_sync()
+    sum = skua_at(region, 0, 0_c_int64_t)
+    greatest = skua_at(region, 0, 8_c_int64_t)
+    operand = 1.5d0
+    old = -1
+    call check(skua_atomic(sum, SKUA_ATOMIC_ADD, SKUA_DOUBLE, operand, old) == SKUA_OK, "atomic add")
+    call check(old >= 0 .and. old < 1.5d0 * skua_pes(), "the old value of an atomic")
+    operand = skua_pe()
+    call check(skua_atomic_nb_c(greatest, SKUA_ATOMIC_MAX, SKUA_DOUBLE, c_loc(operand), c_null_ptr) >= SKUA_OK, &
+      "atomic_nb")
+    call skua_flush_all()
+    call skua_sync()
+    if (skua_pe() == 0) then
+      call check(mine(1) == 1.5d0 * skua_pes(), "the sum of atomics of any type")
+      call check(mine(2) == skua_pes() - 1, "the maximum of atomics")
+    end if
+    swap = [0_c_int64_t, skua_pe() + 1_c_int64_t]
+    word = -1
+    call check(skua_atomic(skua_at(region, skua_pe(), 16_c_int64_t), SKUA_ATOMIC_COMPARE_SWAP, SKUA_INT64, swap, word) &
+      == SKUA_OK, "compare_swap")
+    call check(word == 0, "the word before a swap")
+    call check(skua_atomic(skua_at(region, skua_pe(), 16_c_int64_t), SKUA_ATOMIC_COMPARE_SWAP, SKUA_INT64, swap, word) &
+      == SKUA_OK, "compare_swap")
+    call check(word == skua_pe() + 1, "the word after a swap")
+    operand = 1
+    call check(skua_atomic(sum, SKUA_ATOMIC_AND, SKUA_DOUBLE, operand, old) == SKUA_ERR_INVAL, "bits of a double")
+    call skua_sync()
+    call check(skua_region_destroy(region) == SKUA_OK, "a region is destroyed")
+  end subroutine
+
+  subroutine test_notify_set()
+    type(skua_region) :: region
+    type(skua_notify), pointer :: mine(:)
+    type(skua_notify_set) :: set
+    integer(c_int64_t), target :: values(2)
+    integer(c_int) :: next
+
+    call check(skua_region_create(16_c_size_t, region) == SKUA_OK, "region")
+    call c_f_pointer(skua_region_local(region), mine, [2])
+    mine = skua_notify()
+    call skua_sync()
+    next = modulo(skua_pe() + 1, skua_pes())
+    values = [1_c_int64_t, 2_c_int64_t]
+    set%notify = c_loc(mine)
+    set%count = 2
+    set%cmp = SKUA_CMP_GE
+    set%values = c_loc(values)
+    call check(skua_notify_add(skua_at(region, next, 8_c_int64_t), 2_c_int64_t) == SKUA_OK, "notify_add")
+    call check(skua_notify_wait_any(set) == 1, "notify_wait_any")
+    call skua_sync()
+    call check(skua_notify_add(skua_at(region, next, 0_c_int64_t), 1_c_int64_t) == SKUA_OK, "notify_add")
+    call check(logical(skua_notify_wait_all(set)), "notify_wait_all")
     call skua_sync()
     call check(skua_region_destroy(region) == SKUA_OK, "a region is destroyed")
   end subroutine
@@ -161,6 +262,56 @@ contains
       call check(result(1) == 0, "an operator of the program")
       call skua_future_clear(total)
     end if
+  end subroutine
+
+  ! ---- teams ---------------------------------------------------------------------------------------
+
+  ! The PEs with even numbers and those with odd ones, ranked in descending order.
+  subroutine test_team_split(team)
+    type(c_ptr), intent(out) :: team
+    type(c_ptr) :: some
+    integer(c_int) :: color
+
+    call check(skua_team_split(SKUA_TEAM_ALL(), modulo(skua_pe(), 2), -skua_pe(), team) == SKUA_OK, "split")
+    call check(skua_team_pes(team) == (skua_pes() + 1 - modulo(skua_pe(), 2)) / 2, "members of a team")
+    call check(skua_team_pe(team) == skua_team_pes(team) - 1 - skua_pe() / 2, "a rank")
+    call check(skua_team_pe_of(team, skua_team_pe(team)) == skua_pe(), "the PE of a rank")
+    call check(skua_team_translate(SKUA_TEAM_ALL(), skua_pe(), team) == skua_team_pe(team), "the rank of a PE")
+    color = merge(0, SKUA_COLOR_NONE, skua_pe() == 0)
+    call check(skua_team_split(SKUA_TEAM_ALL(), color, 0, some) == SKUA_OK, "split, some")
+    call check(c_associated(some) .eqv. skua_pe() == 0, "a PE without a color is in no team")
+    if (skua_pe() == 0) call check(skua_team_destroy(some) == SKUA_OK, "a team is destroyed")
+  end subroutine
+
+  subroutine test_teams()
+    type(c_ptr) :: team
+    type(skua_counter), target :: counter
+    type(skua_reduction) :: sums
+    integer :: n, rank, i
+    integer(c_int64_t), target, asynchronous :: mine(2), total(2), scanned(2), data
+    integer(c_int64_t), target, asynchronous, allocatable :: pes(:), from(:), to(:)
+
+    call test_team_split(team)
+    n = skua_team_pes(team)
+    rank = skua_team_pe(team)
+    allocate (pes(n), from(n), to(n))
+    mine = [int(skua_pe(), c_int64_t), 1_c_int64_t]
+    data = merge(42, 0, rank == 0)
+    from = [(1000_c_int64_t * rank + i, i=0, n - 1)]
+    sums = skua_reduction(SKUA_SUM, SKUA_INT64, 2_c_size_t)
+    call skua_team_allreduce(team, sums, mine, total, skua_done_count(counter))
+    call skua_team_scan(team, sums, mine, scanned, skua_done_count(counter))
+    call skua_team_broadcast(team, 0, data, 8_c_size_t, skua_done_count(counter))
+    call skua_team_allgather(team, mine, 8_c_size_t, pes, skua_done_count(counter))
+    call skua_team_alltoall(team, from, to, 8_c_size_t, skua_done_count(counter))
+    call skua_team_barrier(team, skua_done_count(counter))
+    call check(logical(skua_counter_wait(counter, 6_c_int64_t)), "collectives of a team")
+    call check(all(pes == [(skua_team_pe_of(team, i), i=0, n - 1)]), "allgather")
+    call check(all(total == [sum(pes), int(n, c_int64_t)]), "allreduce")
+    call check(all(scanned == [sum(pes(:rank + 1)), rank + 1_c_int64_t]), "scan")
+    call check(data == 42, "broadcast")
+    call check(all(to == [(1000_c_int64_t * i + rank, i=0, n - 1)]), "alltoall")
+    call check(skua_team_destroy(team) == SKUA_OK, "a team is destroyed")
   end subroutine
 
   ! ---- objects -------------------------------------------------------------------------------------
@@ -246,9 +397,13 @@ contains
 
   subroutine start()
     call test_put_get()
+    call test_layouts()
     call test_atomics()
+    call test_typed_atomics()
     call test_notify()
+    call test_notify_set()
     call test_reductions()
+    call test_teams()
     call skua_sync()
     if (skua_pe() == 0) call start_array()
   end subroutine
