@@ -72,7 +72,7 @@ tar -xzf "$archive" -C "$work/unpacked" --strip-components=1
 usable "$work/unpacked"
 
 if ! command -v dpkg-shlibdeps >/dev/null || ! command -v dpkg >/dev/null; then
-  echo "# no .deb is made here: dpkg-shlibdeps (dpkg-dev) is not installed"
+  echo "# dpkg-shlibdeps (dpkg-dev) is not installed: a .deb is not tested"
   tap_end
 fi
 run cpack --config "$build/CPackConfig.cmake" -G DEB -B "$work/deb"

@@ -195,7 +195,7 @@ for example in "$work"/example*.c; do
 done
 
 if ! command -v doxygen >/dev/null; then
-  echo "# no HTML is made here: doxygen is not installed"
+  echo "# doxygen is not installed: the HTML reference is not tested"
   tap_end
 fi
 html=$work/html
