@@ -24,6 +24,9 @@
  *   notify    skua_put_nb() of 8 bytes with a notification
  *   signal    skua_put_nb() of 8 bytes with a signal to this PE, and its handler
  *   row       skua_put_layout() of one row of 8 bytes
+ *   acc-row   skua_acc_layout() of one row of a double; acc-row-nb: skua_acc_layout_nb()
+ *   acc-nb    skua_acc_nb() of a double;   atomic-nb   skua_atomic_nb() that adds to a double
+ *   fence     skua_fence()
  *   element   skua_invoke_copy() of 8 bytes to an array element of this PE, and its entry method
  *   doubles   element, with 16 doubles
  *   message   skua_invoke() of a message that the entry method passes on
@@ -304,21 +307,51 @@ static void add_once(skua_gaddr at)
     skua_fetch_add64(at, 1, &number);
 }
 
+static const double      one = 1;
+static const skua_update sum = {SKUA_SUM, SKUA_DOUBLE, NULL};
+
 static void acc_once(skua_gaddr at)
 {
-    static const double      one = 1;
-    static const skua_update sum = {SKUA_SUM, SKUA_DOUBLE, NULL};
-
     skua_acc(at, &one, sizeof one, &sum);
 }
 
+static void acc_nb_once(skua_gaddr at)
+{
+    skua_acc_nb(at, &one, sizeof one, &sum, NULL);
+}
+
+static void atomic_nb_once(skua_gaddr at)
+{
+    skua_atomic_nb(at, SKUA_ATOMIC_ADD, SKUA_DOUBLE, &one, NULL, NULL);
+}
+
+static void fence_once(skua_gaddr at)
+{
+    skua_fence(at.pe);
+}
+
+static const skua_layout row = {
+    .kind = SKUA_LAYOUT_STRIDED, .bytes = 8, .strided = {1, {1}, {8192}}};
+
 static void row_once(skua_gaddr at)
 {
-    static const skua_layout row = {
-        .kind = SKUA_LAYOUT_STRIDED, .bytes = 8, .strided = {1, {1}, {8192}}};
     skua_layout word = skua_layout_contiguous(&number, sizeof number);
 
     skua_put_layout(at, &row, &word);
+}
+
+static void acc_row_once(skua_gaddr at)
+{
+    skua_layout word = skua_layout_contiguous(&one, sizeof one);
+
+    skua_acc_layout(at, &row, &word, &sum);
+}
+
+static void acc_row_nb_once(skua_gaddr at)
+{
+    skua_layout word = skua_layout_contiguous(&one, sizeof one);
+
+    skua_acc_layout_nb(at, &row, &word, &sum, NULL);
 }
 
 #define SCATTERED 64 /* number of elements of an accumulate at a list of offsets */
@@ -340,9 +373,12 @@ static void scatter_once(skua_gaddr at)
 static const struct {
     const char *name;
     void (*once)(skua_gaddr at);
-} onesided[] = {{"put", put_once},        {"get", get_once}, {"add", add_once},
-                {"acc", acc_once},        {"row", row_once}, {"notify", notify_once},
-                {"scatter", scatter_once}};
+} onesided[] = {{"put", put_once},         {"get", get_once},
+                {"add", add_once},         {"acc", acc_once},
+                {"acc-nb", acc_nb_once},   {"row", row_once},
+                {"acc-row", acc_row_once}, {"acc-row-nb", acc_row_nb_once},
+                {"notify", notify_once},   {"scatter", scatter_once},
+                {"fence", fence_once},     {"atomic-nb", atomic_nb_once}};
 
 /* Runs @p what if it is a one-sided operation.  Returns true in that case. */
 static bool do_onesided(const char *what)
