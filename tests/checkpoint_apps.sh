@@ -29,8 +29,8 @@ app()
 
 app "$apps/leanmd" '^result.*' --size=3,3,3 --atoms=4 --steps=16 --balance=5 --migrate=10
 app "$apps/barneshut" '^result.*' --particles=300 --steps=6 --balance=2
-app "$apps/stencil3d" 'largest error.*' --size=16,16,16 --blocks=2,2,4 --steps=12 --repeat=1 --pause=5
+app "$apps/stencil3d" '^result.*' --size=16,16,16 --blocks=2,2,4 --steps=12 --repeat=1 --pause=5
 # fft1d needs FFTW.
-[ ! -e "$apps/fft1d" ] || app "$apps/fft1d" '.*below.*' --log2=8 --repeat=3
+[ ! -e "$apps/fft1d" ] || app "$apps/fft1d" '^result.*' --log2=8 --repeat=3
 app "$examples/jacobi" '[0-9]+ steps|largest error.*' 3 4
 tap_end

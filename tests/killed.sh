@@ -52,9 +52,9 @@ each()
 each SCRPKVX '^(result|step).*' "$test" none 40 due
 each SCRPBMKVX '^result.*' "$apps/leanmd" --size=3,3,3 --atoms=4 --steps=16 --balance=5 --migrate=10
 each SRPBKVX '^result.*' "$apps/barneshut" --particles=300 --steps=6 --balance=2
-each SRPKVX 'largest error.*' "$apps/stencil3d" --size=16,16,16 --blocks=2,2,4 --steps=12 --repeat=1 --pause=5
+each SRPKVX '^result.*' "$apps/stencil3d" --size=16,16,16 --blocks=2,2,4 --steps=12 --repeat=1 --pause=5
 # fft1d needs FFTW.
-[ ! -e "$apps/fft1d" ] || each SCKVX '.*below.*' "$apps/fft1d" --log2=8 --repeat=3
+[ ! -e "$apps/fft1d" ] || each SCKVX '^result.*' "$apps/fft1d" --log2=8 --repeat=3
 each SRPKVX '[0-9]+ steps|largest error.*' "$examples/jacobi" 3 4
 
 # Each phase in turn: a process, two at once, without replacements, and agents, whose losses leave a host

@@ -52,12 +52,16 @@ void report(const Main *self);
 /** Computes the transform by FFTW on this PE. */
 void make_reference(void);
 
-/** Returns the distance of rows from the reference. */
-double compare_rows(const Rows *rows);
+/** Returns the distance of rows from the reference, and adds their numbers to the checksum. */
+double compare_rows(Main *self, const Rows *rows);
+
 /** Frees the reference. */
 void free_reference(void);
 
 /** Prints whether a distance is small enough. */
 void check_result(Main *self, const char *what, double distance);
+
+/** Prints the result, and ends the job. */
+void report_result(const Main *self);
 
 #endif

@@ -137,8 +137,13 @@ bool run_fmm(struct comm *comm, const struct fmm_options *o)
         run_print(comm, o, &best);
         if (o->check > 0)
             good = run_print_errors(o, &errors);
-        printf("result: energy %.13g, %.6f s, %.0f particles per second and PE\n", energy,
-               best.seconds, (double)o->particles / best.seconds / comm->pes);
+        printf("%.6f s, %.0f particles per second and PE\n", best.seconds,
+               (double)o->particles / best.seconds / comm->pes);
+        printf("result fmm: %lld particles, error %g, order %d; energy %.13g: %s\n",
+               (long long)o->particles, o->error, o->rule.order, energy,
+               o->check == 0 ? "not verified"
+               : good        ? "passed"
+                             : "FAILED");
         run_print_series(comm, o, &best);
     }
     solver_free(&s);

@@ -189,8 +189,8 @@ static int scf_verify(struct scf *s, double energy, double projector, int cycles
     GA_Igop(&good, 1, "min");
     GA_Lgop(&s->tasks, 1, "+");
     if (s->me == 0)
-        printf("ga_scf: %d sites, %d processes, %ld tasks: energy %.10f (%.10f expected)\n%s\n",
-               s->sites, s->size, s->tasks, energy, expected, good ? "verified" : "WRONG");
+        printf("result ga_scf: %d sites, %d processes, %ld tasks; energy %.6f, expected %.6f: %s\n",
+               s->sites, s->size, s->tasks, energy, expected, good ? "passed" : "FAILED");
     return good;
 }
 

@@ -34,9 +34,8 @@ program ga_scf_fortran
   end do
   if (me == 0) then
      expected = model_energy()
-     print '(a, f16.10, a, f16.10, a)', 'ga_scf: energy', energy, ' (', expected, ' expected)'
-     if (abs(energy - expected) > 1d-8 * sites) call ga_error('WRONG', 1_8)
-     print '(a)', 'verified'
+     if (abs(energy - expected) > 1d-8 * sites) call ga_error('the energy is wrong', 1_8)
+     print '(a, f0.6, a, f0.6, a)', 'result ga_scf: energy ', energy, ', expected ', expected, ': passed'
   end if
   call ga_sync()
   call ga_terminate()

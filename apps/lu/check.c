@@ -199,12 +199,14 @@ void report(Main *m, const double *sum)
 
     report_dgemm(m, rate);
     report_times(m);
-    printf(
-        "result rows %lld block %lld map %s grid %lldx%lld pes %d blas %s seconds %.4f gflops %.3f "
-        "memory %.2f residual %.3g, %s %d\n",
-        (long long)options.size, (long long)options.block, options.map, (long long)options.grid[0],
-        (long long)options.grid[1], skua_pes(), gemm_name(), m->seconds, rate * 1e-9, memory,
-        residual, good ? "below" : "NOT below", RESIDUAL_LIMIT);
+    printf("%.4f s, %.3f GF/s; memory %.2f of the matrix, residual %.3g\n", m->seconds, rate * 1e-9,
+           memory, residual);
+    printf("result lu: %lld rows, blocks of %lld, map %s, grid %lldx%lld, %d PEs, %s; "
+           "largest number of x %.6g; residual %s %d: %s\n",
+           (long long)options.size, (long long)options.block, options.map,
+           (long long)options.grid[0], (long long)options.grid[1], skua_pes(), gemm_name(),
+           check_largest(m->x, options.size), good ? "below" : "NOT below", RESIDUAL_LIMIT,
+           good ? "passed" : "FAILED");
     report_json(options.series, "rate", rate);
     report_json(options.series, "memory", memory);
     free(m->x);

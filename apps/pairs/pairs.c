@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* pairs.c - the chare Main and shared functions; see pairs.ci. */
+#include <inttypes.h>
 #include <skua/skua.h>
 #include <stdio.h>
 #include <string.h>
@@ -107,12 +108,16 @@ static bool report_checks(const Main *m)
     bool unit      = options.forward || m->away < LIMIT;
     bool symmetric = m->asymmetric < LIMIT;
 
+    printf("result pairs: %lld states, %lld planes, %lld points, %lld steps; ",
+           (long long)options.states, (long long)options.planes, (long long)options.points,
+           (long long)options.steps);
     if (!options.forward)
         printf("|S - 1| = %.2g, %s %g; ", m->away, unit ? "below" : "NOT below", LIMIT);
-    printf("|S - S^T| = %.2g, %s %g", m->asymmetric, symmetric ? "below" : "NOT below", LIMIT);
+    printf("|S - S^T| = %.2g, %s %g; ", m->asymmetric, symmetric ? "below" : "NOT below", LIMIT);
     if (both)
-        printf("; both variants: %s bits", same ? "identical" : "NOT identical");
-    printf("\n");
+        printf("both variants: %s bits; ", same ? "identical" : "NOT identical");
+    printf("hash %016" PRIx64 ": %s\n", m->bits[options.variants[MESSAGES] ? MESSAGES : CHANNELS],
+           same && unit && symmetric ? "passed" : "FAILED");
     return same && unit && symmetric;
 }
 

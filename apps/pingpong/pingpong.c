@@ -333,9 +333,9 @@ void report(const Main *m)
         print_line(m->times[i], options.sizes.at[i]);
     for (int i = 0; i < options.sizes.count; i++)
         print_json(m->times[i], options.sizes.at[i]);
-    if (m->wrong > 0)
-        printf("WRONG data or callbacks of a player in %.0f cases\n", m->wrong);
-    else
-        printf("all data and all callbacks as expected\n");
+    printf("result pingpong: %d sizes, %lld runs of %lld round trips; data or callbacks wrong in "
+           "%.0f cases: %s\n",
+           options.sizes.count, (long long)options.repeat, (long long)options.iterations, m->wrong,
+           m->wrong > 0 ? "FAILED" : "passed");
     skua_exit(m->wrong > 0 ? 1 : 0);
 }

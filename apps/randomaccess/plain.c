@@ -150,7 +150,7 @@ static void counted(void *arg, const void *data, size_t bytes)
     (void)arg;
     if (bytes == sizeof errors)
         memcpy(&errors, data, sizeof errors);
-    report_errors(errors, seconds);
+    report_result(&options, errors, seconds);
 }
 
 static void on_undone(void *arg, const void *data, size_t bytes)
@@ -170,7 +170,7 @@ static void on_done(void *arg, const void *data, size_t bytes)
     if (options.verify)
         update(on_undone);
     else
-        skua_exit(0);
+        report_result(&options, 0, 0);
 }
 
 static void ready(void *arg, const void *data, size_t bytes)

@@ -34,11 +34,19 @@ static inline void report_rate(const struct randomaccess_options *options, doubl
                  rate);
 }
 
-/** Prints the number of wrong words, and ends the job.  The benchmark permits one wrong word in a
- *  hundred; this program permits none. */
-static inline void report_errors(uint64_t errors, double seconds)
+/** Prints the result, and ends the job.  The benchmark permits one wrong word in a hundred; this
+ *  program permits none.  @p seconds is the time of the verification, if there was one. */
+static inline void report_result(const struct randomaccess_options *options, uint64_t errors,
+                                 double seconds)
 {
-    printf("%" PRIu64 " errors; verified in %.3f s\n", errors, seconds);
+    if (options->verify)
+        printf("verified in %.3f s\n", seconds);
+    printf("result randomaccess: %" PRIu64 " words, %" PRIu64 " updates, ",
+           UINT64_C(1) << options->log2, (uint64_t)PER_WORD << options->log2);
+    if (options->verify)
+        printf("%" PRIu64 " errors: %s\n", errors, errors ? "FAILED" : "passed");
+    else
+        printf("not verified\n");
     skua_exit(errors ? 1 : 0);
 }
 

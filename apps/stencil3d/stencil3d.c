@@ -449,8 +449,11 @@ void report(const Main *m)
            (long long)options.blocks[0], (long long)options.blocks[1], (long long)options.blocks[2],
            skua_pes(), (long long)options.steps);
     variant_report(m->best, options.steps, &series);
-    printf("largest error %.2g, residual %.2g, mean %.7f\n", m->outcome.error, m->outcome.residual,
-           m->outcome.sum / cells);
+    printf(
+        "result stencil3d: %.0f cells, %lld steps; largest error %.2g, residual %.2g, mean %.7f: "
+        "%s\n",
+        cells, (long long)options.steps, m->outcome.error, m->outcome.residual,
+        m->outcome.sum / cells, m->outcome.error < ERROR_MAX ? "passed" : "FAILED");
     if (m->outcome.error >= ERROR_MAX)
         printf("the error exceeds %g: some cells are wrong\n", ERROR_MAX);
     skua_exit(m->outcome.error < ERROR_MAX ? 0 : 1);

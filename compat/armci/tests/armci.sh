@@ -137,7 +137,10 @@ done
 for program in ga_scf ga_scf_fortran; do
   [ -x "$scf/$program-$mpi" ] || continue
   under $some "$scf/$program-$mpi"
-  ok "$program" has "$code$out" 'verified'
+  ok "$program" has "$code$out" '^0result ga_scf: .*: passed$'
+  first=$out
+  under $some "$scf/$program-$mpi"
+  ok "$program prints the same result again" test "$out" = "$first"
 done
 
 tap_end
