@@ -13,6 +13,8 @@
  *   self     sends messages to itself without end, until all have arrived
  *   thread   has a user thread that yields without end
  *   busy     computes and polls for a few messages at a time
+ *   slow     has a handler that takes longer than many sends, and begins at once: messages arrive
+ *            while it runs, and the pace keeps the senders even
  *
  * and its own steps before the last arrival are at most twice the messages of all.
  *
@@ -35,6 +37,7 @@
 #define RINGS_PES 8   /* PEs from which on senders that share rings share several     */
 #define CHAINS    16  /* messages that PE 0 sends to itself again and again           */
 #define POLL      8
+#define SLOW      20  /* microseconds of a slow handler                    */
 #define LARGE     200 /* bytes of a message that travels by pointer        */
 
 static skua_handler item, self_step;
@@ -44,6 +47,7 @@ static skua_pe_data region_key;
 static struct {
     long arrived[1024], total, all, steps;
     bool chaining; /* messages to itself are sent again */
+    bool slow;     /* the handler takes long            */
 } at;
 
 static int senders(void)
@@ -125,11 +129,19 @@ static void check_shares(void)
         CHECK(most <= 2 * least || !holds_all());
 }
 
+static void take_long(void)
+{
+    for (double end = skua_time() + 1e-6 * SLOW; skua_time() < end;)
+        ;
+}
+
 static void on_item(skua_msg *msg)
 {
     at.arrived[skua_msg_source(msg)]++;
     at.total++;
     skua_msg_free(msg);
+    if (at.slow)
+        take_long();
     check_shares();
 }
 
@@ -195,10 +207,12 @@ static void receive_busy(void)
 static const struct {
     const char *name;
     void (*receive)(void);
-} cases[] = {{"flood", receive_flood},
-             {"self", receive_self},
-             {"thread", receive_thread},
-             {"busy", receive_busy}};
+    bool slow; /* and begins at once */
+} cases[] = {{"flood", receive_flood, false},
+             {"self", receive_self, false},
+             {"thread", receive_thread, false},
+             {"busy", receive_busy, false},
+             {"slow", receive_flood, true}};
 
 static void run_case(size_t c)
 {
@@ -206,14 +220,16 @@ static void run_case(size_t c)
 
     if (skua_pe() == 0) { /* before the barrier, during which the first messages may arrive */
         memset(&at, 0, sizeof at);
-        at.all = (long)senders() * EACH;
+        at.all  = (long)senders() * EACH;
+        at.slow = cases[c].slow;
     }
     wait_barrier();
     if (skua_pe() != 0) {
         send_all(c * chunks);
         return;
     }
-    wait_for_pace((c + 1) * chunks);
+    if (!cases[c].slow)
+        wait_for_pace((c + 1) * chunks);
     cases[c].receive();
     printf("ok - %s: %ld messages of %d senders, %ld own steps\n", cases[c].name, at.total,
            senders(), at.steps);
