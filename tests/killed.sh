@@ -78,6 +78,17 @@ in_turn replace 3 "" "=SCRPBMKVX +SCRPBMKVX" "$@"
 in_turn fewer 7 --spare=0 "=SCRPB =MKVX +SCR +PBM +KVX" "$@"
 in_turn agents 4 --set=shared_memory=0 "=CKSKR =PKBKM =KKVKX" "$@"
 
+# Without --survive a process that is killed at a sync point, or while its elements migrate, ends the job.
+for shared in 1 0; do
+  for letter in B M; do
+    : >"$work/killed"
+    run env KILLER="$first 1 3 =$letter replace $work/killed" LD_PRELOAD="$killer" SKUA_SHARED_MEMORY=$shared \
+      timeout 100 "$skuarun" -n 3 "$@"
+    ok "shared_memory=$shared, killed in $(phases): the job ends, with the reason" \
+      has "$code $(cat "$work/killed") $err" "^137 $letter skuarun: PE ([0-2]) .process \\1. died of signal 9"
+  done
+done
+
 # none_lives: no process of these jobs is left, which all know the file of the killer.
 none_lives()
 {
