@@ -4,6 +4,8 @@
 # fillboundary.sh - the lists of boxes of fillboundary: their counts, and errors with line numbers.
 #
 # usage: fillboundary.sh SKUARUN FILLBOUNDARY
+#
+# With BOXES, a folder that has the list of the paper (ba.max), its published counts are also tested.
 . "$(dirname "$0")/tap.sh"
 skuarun=$1
 fillboundary=$2
@@ -114,4 +116,18 @@ run timeout 60 "$fillboundary" --boxes="$work/none" --describe
 matches "fillboundary: .*/none: cannot be read"
 run timeout 60 "$fillboundary" --boxes="$work" --describe
 ok "a folder" test "$code" = 2
+
+# counts REFINE TEXT: the finest level of the list of the paper, in boxes of up to 32^3 cells
+counts()
+{
+  run timeout 60 "$fillboundary" --boxes="$BOXES/ba.max" --refine="$1" --chop=32 --describe
+  matches "^level 0: $2"
+  ok "refined by $1: five levels" has "$code $out" '^level 4:'
+}
+if [ -r "${BOXES:-}/ba.max" ]; then
+  counts 4 "25680 boxes, 841482240 cells, 160740184 ghost cells"
+  counts 2 "3210 boxes, 105185280 cells, 19231400 ghost cells"
+else
+  echo "# the list of the paper is not tested: BOXES names no folder with ba.max"
+fi
 tap_end
