@@ -5,9 +5,9 @@
 #               sanitizers; warnings are errors, also those of clang
 # make bench    set up, build, and measure; FORMAT=table|json|csv, BENCH=messages or another name that
 #               `skua bench --help` lists
-# make soak     random faults for SECONDS=600, KILLED_JOBS=1000 jobs whose processes are killed, random
-#               tests repeated more often than in `make test`, then INPUTS=10000000 fuzzed interface
-#               files, from SEED=
+# make soak     random faults for SECONDS=600, KILLED_JOBS=1000 jobs whose processes are killed, a job of 256
+#               processes that all talk to all, random tests repeated more often than in `make test`, then
+#               INPUTS=10000000 fuzzed interface files, from SEED=
 # make build    all but the tests     make install   PREFIX=/usr/local DESTDIR=
 # make docs     the reference: manual pages and, with doxygen, HTML, in build/release/docs/reference
 # make package  a .deb and a .tar.gz, in build/release/packages
@@ -37,8 +37,8 @@ endif
 
 MAKEFLAGS += --no-print-directory
 
-.PHONY: all build run test bench soak soak-survive soak-jobs soak-tests soak-skuac setup install package clean check-clang \
-        check-release check-checked check-asan check-tsan docs format abi
+.PHONY: all build run test bench soak soak-survive soak-jobs soak-connections soak-tests soak-skuac setup install package \
+        clean check-clang check-release check-checked check-asan check-tsan docs format abi
 
 .NOTPARALLEL:
 
@@ -79,7 +79,7 @@ check-clang: setup $(BUILD)/configured
 	@scripts/check-clang.sh $(BUILD) $(JOBS)
 
 # Each part prints what it tested; the first failure ends the soak test.
-soak: soak-jobs soak-survive soak-tests soak-skuac
+soak: soak-jobs soak-survive soak-connections soak-tests soak-skuac
 
 # The random tests of `make test`, repeated more often.
 soak-tests:
@@ -102,6 +102,11 @@ soak-survive: build
 	@sh tests/survive.sh $(BUILD)/tools/skuarun $(BUILD)/tests/test_checkpoint $(KILLED_JOBS) $(SEED)
 	@sh tests/killed.sh $(BUILD)/tools/skuarun $(BUILD)/tests/libkiller.so $(BUILD)/apps $(BUILD)/examples \
 	  $(BUILD)/tests/test_checkpoint $$(($(KILLED_JOBS) / 10)) 15 $(SEED)
+
+# 256 processes of 4 PEs that all talk to all start and end within 10 s, the exchange not counted.
+soak-connections: build
+	@cmake --build --preset release --parallel $(JOBS)
+	@sh tests/connections.sh $(BUILD)/tools/skuarun $(BUILD)/tests/test_connections 256 4 10
 
 # Runs the whole translator on inputs that a fuzzer generates.
 soak-skuac: setup
