@@ -89,7 +89,7 @@ row barneshut $bh/barneshut.ci "$(ls $bh/*.c $bh/*.h | grep -v plain | tr '\n' '
 for app in matmul3d pairs pingpong stencil3d; do
   row $app apps/$app/$app.ci "$(ls apps/$app/*.c apps/$app/*.h | tr '\n' ' ')"
 done
-for app in fillboundary fmm gtcshift; do
+for app in fillboundary fmm ga_scf gtcshift; do
   row $app "" "$(ls apps/$app/*.c apps/$app/*.h | tr '\n' ' ')"
 done
 
