@@ -2,7 +2,7 @@
 /*
  * copies.c - copies between two global addresses, neither of which need be on the caller: blocking,
  * with a handle, with a notification or signal at the destination, after an event, by an external
- * thread; and copies that are refused.
+ * thread; copies that cross each other; and copies that are refused.
  *
  * PE p copies from PE p + 1 to PE p + 2, into the slot that only PE p writes.  A block consists of
  * numbers of its source, so a reader can check its source and that it is complete.
@@ -10,7 +10,9 @@
  * usage: copies [rounds]
  */
 #include <pthread.h>
+#include <sched.h>
 #include <skua/skua.h>
+#include <stdatomic.h>
 #include <string.h>
 
 #include "tap.h"
@@ -156,6 +158,57 @@ static void test_after(int round, size_t words)
     skua_future_clear(&event);
 }
 
+/* Waits outside of the runtime, if the memory allows it, until @p partner is outside, too. */
+static void leave_runtime(int partner)
+{
+    _Atomic uint64_t *theirs = skua_gaddr_local(at(partner, &shared->slot[1][0]));
+
+    if (!theirs)
+        return;
+    atomic_store(theirs, 1);
+    while (atomic_load((_Atomic uint64_t *)&shared->slot[1][0]) == 0)
+        sched_yield();
+}
+
+/* Pairs of PEs copy each other's malloc() memory to PE 0, with notifications there.  Each serves
+ * the request of its partner while its own copies are in flight, and must not wait for these: they
+ * end when the partner has served them. */
+static void test_crossing(void)
+{
+    enum { COPIES = 20 };
+    int             me = skua_pe(), partner = me % 2 ? me + 1 : me - 1;
+    int             copiers = (skua_pes() - 1) / 2 * 2;
+    skua_rma_params params  = {.notify = at(0, &shared->arrived)};
+    uint64_t       *memory  = malloc(sizeof *memory);
+    skua_region     own, theirs;
+
+    *memory = number(me, 0, 0);
+    CHECK(skua_region_create_from(memory, sizeof *memory, &own) == SKUA_OK);
+    memcpy(shared->source, &own, sizeof own);
+    memset(shared->slot, 0, sizeof shared->slot);
+    skua_sync();
+    if (me > 0 && me <= copiers) {
+        CHECK(skua_get(&theirs, at(partner, shared->source), sizeof theirs) == SKUA_OK);
+        skua_sync();
+        leave_runtime(partner);
+        for (int i = 0; i < COPIES; i++)
+            CHECK(skua_copy_nb(at(0, &shared->slot[0][me * COPIES + i]),
+                               skua_at(theirs, partner, 0), 8, &params) >= 0);
+        skua_flush(0);
+    } else {
+        skua_sync();
+    }
+    if (me == 0) {
+        CHECK(skua_notify_wait(&shared->arrived, (uint64_t)(copiers * COPIES)));
+        skua_notify_take(&shared->arrived, (uint64_t)(copiers * COPIES));
+    }
+    for (int i = COPIES; me == 0 && i < (copiers + 1) * COPIES; i++)
+        CHECK(shared->slot[0][i] == number(i / COPIES % 2 ? i / COPIES + 1 : i / COPIES - 1, 0, 0));
+    skua_sync();
+    CHECK(skua_region_destroy(own) == SKUA_OK);
+    free(memory);
+}
+
 /* The copies of an external thread. */
 struct outside {
     skua_gaddr to[2], from, beyond, over;
@@ -259,6 +312,7 @@ static void start(int argc, char **argv)
             if (words[i] > 0)
                 test_after(round, words[i]);
         }
+    test_crossing();
     test_refused();
     test_refused_signal();
     skua_sync();

@@ -4,9 +4,12 @@
  * program may change its layouts when they return.
  *
  * Each PE sends itself messages, starts more operations on its neighbour than the pools of requests
- * hold, and checks that no message was delivered meanwhile.  A flush completes all of them.
+ * hold, and checks that no message was delivered meanwhile.  A flush completes all of them.  Some
+ * puts to memory that the PE reaches have to come after requests, or raise notifications that it
+ * does not reach: those in the malloc() memory of another process.
  */
 #include <skua/skua.h>
+#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -81,6 +84,62 @@ static void accumulate_rounds(skua_region region, int to)
     two = 0; /* the factor has been copied */
 }
 
+/* A word for each put, and the region of the notifications of a PE. */
+struct behind {
+    skua_region notifications;
+    uint64_t    word[3 * ROUNDS];
+};
+
+static uint64_t behind_word(int pe, int i)
+{
+    return (uint64_t)pe << 20 | (uint64_t)(i + 1);
+}
+
+/* Puts behind a request, behind a fence after it, and with a notification that is one. */
+static void put_behind(skua_region region, skua_gaddr notify, uint64_t *from)
+{
+    skua_rma_params unordered = {.order = SKUA_UNORDERED}, raise = {.notify = notify};
+    skua_gaddr      to = skua_at(region, notify.pe, offsetof(struct behind, word));
+
+    for (int i = 0; i < 3 * ROUNDS; i++) {
+        from[i] = behind_word(skua_pe(), i);
+        CHECK(skua_notify_add(notify, 1) == SKUA_OK);
+        if (i % 3 == 1)
+            skua_fence(notify.pe);
+        CHECK(skua_put_nb(skua_gaddr_add(to, 8 * i), from + i, 8,
+                          i % 3 == 0   ? NULL
+                          : i % 3 == 1 ? &unordered
+                                       : &raise) >= 0);
+    }
+}
+
+static void test_behind(int to, int from)
+{
+    skua_notify   *notify = calloc(1, sizeof *notify);
+    uint64_t       words[3 * ROUNDS];
+    skua_region    region, theirs;
+    struct behind *mine;
+
+    CHECK(skua_region_create(sizeof *mine, &region) == SKUA_OK);
+    mine = skua_region_local(region);
+    CHECK(skua_region_create_from(notify, sizeof *notify, &mine->notifications) == SKUA_OK);
+    skua_sync();
+    CHECK(skua_get(&theirs, skua_at(region, to, 0), sizeof theirs) == SKUA_OK);
+    skua_send(skua_pe(), ran_handler, skua_msg_alloc(0));
+    ran     = 0;
+    calling = true;
+    put_behind(region, skua_at(theirs, to, 0), words);
+    calling = false;
+    CHECK(ran == 0);
+    CHECK(skua_notify_wait(notify, 4 * ROUNDS));
+    for (int i = 0; i < 3 * ROUNDS; i++)
+        CHECK(mine->word[i] == behind_word(from, i));
+    skua_sync();
+    CHECK(skua_region_destroy(mine->notifications) == SKUA_OK);
+    CHECK(skua_region_destroy(region) == SKUA_OK);
+    free(notify);
+}
+
 static void start(int argc, char **argv)
 {
     size_t      bytes = (size_t)ROUNDS * WORDS * 8;
@@ -110,6 +169,7 @@ static void start(int argc, char **argv)
     for (int i = 0; i < ROWS; i++)
         CHECK(((uint64_t *)skua_region_local(sums))[i] == 2 * ROUNDS);
     check_rounds(back, skua_pe());
+    test_behind(to, from);
     skua_sync();
     free(local);
     free(back);

@@ -32,17 +32,12 @@
 #include "onesided/rma/rma_request.h"
 #include "onesided/sync/notify.h"
 
-static skua_status transfer_notify(const char *call, skua_gaddr at, uint64_t value);
-
 /* ---- completion of operations that this process has done itself ---------------------------- */
 
 static void transfer_finish(const struct ski_rma_op *op, const skua_rma_params *params)
 {
     if (!params)
         return;
-    if (!ski_op_params_notify_is_direct(params) &&
-        transfer_notify(op->call, params->notify, ski_op_params_notify_by(params)) == SKUA_OK)
-        ski_rma_flush(op->remote.pe); /* it is part of what completes here */
     ski_op_params_apply(op->call, params, op->remote.pe, ski_rma_op_source(op));
     ski_op_params_complete(params);
 }
@@ -112,6 +107,20 @@ static skua_status transfer_by_cma(const struct ski_rma_op *op, const struct ski
     }
 }
 
+/* Returns whether an operation that does not wait may be performed within the call: it overtakes no
+ * request that it has to follow, and needs none for its notification.  Else it is a request, and
+ * those to a PE are served in the order of sending. */
+static bool transfer_is_free(const struct ski_rma_op *op, const skua_rma_params *params)
+{
+    int pe = op->remote.pe;
+
+    if (!ski_op_params_notify_is_direct(params))
+        return false;
+    return !ski_rma_outstanding(pe) ||
+           !(ski_rma_op_is_ordered(op, params) ||
+             (op->verb != SKI_RMA_GET && ski_rma_outstanding_on(ski_self, pe).before > 0));
+}
+
 /* Orders an operation that this process does itself after its requests in flight. */
 static void transfer_order_now(const struct ski_rma_op *op, const skua_rma_params *params)
 {
@@ -170,14 +179,15 @@ static bool transfer_hands_off(const struct ski_rma_op *op, bool blocking)
 }
 
 /* Performs an operation on memory of this host within the call.  Returns SKUA_ERR_UNSUPPORTED if
- * this process does not reach the memory. */
+ * this process does not reach the memory, or the operation would have to wait and must not. */
 static skua_status transfer_on_host(const struct ski_rma_op *op, const struct ski_resolved *target,
-                                    const skua_rma_params *params)
+                                    const skua_rma_params *params, bool blocking)
 {
     bool        direct = ski_resolved_is_direct(target);
     skua_status status = SKUA_OK;
 
-    if (!ski_config.direct || (!direct && !ski_config.cma))
+    if (!ski_config.direct || (!direct && !ski_config.cma) ||
+        (!blocking && !transfer_is_free(op, params)))
         return SKUA_ERR_UNSUPPORTED;
     transfer_order_now(op, params);
     if (direct)
@@ -196,7 +206,7 @@ static skua_status transfer_move(const struct ski_rma_op *op, const struct ski_r
     skua_status status = SKUA_ERR_UNSUPPORTED;
 
     if (!target->remote_host)
-        status = transfer_on_host(op, target, params);
+        status = transfer_on_host(op, target, params, blocking);
     else if (!target->unknown && !transfer_hands_off(op, blocking) && ski_rma_driver_pays(op))
         status = ski_rma_driver_transfer(op, target, params, blocking);
     return status == SKUA_ERR_UNSUPPORTED ? transfer_by_am(op, target, params, blocking) : status;
