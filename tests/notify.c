@@ -517,17 +517,17 @@ static void wait_for_signals(int n)
 
 static void signalling_put(int pe, int size)
 {
-    struct signal   s    = make_signal(skua_pe(), size);
-    skua_rma_params ends = {.order        = (skua_order)below(4),
-                            .signal       = on_put,
-                            .signal_data  = &s,
-                            .signal_bytes = signal_sizes[size]};
-    struct block    block;
-    skua_layout     whole = skua_layout_contiguous(&block, sizeof block);
+    struct signal   s     = make_signal(skua_pe(), size);
+    skua_rma_params ends  = {.order        = (skua_order)below(4),
+                             .signal       = on_put,
+                             .signal_data  = &s,
+                             .signal_bytes = signal_sizes[size]};
+    struct block   *block = &self()->sent; /* puts that wait for room read it later */
+    skua_layout     whole = skua_layout_contiguous(block, sizeof *block);
 
-    fill(&block, signal_value(skua_pe(), size));
+    fill(block, signal_value(skua_pe(), size));
     CHECK((below(2)
-               ? skua_put_nb(AT(pe, from[skua_pe()]), &block, sizeof block, &ends)
+               ? skua_put_nb(AT(pe, from[skua_pe()]), block, sizeof *block, &ends)
                : skua_put_layout_nb(AT(pe, from[skua_pe()]), &whole, &whole, &ends)) >= SKUA_OK);
     memset(&s, 0, sizeof s); /* its memory may be reused */
 }
