@@ -170,16 +170,16 @@ static void leave_runtime(int partner)
         sched_yield();
 }
 
-/* Pairs of PEs copy each other's malloc() memory to PE 0, with notifications there.  Each serves
- * the request of its partner while its own copies are in flight, and must not wait for these: they
- * end when the partner has served them. */
+/* Pairs of PEs copy each other's malloc() memory to PE 0, with notifications there, between
+ * atomics. Each serves the request of its partner while its own copies are in flight, and must not
+ * wait for these: they end when the partner has served them. */
 static void test_crossing(void)
 {
     enum { COPIES = 20 };
     int             me = skua_pe(), partner = me % 2 ? me + 1 : me - 1;
     int             copiers = (skua_pes() - 1) / 2 * 2;
     skua_rma_params params  = {.notify = at(0, &shared->arrived)};
-    uint64_t       *memory  = malloc(sizeof *memory);
+    uint64_t       *memory = malloc(sizeof *memory), one = 1;
     skua_region     own, theirs;
 
     *memory = number(me, 0, 0);
@@ -193,7 +193,9 @@ static void test_crossing(void)
         leave_runtime(partner);
         for (int i = 0; i < COPIES; i++)
             CHECK(skua_copy_nb(at(0, &shared->slot[0][me * COPIES + i]),
-                               skua_at(theirs, partner, 0), 8, &params) >= 0);
+                               skua_at(theirs, partner, 0), 8, &params) >= 0 &&
+                  skua_atomic_nb(at(0, &shared->slot[1][1]), SKUA_ATOMIC_ADD, SKUA_UINT64, &one,
+                                 NULL, NULL) >= 0);
         skua_flush(0);
     } else {
         skua_sync();
@@ -205,6 +207,7 @@ static void test_crossing(void)
     for (int i = COPIES; me == 0 && i < (copiers + 1) * COPIES; i++)
         CHECK(shared->slot[0][i] == number(i / COPIES % 2 ? i / COPIES + 1 : i / COPIES - 1, 0, 0));
     skua_sync();
+    CHECK(me > 0 || shared->slot[1][1] == (uint64_t)(copiers * COPIES));
     CHECK(skua_region_destroy(own) == SKUA_OK);
     free(memory);
 }

@@ -193,7 +193,7 @@ static skua_status global_copy_ask(struct ski_pe *self, const struct global_copy
 {
     struct ski_rma_op       op = {.call = copy->call, .verb = SKI_RMA_PUT, .remote = copy->to};
     struct ski_rma_request *req =
-        ski_rma_request_begin(self, &op, target, copy->params, SKI_RMA_BY_AM);
+        ski_rma_request_begin(self, &op, target, copy->params, SKI_RMA_BY_SOURCE);
     struct ski_am_sent sent = {.req = req, .pool = SKI_AM_POOL_PUT, .server = copy->from.pe};
     uint32_t           id;
 

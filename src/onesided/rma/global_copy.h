@@ -9,7 +9,7 @@
  * message (am_reply.h).  The caller counts the copy as an operation on the destination.
  *
  * Copies are not ordered with other operations: one that goes through another PE could keep an
- * order only by waiting.
+ * order only by waiting: two PEs that serve copies for each other would wait for each other.
  */
 #ifndef SKI_GLOBAL_COPY_H
 #define SKI_GLOBAL_COPY_H

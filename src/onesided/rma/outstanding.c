@@ -85,7 +85,7 @@ void ski_outstanding_remove(struct ski_outstanding_table *table, struct ski_outs
     if (--entry->all > 0)
         return;
     ski_assert(entry->rma == 0 && entry->deferred == 0 && entry->backlog == 0);
-    ski_assert(entry->staged == 0 && !entry->wants_room);
+    ski_assert(entry->copies == 0 && entry->staged == 0 && !entry->wants_room);
     ski_assert(entry->before == 0 && entry->before_rma == 0);
     for (at = outstanding_bucket(table, entry->key); *at != entry; at = &(*at)->next)
         ;

@@ -27,6 +27,7 @@ struct ski_outstanding {
     uint32_t                all;
     uint32_t                rma;      /* those by the driver */
     uint32_t                deferred; /* gets that may read after they were served */
+    uint32_t                copies;   /* those by the PE that has the source (global_copy.h) */
     uint32_t staged;  /* those in several steps, which a driver's fence does not order */
     uint32_t backlog; /* those not issued yet (rma_backlog.h) ...           */
     struct ski_rma_waiting *backlog_first, *backlog_last; /* ... in the order of their calls  */

@@ -151,11 +151,13 @@ void ski_rma_backlog_room(struct ski_pe *self)
 
 /* ---- issuing -------------------------------------------------------------------- */
 
-/* Returns whether nothing is in flight that the operation must not overtake. */
+/* Returns whether nothing is in flight that the operation must not overtake.  It does not wait for
+ * copies by other PEs: their puts may be behind operations there that wait for copies by this one.
+ */
 static bool rma_backlog_is_ready(const struct ski_outstanding *on, const struct ski_rma_waiting *w)
 {
     if (w->issue.alone)
-        return on->all == on->backlog;
+        return on->all - on->copies == on->backlog;
     return on->rma == 0 && (on->deferred == 0 || !w->strict);
 }
 

@@ -36,7 +36,7 @@ struct ski_rma_issue {
     const struct ski_rma_op *op;
     const skua_rma_params   *params; /* or NULL                                                 */
     ski_rma_issue_fn         fn;     /* called in its turn                                      */
-    bool                     alone;  /* its turn is when nothing else is in flight to the target */
+    bool                     alone;  /* its turn is when nothing else but copies is in flight */
     bool (*has_room)(const struct ski_pe *self,
                      enum ski_rma_verb    verb); /* or NULL: it needs none */
 };

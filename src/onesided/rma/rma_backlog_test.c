@@ -91,18 +91,20 @@ static void backlog_test_strict(struct ski_pe *self)
 
 static void backlog_test_alone(struct ski_pe *self)
 {
-    struct ski_rma_request *put = backlog_test_begin(self, SKI_RMA_BY_AM);
-    struct ski_rma_request *a   = backlog_test_add(self, 4, NULL, true),
-                           *b   = backlog_test_add(self, 5, NULL, true);
+    struct ski_rma_request *copy = backlog_test_begin(self, SKI_RMA_BY_SOURCE);
+    struct ski_rma_request *put  = backlog_test_begin(self, SKI_RMA_BY_AM);
+    struct ski_rma_request *a    = backlog_test_add(self, 4, NULL, true),
+                           *b    = backlog_test_add(self, 5, NULL, true);
 
     ski_rma_backlog_advance(self, put->on_pe);
-    OK(backlog_test_count == 0, "one that goes alone waits for everything");
+    OK(backlog_test_count == 0, "one that goes alone waits for others");
     backlog_test_end(self, put);
     OK(backlog_test_count == 1 && backlog_test_issued[0] == a,
-       "the first goes, and the next waits");
+       "the first goes, though a copy is in flight, and the next waits");
     backlog_test_end(self, a);
     OK(backlog_test_count == 2 && backlog_test_issued[1] == b, "the next goes at its end");
     backlog_test_end(self, b);
+    backlog_test_end(self, copy);
     backlog_test_count = 0;
 }
 

@@ -33,6 +33,7 @@ static void rma_request_count(struct ski_pe *self, struct ski_rma_request *req)
     req->in_region = ski_outstanding_add(table, ski_outstanding_region(req->remote.region.id));
     req->on_pe->rma += req->protocol == SKI_RMA_BY_DRIVER;
     req->on_pe->deferred += req->protocol == SKI_RMA_BY_AM_DEFERRED;
+    req->on_pe->copies += req->protocol == SKI_RMA_BY_SOURCE;
     req->epoch = req->on_pe->epoch;
     ski_onesided_pe(self)->outstanding++;
     /* Requests to another host do not keep operations on this one from the fast path: nothing is
@@ -54,6 +55,7 @@ static void rma_request_uncount(struct ski_pe *self, struct ski_rma_request *req
     }
     req->on_pe->rma -= req->protocol == SKI_RMA_BY_DRIVER;
     req->on_pe->deferred -= req->protocol == SKI_RMA_BY_AM_DEFERRED;
+    req->on_pe->copies -= req->protocol == SKI_RMA_BY_SOURCE;
     req->on_pe->staged -= req->staged;
     ski_outstanding_remove(table, req->on_pe);
     ski_outstanding_remove(table, req->in_region);
@@ -67,6 +69,7 @@ void ski_rma_request_set_protocol(struct ski_rma_request *req, enum ski_rma_prot
     struct ski_outstanding *on     = req->on_pe;
     bool                    before = req->epoch != on->epoch; /* a fence came after it */
 
+    ski_assert(req->protocol != SKI_RMA_BY_SOURCE && protocol != SKI_RMA_BY_SOURCE);
     on->rma -= req->protocol == SKI_RMA_BY_DRIVER;
     on->before_rma -= before && req->protocol == SKI_RMA_BY_DRIVER;
     on->deferred -= req->protocol == SKI_RMA_BY_AM_DEFERRED;

@@ -34,6 +34,7 @@ enum ski_rma_protocol {
     SKI_RMA_BY_AM,
     SKI_RMA_BY_AM_DEFERRED, /* a get that may read after its request was served (am_origin.c) */
     SKI_RMA_BY_DRIVER,
+    SKI_RMA_BY_SOURCE, /* a copy, by the PE that has its source: ordered with nothing */
 };
 
 /* An operation in flight. */
