@@ -48,8 +48,8 @@ typedef struct {
 SKUA_API skua_status skua_region_create(size_t bytes, skua_region *region);
 
 /** Creates a symmetric region on the @p n PEs of @p pes. Collective among these PEs, which all pass
- *  the same list in ascending order without duplicates (else SKUA_ERR_INVAL). Otherwise as
- *  skua_region_create(). */
+ *  the same list in ascending order without duplicates (else SKUA_ERR_INVAL), and make the calls
+ *  for one list in the same order. Otherwise as skua_region_create(). */
 SKUA_API skua_status skua_region_create_on(const int *pes, int n, size_t bytes,
                                            skua_region *region);
 

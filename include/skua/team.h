@@ -72,8 +72,9 @@ SKUA_API int skua_team_pe_of(skua_team team, int rank);
 SKUA_API int skua_team_translate(skua_team team, int rank, skua_team to);
 
 /** Creates a symmetric region on the members of @p team: @p bytes of uninitialised memory on each.
- *  Collective: all members call it in the same order with the same size. Pieces are addressed by
- *  PE, as in skua_at(region, skua_team_pe_of(team, rank), offset). The region outlives the team.
+ *  Collective: all members call it in the same order with the same size; in this order, the calls
+ *  for teams with the same members count as those for one team. Pieces are addressed by PE, as in
+ *  skua_at(region, skua_team_pe_of(team, rank), offset). The region outlives the team.
  *  Waits and fails as skua_region_create(). Returns SKUA_ERR_INVAL, logged, if the caller is not a
  *  member of @p team. */
 SKUA_API skua_status skua_region_create_team(skua_team team, size_t bytes, skua_region *region);
