@@ -24,7 +24,9 @@
 #include "base/memory.h"
 #include "core/message/msg_share.h"
 #include "core/pe/pe.h"
+#include "objects/model/object.h"
 #include "objects/model/objects_pe.h"
+#include "objects/zerocopy/nocopy.h"
 
 /* A message being delivered; it is younger than all buffered ones. */
 struct flow_incoming {
@@ -67,13 +69,23 @@ static void flow_set_arguments(skuac_frame *frame, skuac_arrival arrival)
     *ski_frame_arrivals(frame) = arrival;
 }
 
-static void flow_free_frame(skuac_frame *frame)
+/* Frees a message that a flow holds.  If the object @p dies, and was not packed, the message will
+ * not be used: its nocopy arguments are released. */
+static void flow_free_message(skua_msg *msg, bool dies)
+{
+    if (dies && !ski_msg_is_shared(msg) && ski_nocopy_is_marked(msg))
+        ski_nocopy_drop(msg);
+    else
+        skuac_msg_free_when(msg);
+}
+
+static void flow_free_frame(skuac_frame *frame, bool dies)
 {
     skuac_arrival *arrival = ski_frame_arrivals(frame);
 
     for (unsigned i = 0; i < frame->type->arrivals; i++)
         if (arrival[i].msg)
-            skuac_msg_free_when(arrival[i].msg);
+            flow_free_message(arrival[i].msg, dies);
     free(frame);
 }
 
@@ -135,7 +147,7 @@ void skuac_flow_end(skuac_frame *frame)
         flow->last = frame->previous;
     if (frame->parent)
         flow_child_ended(frame->parent);
-    flow_free_frame(frame);
+    flow_free_frame(frame, false);
 }
 
 void skuac_flow_own(skuac_arrival *arrival)
@@ -414,12 +426,12 @@ void skuac_flow_begin(const skuac_flow_class *of, void *self, const skuac_frame_
         flow_run(flow, frame);
 }
 
-static void flow_free_messages(skua_msg *msg)
+static void flow_free_messages(skua_msg *msg, bool dies)
 {
     while (msg) {
         skua_msg *next = msg->link;
 
-        skua_msg_free(msg);
+        flow_free_message(msg, dies);
         msg = next;
     }
 }
@@ -428,16 +440,17 @@ void skuac_flow_destroy(const skuac_flow_class *of, void *self)
 {
     skuac_flow *flow  = ski_flow_of(of, self);
     skuac_when *entry = skuac_flow_whens(flow);
+    bool        dies  = ski_object_of(self)->state == SKI_DEAD;
 
     while (flow->first) {
         skuac_frame *frame = flow->first;
 
         flow->first = frame->next;
-        flow_free_frame(frame);
+        flow_free_frame(frame, dies);
     }
-    flow_free_messages(flow->late);
+    flow_free_messages(flow->late, dies);
     for (unsigned i = 0; i < of->whens; i++) {
-        flow_free_messages(entry[i].first);
+        flow_free_messages(entry[i].first, dies);
         ski_when_destroy(&entry[i]);
     }
     memset(flow, 0, sizeof *flow + of->whens * sizeof *entry);

@@ -545,19 +545,64 @@ void ski_on_migrate(skua_msg *msg)
     skua_msg_free(msg);
 }
 
-/* Deletes an element that came by pointer after its collection had been deleted: no other PE has
- * it. */
-static void migration_discard_object(struct migration_arrival *came)
+/* Advances came->from and came->bytes over all baggage.  *flow is where that of the class is, or
+ * NULL.  Returns false if the message is too short. */
+static bool migration_skip_baggage(struct migration_arrival *came, const char **flow)
 {
-    struct ski_object *object = migration_pointer(came);
+    uint32_t count   = came->all->self->objects->lifecycle.baggages;
+    uint32_t present = came->head.present;
 
+    *flow = NULL;
+    while (present) {
+        uint32_t i = migration_next(&present);
+
+        if (i > count || came->head.bytes[i] > came->bytes)
+            return false;
+        if (i == count)
+            *flow = came->from;
+        came->from += came->head.bytes[i];
+        came->bytes -= came->head.bytes[i];
+    }
+    return true;
+}
+
+/* Unpacks an element, or its flow at @p flow if it came by pointer, to be destroyed. */
+static void migration_unpack_dead(struct ski_object *object, const struct migration_arrival *came,
+                                  const char *flow)
+{
+    const struct ski_class *class = came->all->class;
+    struct ski_pup_packed packed  = {came->from, came->bytes, came->source,
+                                     came->head.flags & MIGRATION_CHECKED};
+
+    if (!(came->head.flags & MIGRATION_BY_POINTER))
+        ski_pup_unpack(class, object + 1, &packed);
+    else if (flow && class->baggage)
+        class->baggage->unpack(object, flow, (size_t)(came->from - flow));
+}
+
+/* Deletes an element that came after its collection had been deleted: no other PE has it.  One that
+ * was packed owns nothing, but its flow may keep nocopy messages whose senders wait. */
+static void migration_discard_element(struct migration_arrival *came)
+{
+    const skua_class_def *def    = &came->all->class->def;
+    struct ski_pool      *pool   = ski_collection_pool(came->all);
+    struct ski_object    *object = NULL;
+    const char           *flow;
+
+    if (!migration_skip_baggage(came, &flow))
+        return;
+    if (came->head.flags & MIGRATION_BY_POINTER)
+        object = migration_pointer(came);
+    else if (came->all->class->flow && !ski_pe_exiting(came->all->self))
+        object = ski_object_alloc(pool, def->bytes, &came->index);
     if (!object)
         return;
     object->of = came->all;
     ski_object_change(object, SKI_DEAD);
-    if (came->all->class->def.destroy)
-        came->all->class->def.destroy(object + 1);
-    ski_object_free(object, ski_collection_pool(came->all));
+    migration_unpack_dead(object, came, flow);
+    if (def->destroy)
+        def->destroy(object + 1);
+    ski_object_free(object, pool);
 }
 
 /* Frees what an element owns that comes after the end of its collection.  Returns false: other
@@ -572,17 +617,16 @@ static bool migration_discard(skua_msg *msg)
         return false;
     came.all   = ski_collection_find(ski_self->objects, msg->target >> 8);
     came.index = ski_msg_index(msg);
-    came.from  = skua_msg_data(msg);
-    came.bytes = msg->bytes;
-    memcpy(&came.head, came.from, sizeof came.head);
+    memcpy(&came.head, skua_msg_data(msg), sizeof came.head);
+    came.from  = (const char *)skua_msg_data(msg) + sizeof came.head;
+    came.bytes = msg->bytes - sizeof came.head;
     if (!came.all || !came.all->class)
         return false;
-    if (came.head.flags & MIGRATION_BY_POINTER) {
-        migration_discard_object(&came);
-        return false; /* no thread comes by pointer */
+    if (!(came.head.flags & MIGRATION_BY_POINTER)) { /* no thread comes by pointer */
+        threads = ski_migration_baggage(msg, ski_thread_migration_lifecycle.baggage, &bytes);
+        ski_thread_migration_discard(came.all, &came.head.block, threads, bytes);
     }
-    threads = ski_migration_baggage(msg, ski_thread_migration_lifecycle.baggage, &bytes);
-    ski_thread_migration_discard(came.all, &came.head.block, threads, bytes);
+    migration_discard_element(&came);
     return false;
 }
 
