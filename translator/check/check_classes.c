@@ -39,6 +39,8 @@ static void check_class_special(const struct ast_class *class, const struct ast_
     if (earlier) {
         diagnostic_error_name(entry->name, "`%.*s' has two %ss", TEXT_ARGS(class->name.text),
                               check_class_special_noun(entry));
+        if (entry->kind == ENTRY_CONSTRUCTOR)
+            diagnostic_hint("declare one with all parameters; none is needed for migration");
         diagnostic_note_at(earlier->name.location, "the first one is here");
     }
 }

@@ -157,6 +157,10 @@ static void check_field_reject_pointer(const struct check_field_context *view)
         view->rules->in, view->rules->globals ? "be" : "have", TEXT_ARGS(field->name.text));
     if (check_type_is(field->type, "char") && view->rules->strings)
         diagnostic_hint("for text use a `string': `string %.*s;'", TEXT_ARGS(field->name.text));
+    else if (check_message_of(view->checker, field->type) && view->rules != &of_state)
+        diagnostic_hint("declare a `struct' with what the message has");
+    else if (check_message_of(view->checker, field->type))
+        diagnostic_hint("exclude the field from packing: `transient'");
     else if (view->rules == &of_state)
         diagnostic_hint(
             "use an array: `%s %.*s[n];', or exclude the field from packing: `transient'",

@@ -308,11 +308,13 @@ static void check_flow_reject_call(const struct check_flow_context *flow,
         diagnostic_hint("C belongs in `serial { }'");
         return;
     }
-    diagnostic_error_name(name,
-                          "`%.*s' has no body, so it cannot be called here: it is a C function",
+    diagnostic_error_name(name, "`%.*s' has no body, so it cannot be called here",
                           TEXT_ARGS(name.text));
-    diagnostic_hint("call the C function: `serial { %.*s_on_%.*s(self); }'",
-                    TEXT_ARGS(flow->class->name.text), TEXT_ARGS(name.text));
+    diagnostic_hint("send it a message, `serial { %.*s_%.*s(%.*s_self(self)); }', or, unless a "
+                    "`when' waits for it, call its C function, `serial { %.*s_on_%.*s(self); }'",
+                    TEXT_ARGS(flow->class->name.text), TEXT_ARGS(name.text),
+                    TEXT_ARGS(flow->class->name.text), TEXT_ARGS(flow->class->name.text),
+                    TEXT_ARGS(name.text));
     diagnostic_note_at(entry->name.location, "declared here");
 }
 

@@ -117,8 +117,47 @@ static void check_header_note_assumed(const struct check_type_context *words, bo
     words->checker->tree->assumed_types = assumed;
 }
 
+/* What takes the place of a type of Charm++. */
+static const struct {
+    const char *type, *hint;
+} check_header_charm[] = {
+    {"CkCallback", "write `skua_completion'"},
+    {"CkFuture", "write `skua_completion': `skua_done_future()' makes one"},
+    {"CkReductionMsg", "declare the entry `[reductiontarget]', with the result as its parameters"},
+    {"CkMigrateMessage",
+     "remove this constructor: the `state { }' of a class says how its objects are packed"},
+    {"CkIndex1D", "write `int'"},
+    {"CkIndex2D", "write the `_position' of the class, such as `Block_position'"},
+    {"CkIndex3D", "write the `_position' of the class, such as `Block_position'"},
+    {"CkArrayID", "write the `_proxy' of the class, or `skua_collection'"},
+    {"CkGroupID", "write the `_proxy' of the class, or `skua_collection'"},
+};
+
+/* The names of a handle in Charm++ and here. */
+static const struct {
+    const char *prefix, *suffix;
+} check_header_proxy[] = {
+    {"CProxyElement_", "_element"}, {"CProxySection_", "_section"}, {"CProxy_", "_proxy"}};
+
+/* Returns a hint for a type of Charm++, or NULL. */
+static const char *check_header_charm_hint(struct text word)
+{
+    for (size_t i = 0; i < sizeof check_header_charm / sizeof *check_header_charm; i++)
+        if (text_is(word, check_header_charm[i].type))
+            return check_header_charm[i].hint;
+    for (size_t i = 0; i < sizeof check_header_proxy / sizeof *check_header_proxy; i++) {
+        const char *prefix = check_header_proxy[i].prefix;
+
+        if (text_starts_with(word, prefix))
+            return bump_printf("write `%.*s%s'", (int)(word.length - strlen(prefix)),
+                               word.at + strlen(prefix), check_header_proxy[i].suffix);
+    }
+    return NULL;
+}
+
 static void check_header_reject_unknown(struct check_type_context *words, struct text word)
 {
+    const char            *charm      = check_header_charm_hint(word);
     struct checker        *checker    = words->checker;
     const char            *suggestion = words->tag ? NULL : check_nearest_type(checker, word);
     struct source_location location   = source_locate(words->type.location.source, word.at);
@@ -128,7 +167,9 @@ static void check_header_reject_unknown(struct check_type_context *words, struct
         return; /* reported before */
     diagnostic_error_at(location, word.length, "unknown type `%s%.*s'", words->tag ? "struct " : "",
                         TEXT_ARGS(word));
-    if (suggestion)
+    if (charm)
+        diagnostic_hint("%s", charm);
+    else if (suggestion)
         diagnostic_hint("did you mean `%s'?", suggestion);
     else
         diagnostic_hint("declare `struct %.*s { ... };', or include the header that declares it: "
