@@ -72,28 +72,32 @@ static void emit_declaration(struct emit_files to, const struct ast_item *item)
             emit_readonly(to, field);
         break;
     case ITEM_RECORD:
-        emit_type_checks(to, item->is.record, item->is.record->name.text);
+        if (!item->is.record->external)
+            emit_type_checks(to, item->is.record, item->is.record->name.text);
         emit_length_checks(to, item->is.record->fields, item->is.record->name.text);
         emit_record(to, item->is.record);
         break;
     case ITEM_INIT:
         writer_put(to.header, "void %.*s(void);\n", TEXT_ARGS(item->is.function.text));
         break;
-    case ITEM_MESSAGE: /* see emit_messages() */
+    case ITEM_MESSAGE: /* see emit_late_declaration() */
     case ITEM_CLASS:   /* see emit_class_types(), emit_class() */
     case ITEM_EXTERN:
     case ITEM_CODE: break;
     }
 }
 
-/* Emits the messages, which may have fields of structs that are declared after them. */
-static void emit_messages(struct emit_files to, const struct ast_item *item)
+/* Emits the messages, and the checks of structs that headers define: what they need may be declared
+ * after them. */
+static void emit_late_declaration(struct emit_files to, const struct ast_item *item)
 {
-    if (item->kind != ITEM_MESSAGE)
-        return;
-    emit_type_checks(to, item->is.message, item->is.message->name.text);
-    emit_length_checks(to, item->is.message->fields, item->is.message->name.text);
-    emit_message(to, item->is.message);
+    if (item->kind == ITEM_MESSAGE) {
+        emit_type_checks(to, item->is.message, item->is.message->name.text);
+        emit_length_checks(to, item->is.message->fields, item->is.message->name.text);
+        emit_message(to, item->is.message);
+    } else if (item->kind == ITEM_RECORD && item->is.record->external) {
+        emit_type_checks(to, item->is.record, item->is.record->name.text);
+    }
 }
 
 static void emit_states(struct emit_files to, const struct ast_item *item)
@@ -280,7 +284,7 @@ void emit_to_memory(const struct ast_tree *tree, struct writer *header, struct w
     emit_for_each_item(to, tree, emit_types);
     emit_for_each_item(to, tree, emit_declaration);
     emit_header_linkage(to, true);
-    emit_for_each_item(to, tree, emit_messages);
+    emit_for_each_item(to, tree, emit_late_declaration);
     emit_for_each_item(to, tree, emit_states);
     writer_put(&rest, "SKUA_END_DECLS\n\n");
     emit_for_each_item(to, tree, emit_code);
