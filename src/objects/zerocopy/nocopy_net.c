@@ -131,6 +131,17 @@ static skua_msg *nocopy_net_copied(struct ski_pe *self, skua_msg *msg, size_t fi
     return made;
 }
 
+/* Returns whether the one argument of a message is memory of this PE.  The tag of a message that
+ * went as it was, and came back to the address where it was made, does not prove that: a PE on its
+ * way may have fetched the argument, and described its copy. */
+static bool nocopy_net_is_own(const struct ski_pe *self, const struct ski_nocopy_trailer *trailer,
+                              const struct ski_nocopy_arg *arg)
+{
+    return trailer->count == 1 && arg->kind == SKI_NOCOPY_BUFFER &&
+           ski_nocopy_buffer(arg)->pe == self->pe &&
+           ski_buffer_is_valid(self, ski_nocopy_buffer(arg));
+}
+
 skua_msg *ski_nocopy_net_send(struct ski_pe *self, int pe, skua_msg *msg)
 {
     struct ski_nocopy_trailer   *trailer = ski_nocopy_trailer(msg + 1, msg->bytes);
@@ -143,8 +154,8 @@ skua_msg *ski_nocopy_net_send(struct ski_pe *self, int pe, skua_msg *msg)
     trailer->made  = 0;
     arg            = ski_nocopy_walk_in(msg + 1, trailer).next;
     first          = trailer->first;
-    ski_assert(trailer->count == 1 && arg->kind == SKI_NOCOPY_BUFFER);
-    if (msg->handler < SKI_HANDLERS || msg->flags & ~NOCOPY_NET_FLAGS || msg->bit_room)
+    if (msg->handler < SKI_HANDLERS || msg->flags & ~NOCOPY_NET_FLAGS || msg->bit_room ||
+        !nocopy_net_is_own(self, trailer, arg))
         return msg;
     if (!nocopy_net_send_zcopy(self, pe, msg, first, ski_nocopy_buffer(arg)))
         return nocopy_net_copied(self, msg, first, ski_nocopy_buffer(arg));
