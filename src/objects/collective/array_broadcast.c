@@ -269,8 +269,11 @@ void ski_on_array_broadcast_catch_up(skua_msg *msg)
         array_broadcast_free(msg);
     if (!object)
         return;
-    if (head->nocopy)
+    if (head->nocopy) {
+        if (!ski_nocopy_reachable(msg))
+            return; /* broadcasts after it wait for its number */
         ski_nocopy_hold(msg);
+    }
     call = (struct array_broadcast_call){array_broadcast_entry(all, head), head,
                                          msg->bytes - sizeof *head};
     ski_element_enter(object);
@@ -349,13 +352,15 @@ void ski_on_array_broadcast(skua_msg *msg)
 
     if (ski_collection_awaited(ski_self->objects, head->id, msg, &all))
         return;
-    if (SKI_LIKELY(head->number == all->broadcast->number + 1))
-        array_broadcast_accept(all, msg);
-    else if (ski_seqnum_before(all->broadcast->number, head->number))
+    if (SKI_LIKELY(head->number == all->broadcast->number + 1)) {
+        if (SKI_LIKELY(!head->nocopy) || ski_nocopy_reachable(msg))
+            array_broadcast_accept(all, msg);
+    } else if (ski_seqnum_before(all->broadcast->number, head->number)) {
         ski_msg_hold(all->self, &all->broadcast->ahead, msg);
-    else
+    } else {
         ski_fatal("PE %d got broadcast %u of %s twice", all->self->pe, head->number,
                   all->class->def.name);
+    }
 }
 
 /* ---- migration ------------------------------------------------------------------------------- */

@@ -355,8 +355,11 @@ void ski_on_section_multicast_catch_up(skua_msg *msg)
     if (!(object = section_multicast_receiver(all, &index, msg)))
         return;
     section_multicast_check_entry(all, head);
-    if (head->nocopy)
+    if (head->nocopy) {
+        if (!ski_nocopy_reachable(msg))
+            return; /* multicasts after it wait for its number */
         ski_nocopy_hold(msg);
+    }
     section = ski_section_get(all->self->objects, head->id, head->generation);
     ski_section_set_collection(section, all);
     member = ski_section_member_get(section, &index);
