@@ -236,7 +236,8 @@ int onehost_run(const struct run_options *options)
 {
     static struct onehost h; /* too large for the stack */
 
-    monitor_begin(&h.monitor, &onehost_ops, &h);
+    if (!monitor_begin(&h.monitor, &onehost_ops, &h))
+        return 1;
     iof_set_sink(onehost_write, &h);
     recovery_begin(&h.recovery, options, options->pes);
     h.monitor.recovery = h.recovery.on ? &h.recovery : NULL;

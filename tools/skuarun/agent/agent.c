@@ -531,6 +531,11 @@ int agent_run(void)
 
     prctl(PR_SET_NAME, "skuarun"); /* not "exe", if it was started as /proc/self/exe */
     a.signals = agent_open_signals();
+    if (a.signals < 0) {
+        fprintf(stderr, "skuarun: an agent cannot receive signals: signalfd: %s\n",
+                strerror(errno));
+        return 1;
+    }
     agent_open_conn(&a);
     if (!agent_receive_spec(&a, &frame))
         _exit(1);

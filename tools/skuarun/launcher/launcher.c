@@ -290,7 +290,8 @@ int launcher_run(const struct run_options *options, const struct hosts *hosts)
                          .out     = {.fd = STDOUT_FILENO},
                          .errors  = {.fd = STDERR_FILENO}};
 
-    monitor_begin(&l.monitor, &launcher_ops, &l);
+    if (!monitor_begin(&l.monitor, &launcher_ops, &l))
+        return 1;
     iof_set_sink(launcher_queue_output, &l);
     recovery_begin(&l.recovery, options, options->pes);
     l.monitor.recovery = l.recovery.on ? &l.recovery : NULL;

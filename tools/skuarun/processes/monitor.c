@@ -367,8 +367,11 @@ int monitor_poll_timeout(const struct monitor *m, double until)
     return next > 0 ? (int)(next * 1e3) + 1 : 0;
 }
 
-void monitor_begin(struct monitor *m, const struct monitor_ops *ops, void *arg)
+bool monitor_begin(struct monitor *m, const struct monitor_ops *ops, void *arg)
 {
     *m =
         (struct monitor){.ops = ops, .arg = arg, .signals = monitor_open_signals(), .unjoined = -1};
+    if (m->signals < 0)
+        fprintf(stderr, "skuarun: cannot receive signals: signalfd: %s\n", strerror(errno));
+    return m->signals >= 0;
 }

@@ -53,8 +53,9 @@ struct monitor {
     bool               recovering;        /* the epoch is being ended; the next one follows    */
 };
 
-/** Sets up a monitor without processes.  From now on signals are read by monitor_read_signals(). */
-void monitor_begin(struct monitor *monitor, const struct monitor_ops *ops, void *arg);
+/** Sets up a monitor without processes.  From now on signals are read by monitor_read_signals().
+ *  Returns false if that is impossible; the reason has been printed. */
+bool monitor_begin(struct monitor *monitor, const struct monitor_ops *ops, void *arg);
 
 /** Restores the default handling of signals, before exec.  With @p checkpoints SIGUSR1, which makes
  * a checkpoint due, stays blocked until the runtime of the new program catches it (checkpoint.c),
