@@ -191,6 +191,9 @@ ok "the job ends when the reader of its output ends" none_left
 # ---- unusual environments
 run sh -c "'$skuarun' -n 2 '$program' exit-42 <&-"
 ok "started without stdin" test "$code" = 42
+mkdir "$work/gone"
+run sh -c "cd '$work/gone' && rmdir ../gone && exec '$skuarun' -n 2 '$program' exit-42"
+ok "a working directory that was removed" test "$code$err" = 42
 full_disk
 stalled_reader 0.5
 run sh -c "printf 'x' | '$skuarun' -n 2 -l '$program' pieces"

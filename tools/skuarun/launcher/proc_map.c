@@ -86,9 +86,15 @@ static bool proc_map_common_spec(struct job_spec *spec, const struct run_options
                               .argument  = options->command};
     while (options->command[h->argument_count])
         h->argument_count++;
-    if (!getcwd(directory, PATH_MAX) ||
-        getrandom(h->secret, sizeof h->secret, 0) != (ssize_t)sizeof h->secret) {
-        fprintf(stderr, "skuarun: cannot get the working directory or random numbers: %s\n",
+    if (!getcwd(directory, PATH_MAX)) {
+        fprintf(stderr,
+                "skuarun: cannot name the working directory, in which the other hosts start the "
+                "program: %s\n",
+                strerror(errno));
+        return false;
+    }
+    if (getrandom(h->secret, sizeof h->secret, 0) != (ssize_t)sizeof h->secret) {
+        fprintf(stderr, "skuarun: the system has no random numbers for the secret of the job: %s\n",
                 strerror(errno));
         return false;
     }
