@@ -106,6 +106,28 @@ ok "and runs" test "$out" = "PE 0 has the token after 200 hops"
 run "$work/app/build/app_static"
 ok "also static" test "$out" = "PE 0 has the token after 100 hops"
 
+# As a part of a project, whose targets have names of Skua's examples.
+mkdir "$work/around"
+cp "$source/examples/token.c" "$source/examples/ring.ci" "$work/around"
+cat >"$work/around/CMakeLists.txt" <<EOF
+cmake_minimum_required(VERSION 3.20)
+project(around C)
+enable_testing()
+add_subdirectory($source skua)
+add_executable(token token.c)
+target_link_libraries(token skua::skua_static)
+add_executable(ring)
+skua_add_interface(ring ring.ci)
+target_link_libraries(ring skua::skua)
+add_custom_target(programs)
+EOF
+run cmake -S "$work/around" -B "$work/around/build"
+ok "add_subdirectory" test "$code" = 0
+run grep CMAKE_BUILD_TYPE "$work/around/build/CMakeCache.txt"
+ok "leaves the build type to the project" test "$out" = "CMAKE_BUILD_TYPE:STRING="
+run ctest --test-dir "$work/around/build" -N
+ok "and adds no tests" has "$out" '^Total Tests: 0'
+
 # The Fortran module, where it was built: by pkg-config, by find_package, and from its source.
 if [ -f "$lib/skua/fortran/skua.mod" ] && command -v gfortran >/dev/null; then
   # shellcheck disable=SC2046
