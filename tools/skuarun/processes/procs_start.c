@@ -104,6 +104,10 @@ static void procs_preload_malloc(void)
 
     if (!ski_config.malloc_arena || !ski_module_find("malloc", path, sizeof path))
         return;
+    if (strpbrk(path, ": ")) {
+        ski_log(SKI_LOG_WARN, "LD_PRELOAD cannot name %s, whose path has a space or a colon", path);
+        return;
+    }
     if (snprintf(list, sizeof list, "%s%s%s", path, before ? ":" : "", before ? before : "") <
         (int)sizeof list)
         setenv("LD_PRELOAD", list, 1);
