@@ -240,7 +240,8 @@ skua_status ski_arena_attach(int fd, struct ski_arena **arena)
         head.base % SKI_UNIT_BYTES != 0 || head.base == 0) {
         ski_log(SKI_LOG_ERROR,
                 "descriptor %d is not an arena of this version of Skua: were the program and its "
-                "launcher built together?",
+                "launcher built together, and did skuarun start it, not another launcher inside of "
+                "a job?",
                 fd);
         return SKUA_ERR_INVAL;
     }
