@@ -16,9 +16,9 @@ function(skua_add_interface target)
   set(folder ${CMAKE_CURRENT_BINARY_DIR}/${target}.skuac)
   file(MAKE_DIRECTORY ${folder})
   set(options -o ${folder})
-  set(run)
+  set(skuac skua::skuac) # which CMAKE_CROSSCOMPILING_EMULATOR runs, if there is one
   if(SKUA_SANITIZE) # in Skua's own builds: a short run need not check for leaks
-    set(run ${CMAKE_COMMAND} -E env ASAN_OPTIONS=detect_leaks=0)
+    set(skuac ${CMAKE_COMMAND} -E env ASAN_OPTIONS=detect_leaks=0 $<TARGET_FILE:skua::skuac>)
   endif()
   foreach(include ${arg_INCLUDE})
     get_filename_component(include ${include} ABSOLUTE)
@@ -30,8 +30,8 @@ function(skua_add_interface target)
     get_filename_component(beside ${path} DIRECTORY)
     add_custom_command(OUTPUT ${folder}/${name}.c
       BYPRODUCTS ${folder}/${name}.h # skuac writes it only if its contents change
-      COMMAND ${run} $<TARGET_FILE:skua::skuac> ${options} --deps ${path} > ${folder}/${name}.d
-      COMMAND ${run} $<TARGET_FILE:skua::skuac> ${options} ${path}
+      COMMAND ${skuac} ${options} --deps ${path} > ${folder}/${name}.d
+      COMMAND ${skuac} ${options} ${path}
       DEPENDS ${path} skua::skuac
       DEPFILE ${folder}/${name}.d
       COMMENT "Translating ${name}" VERBATIM)
