@@ -58,11 +58,17 @@ static bool provider_is_loopback(const struct sockaddr *address)
     return IN6_IS_ADDR_LOOPBACK(provider_ipv6(address));
 }
 
+/* Such an address is reached only through an interface that the sender names. */
+static bool provider_is_link_local_ipv6(const struct sockaddr *address)
+{
+    return address->sa_family == AF_INET6 && IN6_IS_ADDR_LINKLOCAL(provider_ipv6(address));
+}
+
 static bool provider_is_link_local(const struct sockaddr *address)
 {
     if (address->sa_family == AF_INET)
         return provider_ipv4(address) >> 16 == 0xa9fe;
-    return IN6_IS_ADDR_LINKLOCAL(provider_ipv6(address));
+    return provider_is_link_local_ipv6(address);
 }
 
 static bool provider_same_host(const struct sockaddr *a, const struct sockaddr *b)
@@ -135,7 +141,8 @@ static bool provider_is_eligible(const struct ski_net *net, const struct fi_info
     if (!provider_is_trusted(info) || info->tx_attr->inject_size < SKI_OFI_INJECT_MIN)
         return false;
     if (strcmp(net->interfaces, "auto") != 0)
-        return provider_is_listed(info, net->interfaces);
+        return provider_is_listed(info, net->interfaces) &&
+               !(address && provider_is_link_local_ipv6(address));
     if (net->one_host)
         return address ? provider_is_loopback(address) : provider_is_forced();
     return !address || !(provider_is_loopback(address) || provider_is_link_local(address));
