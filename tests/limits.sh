@@ -29,6 +29,11 @@ ok "an arena that does not is refused, with the limit" has "$code $err" '^1 .*ca
 limited -v 150000 env SKUA_ARENA_SIZE=64m SKUA_STACK_SIZE=64m "$skuarun" -n 1 "$tests/test_threads"
 ok "so are stacks" has "$err" 'no memory for the stack of another user thread .*ulimit -v'
 
+limited -f 1000000 "$skuarun" -n 2 "$tests/test_order"
+ok "the arena fits into ulimit -f" test "$code $err" = "0 "
+limited -f 1000 env SKUA_ARENA_SIZE=64m "$skuarun" -n 2 "$tests/test_order"
+ok "an arena that does not is refused, with the limit" has "$code $err" '^1 .*cannot create an arena of 64 MiB .*ulimit -f'
+
 # ---- files
 limited -n 12 "$skuarun" -n 3 "$tests/test_order"
 ok "too few files for pipes" has "$code $err" '^1 .*cannot start process .*ulimit -n'

@@ -6,7 +6,6 @@
 #include <fcntl.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -82,21 +81,21 @@ static struct ski_arena *arena_map_anywhere(int fd, size_t bytes)
     return arena;
 }
 
-/* Returns whether a file may have @p bytes: a longer one would end the process by SIGXFSZ. */
-static bool arena_file_may_have(size_t bytes)
+/* Sets the size of a file, if the process may have one of it: SIGXFSZ would end it. */
+static bool arena_truncate(int fd, size_t bytes)
 {
-    struct rlimit limit;
-
-    return getrlimit(RLIMIT_FSIZE, &limit) == 0 && limit.rlim_cur >= bytes;
+    if (bytes > ski_rlimit_file()) {
+        errno = EFBIG;
+        return false;
+    }
+    return ftruncate(fd, (off_t)bytes) == 0;
 }
 
 /* Sets the size of the file: the arena, and after it the isomalloc range if there may be one.
  * Neither takes memory before it is used. */
 static bool arena_set_size(int fd, size_t bytes)
 {
-    return (arena_file_may_have(bytes + ARENA_ISO_BYTES) &&
-            ftruncate(fd, (off_t)(bytes + ARENA_ISO_BYTES)) == 0) ||
-           ftruncate(fd, (off_t)bytes) == 0;
+    return arena_truncate(fd, bytes + ARENA_ISO_BYTES) || arena_truncate(fd, bytes);
 }
 
 /* Creates a memfd of @p bytes, sealed so that no process can resize it. */

@@ -8,18 +8,24 @@
 #include "base/cgroup.h"
 #include "base/config.h"
 #include "base/log.h"
+#include "base/rlimit.h"
 #include "base/sanitizer.h"
 
 #define ARENA_HUGE_PAGES "/sys/kernel/mm/transparent_hugepage/shmem_enabled"
 
+static size_t arena_min(size_t a, size_t b)
+{
+    return a < b ? a : b;
+}
+
 size_t ski_boot_arena_bytes(void)
 {
-    size_t most  = ski_sanitizer_arena_max();
     size_t share = ski_memory_allowed() / 4 * 3; /* the rest is for memory outside the arena */
+    size_t file  = ski_rlimit_file() / SKI_UNIT_BYTES * SKI_UNIT_BYTES;
 
     if (ski_config.arena_size > 0)
         return ski_config.arena_size;
-    return share < most ? share : most;
+    return arena_min(arena_min(share, file), ski_sanitizer_arena_max());
 }
 
 /* Returns whether the kernel uses huge pages for shared memory that asks for them. */
