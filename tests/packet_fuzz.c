@@ -418,7 +418,7 @@ static void try_packets(struct ski_pe *self)
     pid_t    pid;
 
     fflush(NULL);
-    pid = fork();
+    pid = _Fork(); /* not fork(), after which a child is not a PE */
     if (pid == 0)
         begin_child(self, its_seed);
     else
