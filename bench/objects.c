@@ -5,7 +5,7 @@
  *   element   elements of arrays          handler   plain handlers
  *   malloc    malloc() and free()         loop      a loop over pointers
  *
- * On one PE: messages to itself, creation and deletion of elements, a tree of single chares.  On
+ * On one PE: messages to itself, creation and destruction of elements, a tree of single chares.  On
  * two: round trips and rates, a broadcast and a reduction over many elements.  PE 0 controls the
  * measurements in its start function; batches of series that are compared alternate.
  *
@@ -180,7 +180,7 @@ static void measure_rate(skua_ref ref)
     bench_report(BENCH, "element", 8, "rate-messages", best[1]);
 }
 
-/* ---- creation and deletion ------------------------------------------------------------------ */
+/* ---- creation and destruction --------------------------------------------------------------- */
 
 /* Blocks as large as an element: 64 bytes of the runtime and its own. */
 static void measure_malloc(double *best)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * channel_gone.c - an object channel that is opened to a receiver which has been destroyed ends:
- * the receiver is an element that was deleted, was deleted with its array, is being deleted with
- * it, or is a chare.
+ * the receiver is an element that was destroyed, was destroyed with its array, is being destroyed
+ * with it, or is a chare.
  */
 #include <skua/skua.h>
 #include <string.h>

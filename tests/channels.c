@@ -2,7 +2,7 @@
 /*
  * channels.c - a random graph of channels, of all sizes, layouts and kinds of memory, with every
  * order of ready, mark and poll; large puts to busy and idle PEs; one-to-many and many-to-one
- * channels; quiescence; deletion.
+ * channels; quiescence; destruction.
  *
  * Each put is checked byte by byte, and so is the memory between the blocks of a layout, which must
  * not change.
@@ -420,7 +420,7 @@ static void wait_until_heard(int n)
     self()->heard = 0;
 }
 
-/* ---- quiescence, one buffer for many channels, deletion ------------------------------------- */
+/* ---- quiescence, one buffer for many channels, destruction ---------------------------------- */
 
 /* Returns whether PE @p pe is in another process of this host. */
 static bool is_apart(int pe)
@@ -555,7 +555,7 @@ static void put_large(skua_sender *out, const struct space *from, size_t bytes)
         ((char *)from->layout.at)[i - 1] ^= 1;
 }
 
-/* A put to a channel that is deleted meanwhile may or may not be reported, and must not block. */
+/* A put to a channel that is destroyed meanwhile may or may not be reported, and must not block. */
 static void test_deletion(skua_channel mine, skua_sender *out, const struct space *from,
                           size_t bytes)
 {

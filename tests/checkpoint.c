@@ -8,7 +8,7 @@
  *
  * The boss, a single object, drives the steps.  In each, it broadcasts to the cells, a dense array
  * whose elements own memory, migrate at random and contribute to a sum; to the leaves, an array of
- * long indices into which elements are inserted and from which they delete themselves; and to the
+ * long indices into which elements are inserted and from which they destroy themselves; and to the
  * clerks, a group, and sends PE 0's teller, the member of another one, an item.  Savers
  * (interface/saver.ci) wait in their control flow for the messages of a step, of which some come a
  * step early; those on a PE share a multicast, which they keep from the step before the middle to
@@ -142,7 +142,7 @@ static void on_cell_rest(void *self, const void *data, size_t bytes)
     cell->gave = false;
 }
 
-/* ---- leaves: long indices, inserted and deleted ------------------------------------------ */
+/* ---- leaves: long indices, inserted and destroyed ------------------------------------------ */
 
 struct leaf {
     int64_t age, key;

@@ -10,7 +10,7 @@
  * `rebuild` the section has another tree.  Then all contribute until they have made the same number
  * of contributions.  The job ends after the checkpoint; with `stay` it continues; with `die` the
  * process of the last PE kills itself.  With `callback` results go to a function, so the checkpoint
- * is refused.  With `leave` some members are deleted after the checkpoint: in a restarted job at
+ * is refused.  With `leave` some members are destroyed after the checkpoint: in a restarted job at
  * once, while the tree is built.
  */
 #include <inttypes.h>
@@ -52,7 +52,7 @@ static bool is_member(int i)
     return i % 5 != 4;
 }
 
-/* A member that is deleted has contributed to 1 + i % 4 reductions. */
+/* A member that is destroyed has contributed to 1 + i % 4 reductions. */
 static bool leaves(int i)
 {
     return leave && i % 4 >= 2;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * corners.c - corner cases of objects: contributing, waiting, migrating and deleting themselves in
- * a constructor, waiting in the middle of a broadcast, deletion with messages in the queue.
+ * corners.c - corner cases of objects: contributing, waiting, migrating and destroying themselves
+ * in a constructor, waiting in the middle of a broadcast, destruction with messages in the queue.
  *
  * usage: corners [NAME]    one test, or all
  */
@@ -235,7 +235,7 @@ static void test_move(void)
     skua_collection_destroy(all);
 }
 
-/* ---- deletion ---------------------------------------------------------------------- */
+/* ---- destruction ---------------------------------------------------------------------- */
 
 /* Messages that wait for elements are freed with their collection. */
 static void test_held(void)
@@ -250,7 +250,7 @@ static void test_held(void)
     wait_quiet();
 }
 
-/* Elements migrate away, the collection is deleted, and then their queued messages are handled. */
+/* Elements migrate away, the collection is destroyed, then their queued messages are handled. */
 static void test_queued(void)
 {
     int             does = NOTHING, pe = skua_pes() - 1;
@@ -278,7 +278,7 @@ static void test_plane(void)
     wait_quiet();
 }
 
-/* A message that was queued for a deleted element of an on-demand array creates a new one. */
+/* A message that was queued for a destroyed element of an on-demand array creates a new one. */
 static void test_again(void)
 {
     int             does = DIE;
@@ -303,8 +303,8 @@ static void on_created(skua_msg *msg)
     skua_msg_free(msg);
 }
 
-/* Deleting an element of an on-demand array that does not exist, or was deleted before, creates no
- * element. */
+/* Deleting an element of an on-demand array that does not exist, or was destroyed before, creates
+ * no element. */
 static void test_absent(void)
 {
     int             does = COUNT;
@@ -394,7 +394,7 @@ static void test_insert(void)
     }
 }
 
-/* A PE finds its members of several groups, also after another was deleted. */
+/* A PE finds its members of several groups, also after another was destroyed. */
 static void test_members(void)
 {
     int does = NOTHING;

@@ -252,9 +252,9 @@ static void test_own(void)
     skua_collection_destroy(group);
 }
 
-/* ---- deletion, migration ------------------------------------------------------------------ */
+/* ---- destruction, migration ------------------------------------------------------------------ */
 
-/* Other PEs still have the location of a deleted element: their messages are forwarded, and
+/* Other PEs still have the location of a destroyed element: their messages are forwarded, and
  * overtake each other as those to migrating elements do. */
 static void test_again(void)
 {
@@ -279,7 +279,7 @@ static void test_again(void)
     skua_collection_destroy(group);
 }
 
-/* A message is queued for an element that is deleted before it is delivered. */
+/* A message is queued for an element that is destroyed before it is delivered. */
 static void test_queued(void)
 {
     skua_collection all = make(0, 1, STAY);

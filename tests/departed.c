@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * departed.c - messages to chares that were deleted long ago and whose tombstones have been
+ * departed.c - messages to chares that were destroyed long ago and whose tombstones have been
  * dropped: each message is dropped and counted once, and nothing waits forever; messages that
  * arrive before the creation of their chare are delivered.
  */
@@ -11,7 +11,7 @@
 #include "tap.h"
 
 #define MANY  3000 /* more than the tombstones that a home PE keeps */
-#define POKES 5    /* messages of each PE to each deleted object */
+#define POKES 5    /* messages of each PE to each destroyed object */
 
 static skua_class   mayfly_class, keen_class;
 static skua_entry   poke_entry, keen_entry;
@@ -20,7 +20,7 @@ static skua_ref     gone[2]; /* on PE 0: created on a PE, and created as a seed 
 static int64_t      departed, reports;
 static int          keen_seen;
 
-/* Deletes itself in its constructor. */
+/* Destroys itself in its constructor. */
 static void mayfly(void *self, const void *data, size_t bytes)
 {
     (void)data, (void)bytes;
@@ -45,7 +45,7 @@ static void on_keen_seen(skua_msg *msg)
     keen_seen++;
 }
 
-/* Runs on each PE: sends to the deleted objects. */
+/* Runs on each PE: sends to the destroyed objects. */
 static void on_poke_them(skua_msg *msg)
 {
     skua_ref refs[2];
@@ -99,7 +99,7 @@ static void poke_them(void *arg, const void *data, size_t bytes)
     skua_quiescence(skua_done_call(count_them, NULL));
 }
 
-/* Deletes them, and so many others that their home PEs drop the tombstones. */
+/* Destroys them, and so many others that their home PEs drop the tombstones. */
 static void create_many(void *arg, const void *data, size_t bytes)
 {
     (void)arg, (void)data, (void)bytes;

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * dropped.c - messages that wait for elements that never exist are freed with all of their memory
- * when their array is deleted; here those whose data had been delivered in place and was moved into
- * a second message because the receiver migrated (objects/zerocopy/inplace.h).  A program cannot
- * provoke that state reliably, so the test constructs the messages itself.
+ * when their array is destroyed; here those whose data had been delivered in place and was moved
+ * into a second message because the receiver migrated (objects/zerocopy/inplace.h).  A program
+ * cannot provoke that state reliably, so the test constructs the messages itself.
  *
  * Messages with nocopy arguments complete them when they are dropped: those that wait, and those
- * that are sent to a collection that was deleted.  Plain data that look alike complete nothing.
+ * that are sent to a collection that was destroyed.  Plain data that look alike complete nothing.
  */
 #include <skua/skua.h>
 #include <string.h>
@@ -36,7 +36,7 @@ static void take(void *self, skua_msg *msg)
     skua_abort("an element that does not exist received a message");
 }
 
-/* Members of a group may receive a message before they are deleted. */
+/* Members of a group may receive a message before they are destroyed. */
 static void group_take(void *self, skua_msg *msg)
 {
     if (skua_nocopy_ready_entry(msg, self, group_entry, NULL))

@@ -268,7 +268,7 @@ static void one_when(void)
     arrive_msg(A, 0, 10);
     arrive(A, 0, 20);
     begin(&Thing_loop_type);
-    /* Takes the second message and waits for the next; then it is deleted. */
+    /* Takes the second message and waits for the next; then it is destroyed. */
     begin(&Thing_loop_type);
     expect("a10 a11 a12 end0 a20 ");
     begin(&Thing_loop_type); /* two frames wait for one message: the older one takes it */

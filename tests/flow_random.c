@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * flow_random.c - random programs (flow_random.h) in objects that migrate between any two events,
- * each compared with the reference implementation; and objects that are deleted while their
+ * each compared with the reference implementation; and objects that are destroyed while their
  * programs run.
  *
  * An object sends itself the next event, so the order of events does not depend on its PE.
@@ -241,7 +241,7 @@ static void on_next(void *self, const void *data, size_t bytes)
         if (p->moves)
             skua_migrate(self, (skua_pe() + p->event) % skua_pes());
     }
-    random_event(&op, p->seed, p->event++); /* deletes the object after this event */
+    random_event(&op, p->seed, p->event++); /* destroys the object after this event */
     if (op.kind == OP_SEND)
         send_message(p, &op);
     else

@@ -6,16 +6,16 @@
  * usage: insert [GAMES]
  *
  * A game has an array, which a random PE creates, and stages.  In each stage random PEs insert
- * elements on random PEs, also under the indices of elements that were deleted.  Then one PE, which
- * knows of the insertions only by a chain of messages or by a reduction over the inserting PEs,
- * acts: it may close the array, send to the new elements, or make a section of all elements and
- * multicast; and it broadcasts.  Elements migrate at random and some delete themselves.  What must
- * hold:
+ * elements on random PEs, also under the indices of elements that were destroyed.  Then one PE,
+ * which knows of the insertions only by a chain of messages or by a reduction over the inserting
+ * PEs, acts: it may close the array, send to the new elements, or make a section of all elements
+ * and multicast; and it broadcasts.  Elements migrate at random and some destroy themselves.  What
+ * must hold:
  *   - each element gets the broadcasts from its own stage on, each once and in order;
  *   - the reduction of each stage counts the elements of the model, neither more nor fewer;
  *   - each member of a section contributes to it, each message reaches its element.
  *
- * Sparse games insert few elements and delete many, so sometimes none is left.  No element
+ * Sparse games insert few elements and destroy many, so sometimes none is left.  No element
  * contributes then, so there is no reduction to wait for: the stage is over when the job is quiet.
  */
 #include <skua/skua.h>
@@ -38,7 +38,7 @@ struct stage {
     bool            close, poke, section;
     int32_t         by[MOST], to[MOST]; /* of each element: the inserting PE, its first PE */
     bool            alive[MOST];        /* elements that exist, including the new ones */
-    bool            doomed[MOST];       /* elements that are deleted after this broadcast */
+    bool            doomed[MOST];       /* elements that are destroyed after this broadcast */
     skua_completion counted, gathered;
 };
 
@@ -62,7 +62,7 @@ static uint64_t        seed;
 static skua_collection players;
 static bool            alive[MOST], poked[MOST];
 static int             elements;
-static bool            sparse; /* few elements are inserted, and many deleted */
+static bool            sparse; /* few elements are inserted, and many destroyed */
 static int64_t         pokes;
 
 static int pick(uint64_t *random, int count)
@@ -240,7 +240,7 @@ static void insert_later(struct stage *stage, int i)
 static void choose(struct stage *stage, skua_collection all, int number)
 {
     int  first = elements;
-    bool again = pick(&seed, 3) == 0; /* some that were deleted are inserted again */
+    bool again = pick(&seed, 3) == 0; /* some that were destroyed are inserted again */
 
     elements += (sparse ? pick(&seed, 4) == 0 : pick(&seed, MOST / STAGES)) + (elements == 0);
     *stage = (struct stage){.all     = all,
@@ -254,7 +254,7 @@ static void choose(struct stage *stage, skua_collection all, int number)
 
     stage->last = stage->way == INSERT_CHAIN ? skua_pes() - 1 : pick(&seed, skua_pes());
     if (again)
-        wait_quiet(); /* waits until their home PEs know of the deletion */
+        wait_quiet(); /* waits until their home PEs know of the destruction */
     for (int i = 0; i < elements; i++)
         if (i >= first || (!alive[i] && again && pick(&seed, 2)))
             insert_later(stage, i);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* misbehave_objects.c - wrong calls to objects: deleted, absent, of another class, without a pup
+/* misbehave_objects.c - wrong calls to objects: destroyed, absent, of another class, without a pup
  * function. */
 #include "misbehave.h"
 
@@ -105,7 +105,7 @@ static void poke_closed(void)
     skua_array_close(all);
 }
 
-/* In an open array an element that was deleted might be inserted again; it is not. */
+/* In an open array an element that was destroyed might be inserted again; it is not. */
 static void poke_deleted_open(void)
 {
     skua_collection all = open_things();

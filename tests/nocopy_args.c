@@ -2,7 +2,7 @@
 /*
  * nocopy_args.c - messages with nocopy parts: to handlers and to objects, used in place and
  * received into memory of the receiver, point-to-point, broadcast and to sections.  Each part is
- * released exactly once; objects migrate, are created and deleted meanwhile; a broadcast within a
+ * released exactly once; objects migrate, are created and destroyed meanwhile; a broadcast within a
  * process makes no copies.
  *
  * usage: nocopy_args [messages per PE]

@@ -22,7 +22,7 @@
 #define MEMBERS  40 /* elements of an array */
 #define SECTIONS 6  /* sections of a round */
 #define CASTS    12 /* multicasts to each section */
-#define DEAD     2  /* deleted members, in the rounds with deletions */
+#define DEAD     2  /* destroyed members, in the rounds with deletions */
 
 static skua_class point_class;
 static skua_entry cast_entry, tell_entry, pass_entry, move_entry, one_entry, leave_entry,
@@ -460,7 +460,7 @@ static void play(skua_collection all, int kind)
 
 /* ---- deletions ------------------------------------------------------------------------------ */
 
-/* Members are deleted while they migrate and multicasts are in flight: the others receive all
+/* Members are destroyed while they migrate and multicasts are in flight: the others receive all
  * multicasts, and reductions complete. */
 static void test_deaths(int rounds)
 {
@@ -509,7 +509,7 @@ static void on_direct(void *arg, const void *data, size_t bytes)
     memcpy(&direct[directs++], data, sizeof *direct);
 }
 
-/* Contributes twice and deletes itself. */
+/* Contributes twice and destroys itself. */
 static void on_brief(void *self, const void *data, size_t bytes)
 {
     on_one(self, data, bytes);
@@ -531,7 +531,7 @@ static void invoke_each(skua_collection all, const skua_index *index, const stru
 }
 
 /* Members learn of a section by messages, possibly before the section is created on their PE, and
- * contribute three times; some contribute twice and delete themselves, and their contributions may
+ * contribute three times; some contribute twice and destroy themselves, and their contributions may
  * be counted or not. */
 static void test_direct(int rounds)
 {

@@ -340,7 +340,7 @@ static void group_settle(void)
     total(0);
 }
 
-/* Items for a group may arrive before it is created, and after it was deleted. */
+/* Items for a group may arrive before it is created, and after it was destroyed. */
 static void test_groups(void)
 {
     skua_collection last = {0};

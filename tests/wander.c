@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * wander.c - elements of a sparse array are inserted, deleted, migrated, counted and broadcast to
+ * wander.c - elements of a sparse array are inserted, destroyed, migrated, counted and broadcast to
  * at random, by all PEs at once, and compared with a model.
  *
  * usage: wander [ROUNDS] [STEPS] [plain | packed | pointer | fields]
@@ -9,7 +9,7 @@
  * that they own; or as fields, some of which their class does not pack.
  *
  * Every element takes random steps: it sends to others, migrates, contributes to the next
- * reduction, and sometimes waits in the middle of an entry method.  PE 0 inserts and deletes
+ * reduction, and sometimes waits in the middle of an entry method.  PE 0 inserts and destroys
  * between rounds, when no message is in flight, and broadcasts during rounds.  At the end of each
  * round:
  *   - each element has received exactly the messages that were sent to it, and each broadcast of

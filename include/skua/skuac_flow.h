@@ -149,7 +149,7 @@ SKUA_API void skuac_flow_register(const skuac_flow_class *of, skua_class which);
 SKUA_API skua_entry skuac_entry_register(skua_class of, const char *name, skua_entry_fn fn,
                                          skua_method_fn shared, unsigned flags);
 
-/** Frees the frames and messages of an object, when it is deleted or after it was packed. */
+/** Frees the frames and messages of an object, when it is destroyed or after it was packed. */
 SKUA_API void skuac_flow_destroy(const skuac_flow_class *of, void *self);
 
 /* ---- called in frames --------------------------------------------------------------------- */

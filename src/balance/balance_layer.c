@@ -303,7 +303,7 @@ static bool layer_is_ordered(const skua_msg *msg)
     return baggage.ordered;
 }
 
-/* An element that is dropped in transit, because its collection was deleted, is no longer in
+/* An element that is dropped in transit, because its collection was destroyed, is no longer in
  * transit. */
 static void layer_message_discarded(skua_msg *msg)
 {

@@ -4,9 +4,9 @@
  * arrived.
  *
  * The orders go down the tree; each PE takes its own orders and passes on those of its subtree.  A
- * PE learns with its orders how many elements arrive here.  An element that is deleted, or that the
- * program moves elsewhere, before it can follow its order is reported to the PE that expects it.  A
- * PE reports to its parent once, when its elements and those of its children's subtrees have
+ * PE learns with its orders how many elements arrive here.  An element that is destroyed, or that
+ * the program moves elsewhere, before it can follow its order is reported to the PE that expects
+ * it.  A PE reports to its parent once, when its elements and those of its children's subtrees have
  * arrived.
  *
  * On the wire: struct orders_head, then for each PE of the subtree a struct orders_block with its
@@ -25,7 +25,7 @@ void ski_move_orders_start(struct ski_balance *balance, const skua_strategy_prob
 /** Records that an element which was ordered here has arrived. */
 void ski_move_orders_arrived(struct ski_balance *balance);
 
-/** Cancels the order of an element, which is deleted, stays, or moves elsewhere.  Does nothing if
+/** Cancels the order of an element, which is destroyed, stays, or moves elsewhere.  Does nothing if
  * it has none. */
 void ski_move_orders_void(struct ski_object *object);
 

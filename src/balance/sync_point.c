@@ -331,7 +331,7 @@ void ski_sync_point_departed(struct ski_balance *balance, struct ski_object *obj
 {
     if (!ski_balance_syncs(object->of))
         return;
-    if (object->of->state == SKI_ENDED) { /* which has counted it as deleted */
+    if (object->of->state == SKI_ENDED) { /* which has counted it as destroyed */
         balance->sync.counts.produced++;
     } else if (ski_sync_point_waits(object)) {
         balance->sync.counts.waiting--;

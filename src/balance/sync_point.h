@@ -5,7 +5,7 @@
  * Elements come, go and migrate meanwhile, so no PE knows how many there are.  Each PE counts
  * *units* instead: one is produced where an element begins to run towards the sync point (it is
  * created, or resumed after the one before), and consumed where it reaches the sync point or is
- * deleted.  An element in transit is a unit as well, whether it waits or not, from the PE that
+ * destroyed.  An element in transit is a unit as well, whether it waits or not, from the PE that
  * sends it (or inserts it) to where it arrives or is dropped; so is a collection for each PE that
  * has not created its elements.  At any time, produced minus consumed, summed over all PEs, is the
  * number of elements that have not reached the sync point, or are in transit.
@@ -71,13 +71,13 @@ void ski_sync_point_collection_added(struct ski_balance *balance, struct ski_col
 /** Counts that this PE has created its elements of a collection. */
 void ski_sync_point_collection_populated(struct ski_balance *balance);
 
-/** Counts the elements of a collection that is being deleted. */
+/** Counts the elements of a collection that is being destroyed. */
 void ski_sync_point_collection_ending(struct ski_balance *balance, struct ski_collection *all);
 
 /** Counts an element that is created here. */
 void ski_sync_point_created(struct ski_balance *balance, struct ski_object *object);
 
-/** Counts an element that is deleted here. */
+/** Counts an element that is destroyed here. */
 void ski_sync_point_deleted(struct ski_balance *balance, struct ski_object *object);
 
 /** Counts an element that leaves this PE: it is in transit. */
@@ -93,7 +93,7 @@ uint32_t ski_sync_point_insertion_begun(struct ski_balance *balance);
 /** Counts the arrival of an inserted element on this PE. */
 void ski_sync_point_inserted(struct ski_balance *balance, struct ski_object *object);
 
-/** Counts an element in transit that is dropped because its collection was deleted. */
+/** Counts an element in transit that is dropped because its collection was destroyed. */
 void ski_sync_point_dropped(struct ski_balance *balance);
 
 #define SKI_SYNC_REPORT_MIN 48

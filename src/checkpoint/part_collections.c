@@ -36,7 +36,7 @@ struct collection_saved {
     uint64_t id, bytes;
     uint32_t class;
     uint32_t broadcast; /* the number of its last broadcast */
-    uint32_t ended;     /* it was deleted */
+    uint32_t ended;     /* it was destroyed */
     uint32_t closed;    /* it was open, and is closed */
 };
 
@@ -176,7 +176,7 @@ static const char *collections_restore_head(struct ski_pe *self, struct ski_imag
     return NULL;
 }
 
-/* Restores a collection that was deleted: calls with its id are errors, as before. */
+/* Restores a collection that was destroyed: calls with its id are errors, as before. */
 static const char *collections_restore_ended(struct ski_pe                 *self,
                                              const struct collection_saved *saved)
 {

@@ -3,10 +3,11 @@
  * part_elements.c - parts `elements` and `deleted`.
  *
  *      elements   the record of each element (objects/model/saved_element.h), one after the other
- *      deleted    of elements that were deleted and whose home the PE is: struct location_saved
+ *      destroyed    of elements that were destroyed and whose home the PE is: struct location_saved
  *
  * The home of an element has to know where it is, and how often elements of its index have
- * migrated: so an element that is not at its home tells it, and so do the records of deleted ones.
+ * migrated: so an element that is not at its home tells it, and so do the records of destroyed
+ * ones.
  */
 #include <stdio.h>
 
@@ -17,7 +18,7 @@
 #include "objects/model/saved_element.h"
 #include "objects/zerocopy/object_channel_end.h"
 
-/* Where an element is, or that it was deleted. */
+/* Where an element is, or that it was destroyed. */
 struct location_saved {
     uint64_t                   id;
     skua_index                 index;

@@ -335,7 +335,7 @@ void ski_part_sections_resume(struct ski_pe *self)
     while ((from = ski_checkpoint_of(self)->sections)) {
         struct ski_collection *all = ski_collection_find(self->objects, from->collection);
 
-        if (all) /* else the section was deleted, and an element still has a position in it */
+        if (all) /* else the section was destroyed, and an element still has a position in it */
             sections_create(all, from);
         ski_checkpoint_of(self)->sections = from->next;
         free(from->index);

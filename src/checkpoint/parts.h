@@ -50,7 +50,7 @@ const char *ski_record_iso_block(struct ski_pe *self, struct ski_image_reader *r
  */
 void ski_part_isomalloc_placed(struct ski_object *object);
 
-/* part_elements.c: elements, and where deleted ones were. */
+/* part_elements.c: elements, and where destroyed ones were. */
 void        ski_part_elements_save(struct ski_pe *self, struct ski_image_writer *to,
                                    const struct ski_image_common *common);
 const char *ski_part_elements_restore(struct ski_pe *self, struct ski_image_reader *from,

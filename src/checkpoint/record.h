@@ -16,7 +16,7 @@ struct ski_record_head {
 /* Kinds of records. */
 enum ski_record {
     SKI_RECORD_ELEMENT,      /* an element, for the PE that it lives on                     */
-    SKI_RECORD_LOCATION,     /* where an element is, or that it was deleted, for its home   */
+    SKI_RECORD_LOCATION,     /* where an element is, or that it was destroyed, for its home   */
     SKI_RECORD_PARTIAL,      /* the partial result of a reduction, for the root             */
     SKI_RECORD_OLDEST,       /* the first reductions that are not complete, for all PEs     */
     SKI_RECORD_SECTION,      /* members of a section, for its root */

@@ -42,7 +42,7 @@
  *   - channels first: no other PE writes to an element when others look at it;
  *   - broadcasts before reductions: a report of a reduction carries the number of the last known
  *     broadcast;
- *   - location after those: the home of an element learns of its arrival or deletion after all
+ *   - location after those: the home of an element learns of its arrival or destruction after all
  *     others have counted it;
  *   - then threads that have arrived with an element: what they wait for may happen when a
  * reduction continues;

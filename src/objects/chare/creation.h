@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * creation.h - the creation and the deletion of collections.
+ * creation.h - the creation and the destruction of collections.
  *
  * The creator broadcasts the creation, and each PE creates the elements whose home it is.  A
  * process group has one member in each process, on its first PE, which announces its address to the
- * others of the process.  A deletion is a broadcast too, in one sequence with those that invoke the
- * elements (collective/array_broadcast.h).
+ * others of the process.  A destruction is a broadcast too, in one sequence with those that invoke
+ * the elements (collective/array_broadcast.h).
  */
 #ifndef SKI_CREATION_H
 #define SKI_CREATION_H
 
 #include "objects/model/collection.h"
 
-/** Deletes all elements of @p all that are here; its id stays known. */
+/** Destroys all elements of @p all that are here; its id stays known. */
 void ski_collection_end(struct ski_collection *all);
 
 /** Calls the destructors of all objects of a PE that ends.  A destructor may still look up other

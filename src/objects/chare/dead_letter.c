@@ -26,7 +26,7 @@ static void dead_letter_warn(struct ski_collection *all, const skua_index *index
                 count == DEAD_LETTER_WARNINGS ? " (more of these are counted only)" : "");
 }
 
-/* Drops the messages that wait for an object which was deleted. */
+/* Drops the messages that wait for an object which was destroyed. */
 static void dead_letter_drop(struct ski_collection *all, const skua_index *index,
                              struct ski_absent *absent)
 {

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * dead_letter.h - dead letters: messages to single objects that were deleted long ago.
+ * dead_letter.h - dead letters: messages to single objects that were destroyed long ago.
  *
- * The home of an object keeps a tombstone when the object is deleted, but not forever
+ * The home of an object keeps a tombstone when the object is destroyed, but not forever
  * (location.h).  A message for an object that its home does not know is kept, since the object may
  * not have been created yet.  To distinguish the two cases the home sends an *inquiry* to the PE
  * that created the object, and that PE returns it.  Messages between two PEs keep their order, so
  * when the inquiry is back every creation that the creator had sent before has arrived.  If the
- * object is not known even then, it has been deleted: its messages are counted
+ * object is not known even then, it has been destroyed: its messages are counted
  * (skua_stats.dropped_messages) and dropped, with a warning.
  *
  * The home of a seed (seed.h) is the PE that submitted it; any PE may create its object, at any

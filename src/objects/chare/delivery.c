@@ -36,7 +36,8 @@ static skua_msg *delivery_retarget(const struct ski_object *object, skua_msg *ms
     return ski_msg_set_target(msg, object->of->id, &index);
 }
 
-/* Returns whether a message to an object that was deleted, or is being deleted, creates another. */
+/* Returns whether a message to an object that was destroyed, or is being destroyed, creates
+ * another. */
 static bool delivery_creates_again(const struct ski_object *object, const struct ski_entry *entry)
 {
     const struct ski_collection *all = object->of;
@@ -45,8 +46,8 @@ static bool delivery_creates_again(const struct ski_object *object, const struct
            (all->def.flags & SKUA_ARRAY_ON_DEMAND || entry->flags & SKI_ENTRY_CREATES);
 }
 
-/* Keeps @p msg, which names collection and index, while a thread or a transfer delays the deletion
- * of @p object; then it creates another.  Ends the job if it would create none. */
+/* Keeps @p msg, which names collection and index, while a thread or a transfer delays the
+ * destruction of @p object; then it creates another.  Ends the job if it would create none. */
 static SKI_COLD void delivery_after_death(struct ski_object *object, const struct ski_entry *entry,
                                           skua_msg *msg)
 {

@@ -37,7 +37,7 @@ struct ski_array_broadcast {
     uint32_t        number;        /* the last broadcast that this PE has accepted */
     uint32_t        sent;          /* at the root: the last broadcast sent */
     uint32_t        heard;         /* the last broadcast that any element is known to have had */
-    bool            ending;        /* at the root: the order to delete the collection is sent */
+    bool            ending;        /* at the root: the order to destroy the collection is sent */
     uint32_t        in_transit;    /* elements that left and whose arrival is not acknowledged */
     uint32_t        arrived;       /* elements that came, missed nothing and are not acknowledged */
     int32_t         arrived_from;  /* the PE that they came from */

@@ -15,8 +15,8 @@
 
 /* The reductions of a collection, as one PE sees them. */
 struct ski_array_reduction {
-    uint32_t                      first;    /* the first reduction that this PE has not reported */
-    int64_t                       expected; /* elements created less deleted here, before `first` */
+    uint32_t first;    /* the first reduction that this PE has not reported */
+    int64_t  expected; /* elements created less destroyed here, before `first` */
     struct ski_reduction_partial *partials; /* from `first` on, as far as known, by number; at the
                                            root also older ones that wait for late reports */
     uint64_t active;                        /* children, by bit, that report without a start */

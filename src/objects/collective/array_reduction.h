@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * array_reduction.h - reductions over a collection whose elements are created, deleted and migrate.
+ * array_reduction.h - reductions over a collection whose elements are created, destroyed and
+ * migrate.
  *
  * Reductions of a collection are numbered.  Each element counts the reductions it has contributed
  * to; each PE knows the first that it has not reported.  A PE reports a reduction to its parent in
@@ -8,9 +9,9 @@
  * with the *partial result* of its subtree.
  *
  * Each report carries the number of contributions in it and the number that is *expected* on its
- * account: elements created less elements deleted on the PEs of the subtree, wherever those
+ * account: elements created less elements destroyed on the PEs of the subtree, wherever those
  * elements are now.  Migration changes neither.  An element takes part from the first reduction
- * that the PE which creates it has not reported; a deleted element takes part up to its last
+ * that the PE which creates it has not reported; a destroyed element takes part up to its last
  * contribution.  The root completes a reduction when all its children have reported and as many
  * contributions as expected have arrived.  The contribution of an element that migrated to a PE
  * which had reported before goes to the root alone, as a late report.

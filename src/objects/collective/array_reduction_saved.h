@@ -10,7 +10,7 @@
  * contributed.
  *
  * Why the counts are right: a reduction is complete when there are as many contributions as
- * expected elements.  An element that was deleted after its contribution counts on both sides, so
+ * expected elements.  An element that was destroyed after its contribution counts on both sides, so
  * it is counted on neither; an element that exists has contributed, on some PE, to the reductions
  * before its next one.
  */

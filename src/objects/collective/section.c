@@ -97,7 +97,7 @@ bool ski_section_destroyed(const struct ski_objects *objects, uint64_t id)
     return false;
 }
 
-/* Returns whether section @p id was deleted, if none of its generations is in use here. */
+/* Returns whether section @p id was destroyed, if none of its generations is in use here. */
 static bool section_is_ended(const struct ski_objects *objects, uint64_t id)
 {
     if (ski_section_root(id) == objects->self->pe)

@@ -41,7 +41,7 @@ struct ski_section_member {
     uint32_t             next;   /* its next reduction */
     int32_t              delegate;
     bool                 listed; /* it is in the list that created the section here */
-    bool                 gone;   /* at its delegate: the member was deleted */
+    bool                 gone;   /* at its delegate: the member was destroyed */
     bool                 came;   /* at its delegate: a contribution came from another PE, or the
                                     member has contributed in the former job */
     bool joined;                 /* at its delegate in a later generation: it has named the first
@@ -97,7 +97,7 @@ struct ski_section {
     struct ski_hash_table  members;
     uint32_t               forgotten; /* members whose records were freed, ever */
     uint8_t                state;
-    bool                   over;    /* its collection was deleted */
+    bool                   over;    /* its collection was destroyed */
     uint32_t               walking; /* nested loops that deliver or report for the section */
 
     int32_t                     parent; /* -1: this PE is the root */
@@ -184,11 +184,11 @@ struct ski_section *ski_section_sibling(const struct ski_section *section);
 /** Returns, at the root, the generation that multicasts go to. */
 uint32_t ski_section_latest(const struct ski_objects *objects, uint64_t id);
 
-/** Returns whether section @p id was deleted, as far as this PE knows.  Ends the job, naming @p
+/** Returns whether section @p id was destroyed, as far as this PE knows.  Ends the job, naming @p
  * call, if there has never been such a section. */
 bool ski_section_ended(const struct ski_objects *objects, const char *call, uint64_t id);
 
-/** Returns whether section @p id was deleted here by skua_section_destroy(), as far as this PE
+/** Returns whether section @p id was destroyed here by skua_section_destroy(), as far as this PE
  * remembers: not by the end of its collection. */
 bool ski_section_destroyed(const struct ski_objects *objects, uint64_t id);
 
@@ -243,7 +243,7 @@ void ski_section_release(struct ski_section *section);
 /** Makes this PE leave the tree of @p section; the record stays while members are here. */
 void ski_section_leave_tree(struct ski_section *section);
 
-/** Frees the record of @p section when no loop runs: its collection is deleted. */
+/** Frees the record of @p section when no loop runs: its collection is destroyed. */
 void ski_section_collection_deleted(struct ski_section *section);
 
 #endif

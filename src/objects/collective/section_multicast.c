@@ -261,7 +261,7 @@ static void section_multicast_check_entry(const struct ski_collection         *a
                         NULL);
 }
 
-/* A deleted member leaves when the order that enrolls it does not find it. */
+/* A destroyed member leaves when the order that enrolls it does not find it. */
 static void section_multicast_lost(struct ski_collection *all, const skua_index *index,
                                    const struct section_multicast_head *head)
 {
@@ -606,7 +606,7 @@ static skua_msg *section_multicast_succeed(struct ski_section *section, skua_msg
 }
 
 /* At the root: a section that has ended or is about to gets @p msg.  It is dropped if it is the
- * order to switch, which the runtime has sent itself, or if the collection was deleted meanwhile.
+ * order to switch, which the runtime has sent itself, or if the collection was destroyed meanwhile.
  */
 static SKI_COLD void section_multicast_too_late(const struct ski_section *section, skua_msg *msg)
 {

@@ -8,10 +8,10 @@
  * Messages to a member may overtake each other while it migrates: a multicast that comes before its
  * turn waits, and follows the member when it migrates again.
  *
- * An element that is deleted before it is enrolled leaves no section: the next element of its index
- * is the member.  So a multicast that waits for such an element, or finds none at the home, returns
- * to the delegate, which drops it if the member has left, and else sends it again: either the order
- * that enrolls the next element, or the message that the member has left, is in flight.
+ * An element that is destroyed before it is enrolled leaves no section: the next element of its
+ * index is the member.  So a multicast that waits for such an element, or finds none at the home,
+ * returns to the delegate, which drops it if the member has left, and else sends it again: either
+ * the order that enrolls the next element, or the message that the member has left, is in flight.
  *
  * A delegate that gets a multicast with nocopy arguments (nocopy.h) which some PE of its host does
  * not reach fetches them before it passes the multicast on; later multicasts wait.
@@ -31,8 +31,8 @@ void ski_section_multicast_enroll(struct ski_section *section, const skua_index 
 /** Sends the multicasts that wait for a member after it: the member has left this PE. */
 void ski_section_multicast_follow(struct ski_section *section, struct ski_section_member *member);
 
-/** Returns the multicasts that wait for a member to its delegate: the member was deleted before it
- * was enrolled. */
+/** Returns the multicasts that wait for a member to its delegate: the member was destroyed before
+ * it was enrolled. */
 void ski_section_multicast_return(struct ski_section *section, struct ski_section_member *member);
 
 /** Executes the order to end that waits in @p section. */
@@ -58,7 +58,7 @@ void ski_on_section_multicast(skua_msg *msg);
 /** Handler: deliver a multicast to one member, which is not on the PE of its delegate. */
 void ski_on_section_multicast_catch_up(skua_msg *msg);
 
-/** Handler at a delegate: a multicast found no element, or one that was deleted before its turn. */
+/** Handler at a delegate: a multicast found no element, or one destroyed before its turn. */
 void ski_on_section_multicast_returned(skua_msg *msg);
 
 #define SKI_SECTION_MULTICAST_MIN 32 /* bytes of the smallest multicast */

@@ -94,7 +94,7 @@ static void section_rebuild_append(struct ski_section *section, const uint32_t *
 {
     struct ski_section_rebuild *rebuild = &section->rebuild;
 
-    if (words == 0) /* all members of a delegate, and of those below it, were deleted */
+    if (words == 0) /* all members of a delegate, and of those below it, were destroyed */
         return;
     rebuild->lists = ski_realloc(rebuild->lists, (rebuild->words + words) * sizeof *rebuild->lists);
     memcpy(rebuild->lists + rebuild->words, lists, words * sizeof *lists);

@@ -24,7 +24,7 @@
  *   3. A delegate gives its members the order as it does any multicast, with their successors.  A
  *      member that gets it leaves the old generation and joins the new one: it informs its old
  *      delegate that it contributes to no reduction from its next one on, and its successor that it
- *      does.  A member that is deleted earlier informs its old delegate, which then informs the
+ *      does.  A member that is destroyed earlier informs its old delegate, which then informs the
  *      successor that the member never joins.
  *   4. A delegate leaves the old tree when all its contributors have left and all its reductions
  *      are reported.
@@ -39,7 +39,7 @@
  *   is a contributor of the new one, with the same numbers, until all have left it.  A delegate of
  *   the new one reports no reduction before it knows the number of each own member (`unjoined`),
  *   which each member, or its old delegate, reports exactly once.  So the new root completes a
- *   reduction when every member has contributed in one generation or the other, or was deleted.
+ *   reduction when every member has contributed in one generation or the other, or was destroyed.
  *   Numbers are those of before: the new generation begins with the first reduction that the root
  *   had not completed when it was created, to which no member was past contributing there.
  *   Ending: the order to end a section goes to the latest generation, and reaches a member after

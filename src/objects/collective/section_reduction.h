@@ -7,7 +7,7 @@
  * parent, in one message, when all contributors have contributed; reductions are reported, and
  * completed at the root, in their order.
  *
- * The contributors change while reductions are in progress: members are deleted, and a section
+ * The contributors change while reductions are in progress: members are destroyed, and a section
  * rebuilds its tree (section_reduction_member.h).  The children in the tree of a later generation
  * (section_rebuild.h) contribute from its first reduction on, if need be with a report that has no
  * data.  The root of the generation before is one more contributor of the root, until it leaves.

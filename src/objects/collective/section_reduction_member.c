@@ -10,10 +10,10 @@
 
 /* The kinds of messages of a contributor; "number" is that of the message. */
 enum section_reduction_change {
-    SECTION_REDUCTION_DELETED, /* a member was deleted, or all contributors of a child have left: it
-                                  contributes to no reduction from number on */
-    SECTION_REDUCTION_LOST,    /* a member was deleted before it was enrolled.  If it has
-                                  contributed, another message says when it left */
+    SECTION_REDUCTION_DELETED,  /* a member was destroyed, or all contributors of a child have left:
+                                   it  contributes to no reduction from number on */
+    SECTION_REDUCTION_LOST,     /* a member was destroyed before it was enrolled.  If it has
+                                   contributed, another message says when it left */
     SECTION_REDUCTION_SWITCHED, /* a member contributes to the next generation from number on */
     SECTION_REDUCTION_JOINED,   /* a member contributes to this generation from number on */
     SECTION_REDUCTION_NEVER,    /* a member never contributes to this generation */
@@ -98,7 +98,7 @@ static void section_reduction_send_never(struct ski_section              *sectio
         section_reduction_send_leave(section->of, member->successor, &member->index, &never);
 }
 
-/* At the delegate of a member that was deleted. */
+/* At the delegate of a member that was destroyed. */
 static void section_reduction_member_deleted(struct ski_section        *section,
                                              struct ski_section_member *member, uint32_t number)
 {
@@ -157,9 +157,9 @@ static void section_reduction_member_joined(struct ski_section        *section,
 }
 
 /* At the delegate of a member that has contributed to the reductions before @p number, in the
- * former job.  The PE of such a member has a record of it, and reports the deletion of the member,
- * so the member cannot be lost.  If it was found lost before, it is left out of all reductions
- * already: those before @p number must not leave it out twice. */
+ * former job.  The PE of such a member has a record of it, and reports the destruction of the
+ * member, so the member cannot be lost.  If it was found lost before, it is left out of all
+ * reductions already: those before @p number must not leave it out twice. */
 static void section_reduction_member_late(struct ski_section        *section,
                                           struct ski_section_member *member, uint32_t number)
 {
@@ -252,7 +252,7 @@ static void section_reduction_member_changed(struct ski_section                 
     ski_section_leave(section);
 }
 
-/* Returns whether a lost member must have reported its deletion itself: its delegate, which had
+/* Returns whether a lost member must have reported its destruction itself: its delegate, which had
  * sent the order that did not find the member, has left the tree since. */
 static bool section_reduction_told_before(const struct section_reduction_leave_msg *leave)
 {

@@ -4,12 +4,12 @@
  *
  * A delegate counts its contributors (section_contributors.h) and waits for each of them in every
  * reduction.  So a contributor that stops contributing *leaves*: it names the first reduction that
- * it does not contribute to.  A member leaves when it is deleted, or when it switches to the next
+ * it does not contribute to.  A member leaves when it is destroyed, or when it switches to the next
  * generation of its section; a child leaves when all its contributors have, and the root of a
  * generation leaves the root of the next one in the same way.
  *
  * In a later generation (section_rebuild.h) an own member *joins*: it names the first reduction
- * that it contributes to.  For a member that was deleted before it joined, its delegate of the
+ * that it contributes to.  For a member that was destroyed before it joined, its delegate of the
  * former generation reports that it does not join.
  *
  * A member on another PE than its delegate sends this by a message to the delegate.  Until the
@@ -20,7 +20,7 @@
 
 #include "objects/collective/section.h"
 
-/** Makes a member on this PE, which is being deleted, leave the reductions of @p section.  Returns
+/** Makes a member on this PE, which is being destroyed, leave the reductions of @p section. Returns
  * false if it does not leave: the next element of its index may be the member. */
 bool ski_section_reduction_deleted(struct ski_section *section, struct ski_section_member *member);
 
@@ -38,7 +38,7 @@ void ski_section_reduction_switch_gone(struct ski_section *section);
 /** At the root: makes the results of @p section contributions to @p next, the next generation. */
 void ski_section_reduction_succeed(struct ski_section *section, struct ski_section *next);
 
-/** Notifies PE @p delegate that a member was deleted before the order that enrolls it arrived. */
+/** Notifies PE @p delegate that a member was destroyed before the order that enrolls it arrived. */
 void ski_section_reduction_lost(struct ski_collection *all, const skua_index *index, uint64_t id,
                                 int delegate);
 

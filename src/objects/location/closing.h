@@ -10,7 +10,7 @@
  * An insertion that the closing follows was called before its PE accepted the order, so its element
  * exists, and is known to its home, when the array is closed anywhere.
  *
- * An index that is inserted again.  A message to an element that was deleted is an error, but the
+ * An index that is inserted again.  A message to an element that was destroyed is an error, but the
  * insertion of its successor may be in flight to the home while a message that follows it is there.
  * So the home keeps such a message and queries all PEs; each replies when it has no insertion in
  * flight.  Either the insertion has arrived by then, or the message follows no insertion and is an
@@ -51,8 +51,8 @@ void ski_closing_done(struct ski_collection *all);
 /** Records that the array, which is restored from a checkpoint, was closed before. */
 void ski_closing_restore(struct ski_collection *all);
 
-/** Returns whether @p msg, which is for an element that was deleted, as @p absent says at its home,
- * has to wait until it is known that the element is not inserted again. */
+/** Returns whether @p msg, which is for an element that was destroyed, as @p absent says at its
+ * home, has to wait until it is known that the element is not inserted again. */
 bool ski_closing_check(struct ski_collection *all, struct ski_absent *absent, skua_msg *msg);
 
 /** The observer of this module (model/lifecycle.h): the insertions of a PE into a collection. */
@@ -61,10 +61,10 @@ extern const struct ski_lifecycle ski_closing_lifecycle;
 /** Handler: a child in the tree has no insertion in flight, after the order to close. */
 void ski_on_closing(skua_msg *msg);
 
-/** Handler: the home of a deleted element asks whether it is inserted again. */
+/** Handler: the home of a destroyed element asks whether it is inserted again. */
 void ski_on_check(skua_msg *msg);
 
-/** Handler: a PE has no insertion of a deleted element in flight. */
+/** Handler: a PE has no insertion of a destroyed element in flight. */
 void ski_on_checked(skua_msg *msg);
 
 #define SKI_CLOSING_MIN 8

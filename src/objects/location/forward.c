@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* forward.c - see forward.h; and the deletion of elements by reference. */
+/* forward.c - see forward.h; and the destruction of elements by reference. */
 #include "objects/location/forward.h"
 
 #include "core/message/msg_counts.h"
@@ -25,7 +25,7 @@ static void forward_inquire(struct ski_collection *all, const skua_index *index)
                      sizeof what);
 }
 
-/* At the home, which has no PE for the element: it is unknown, awaited or deleted. */
+/* At the home, which has no PE for the element: it is unknown, awaited or destroyed. */
 static struct ski_object *forward_at_home(struct ski_collection *all, const skua_index *index,
                                           struct ski_absent *absent, skua_msg *msg, unsigned flags)
 {
@@ -39,7 +39,7 @@ static struct ski_object *forward_at_home(struct ski_collection *all, const skua
     if (flags & SKI_ENTRY_CREATES || all->def.flags & SKUA_ARRAY_ON_DEMAND) {
         if (msg->handler != SKI_HANDLER_DELETE)
             return ski_claim_create(all, index, absent, msg, flags);
-        skua_msg_free(msg); /* there is nothing to delete, and nothing is created for that */
+        skua_msg_free(msg); /* there is nothing to destroy, and nothing is created for that */
         return NULL;
     }
     if (deleted && ski_closing_check(all, absent, msg))
@@ -106,7 +106,7 @@ struct ski_object *ski_forward(struct ski_collection *all, const skua_index *ind
     return ski_forward_for(all, index, msg, ski_entries[msg->handler].flags);
 }
 
-/* ---- deletion ----------------------------------------------------------------------- */
+/* ---- destruction ----------------------------------------------------------------------- */
 
 void ski_on_delete(skua_msg *msg)
 {
@@ -125,7 +125,7 @@ void ski_on_delete(skua_msg *msg)
     skua_msg_free(msg);
 }
 
-/* Sends the request to delete an element that is not here.  It is kept behind messages to the
+/* Sends the request to destroy an element that is not here.  It is kept behind messages to the
  * element that this PE keeps. */
 static void forward_post_delete(struct ski_collection *all, const skua_index *index)
 {

@@ -5,7 +5,7 @@
  * It goes to the home of the element, or waits here if this PE has claimed the element (claim.h) or
  * the element is here and holds messages (hold.h).  The home sends it on, within a window
  * (forward_window.h), creates the element, keeps the message until the element comes, or ends the
- * job if the element was deleted or if no element can come any more.
+ * job if the element was destroyed or if no element can come any more.
  */
 #ifndef SKI_FORWARD_H
 #define SKI_FORWARD_H
@@ -25,7 +25,7 @@ struct ski_object *ski_forward_for(struct ski_collection *all, const skua_index 
  * (chare/dead_letter.h): its home asks, its creator answers. */
 enum { SKI_INQUIRY_ASKED, SKI_INQUIRY_ANSWERED };
 
-/** Handler: deletes an element, wherever it is. */
+/** Handler: destroys an element, wherever it is. */
 void ski_on_delete(skua_msg *msg);
 
 #endif

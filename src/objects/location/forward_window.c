@@ -326,7 +326,7 @@ void ski_forward_window_probed(struct ski_collection *all, struct ski_absent *ab
     struct forward_probed      probed;
 
     memcpy(&probed, skua_msg_data((skua_msg *)msg), sizeof probed);
-    if (!f || !f->probing || f->probed != probed.moves) /* the element was deleted since */
+    if (!f || !f->probing || f->probed != probed.moves) /* the element was destroyed since */
         return;
     f->probing = false;
     f->unknown = 0;

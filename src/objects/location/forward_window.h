@@ -43,8 +43,8 @@
  *
  * No message waits forever.  Messages wait at the home while a probe is in flight, which is
  * answered; or after the answer that the element was not where the home believed it to be.
- * Then it has left that PE, or has not arrived there yet, and its next arrival or its deletion is
- * told to the home after that answer, or was told before and is known when the answer comes.
+ * Then it has left that PE, or has not arrived there yet, and its next arrival or its destruction
+ * is told to the home after that answer, or was told before and is known when the answer comes.
  */
 #ifndef SKI_FORWARD_WINDOW_H
 #define SKI_FORWARD_WINDOW_H

@@ -57,7 +57,7 @@ void ski_hold_marked(struct ski_collection *all, struct ski_absent *absent, bool
 /** Sends on the messages that wait in the record of an element which has left. */
 void ski_hold_departed(struct ski_collection *all, struct ski_absent *absent);
 
-/** Queues the messages that wait in the record of an element which was deleted here. */
+/** Queues the messages that wait in the record of an element which was destroyed here. */
 void ski_hold_deleted(struct ski_collection *all, struct ski_absent *absent);
 
 /** Handler: the answer of the home to the report of an arrival. */

@@ -203,5 +203,5 @@ void skua_array_insert(skua_ref element, int pe, const void *data, size_t bytes)
 }
 
 const struct ski_lifecycle ski_insertion_lifecycle = {
-    .late = (const uint32_t[]){SKI_HANDLER_INSERT, 0}, /* right before the deletion */
+    .late = (const uint32_t[]){SKI_HANDLER_INSERT, 0}, /* right before the destruction */
 };

@@ -70,7 +70,7 @@ void ski_insertion_send(struct ski_pe *self, int home, const skua_ref *ref, int 
 /** At the home of an element: sends the order @p msg on to the PE that it names. */
 void ski_insertion_forward(struct ski_collection *all, const skua_index *index, skua_msg *msg);
 
-/** The observer of this module (model/lifecycle.h): insertions that come after the deletion of
+/** The observer of this module (model/lifecycle.h): insertions that come after the destruction of
  * their array. */
 extern const struct ski_lifecycle ski_insertion_lifecycle;
 

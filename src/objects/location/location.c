@@ -37,7 +37,7 @@ static void location_free_record(struct ski_collection *all, struct ski_absent *
 {
     ski_forward_window_free(absent);
     all->holding -= absent->object != NULL;
-    absent->object = NULL; /* it is deleted with its collection */
+    absent->object = NULL; /* it is destroyed with its collection */
     ski_held_discard(all->self, &absent->direct);
     ski_held_discard(all->self, &absent->held);
     ski_held_discard(all->self, &absent->kept);
@@ -112,8 +112,8 @@ static size_t location_drop(struct ski_collection *all, bool (*is)(const struct 
     return count;
 }
 
-/* Drops tombstones once they outnumber the elements here; and hints, whose elements may be deleted
- * by now without this PE hearing of it. */
+/* Drops tombstones once they outnumber the elements here; and hints, whose elements may be
+ * destroyed by now without this PE hearing of it. */
 static void location_limit_records(struct ski_collection *all)
 {
     if (all->tombstones > TOMBSTONES_MIN + all->objects)
@@ -132,11 +132,11 @@ static bool location_is_news(const struct ski_absent          *absent,
 {
     if (ski_seqnum_before(update->moves, absent->moves) || ski_absent_expected(absent))
         return false;
-    /* After the last migration it can only have been deleted. */
+    /* After the last migration it can only have been destroyed. */
     return absent->pe != SKI_ABSENT_DELETED || update->pe < 0 || update->moves != absent->moves;
 }
 
-/* The element was deleted: messages that wait for it create it again, or are in error. */
+/* The element was destroyed: messages that wait for it create it again, or are in error. */
 static void location_end_forwarding(struct ski_pe *self, struct ski_absent *absent)
 {
     bool forwards = absent->forward;
@@ -155,7 +155,7 @@ void ski_location_update(struct ski_collection *all, const skua_index *index,
     ski_assert(update->pe < all->self->pes && update->pe >= SKI_ABSENT_DELETED);
     if (ski_element_here(all, index)) /* it has come, or come back, since */
         return;
-    if (update->pe == all->self->pe) /* it was deleted since, or has not arrived yet */
+    if (update->pe == all->self->pe) /* it was destroyed since, or has not arrived yet */
         return;
     location_limit_records(all);
     all->hints += !ski_absent_find(all, index);
@@ -263,7 +263,7 @@ static void location_absence_ended(struct ski_collection *all, struct ski_absent
     ski_absent_free(all, absent);
 }
 
-/* Leaves tombstones of a deleted element, here and at its home. */
+/* Leaves tombstones of a destroyed element, here and at its home. */
 static void location_element_deleted(struct ski_object *object)
 {
     struct ski_collection     *all = object->of;

@@ -12,8 +12,8 @@
  * The PE that an element leaves records its new location, and the PE where it arrives reports the
  * arrival to the home.  So a message always finds its element, by way of the home.
  *
- * A deleted element leaves a *tombstone* where it was deleted and at its home: a record that says
- * so, with its number of migrations, which a later element of the same index continues from.
+ * A destroyed element leaves a *tombstone* where it was destroyed and at its home: a record that
+ * says so, with its number of migrations, which a later element of the same index continues from.
  * Tombstones are dropped when they outnumber the elements here, and so are *hints*, records of a
  * location that the home knows as well.
  */
@@ -40,7 +40,7 @@ void ski_location_set(struct ski_collection *all, struct ski_absent *absent,
 void ski_location_clear(struct ski_collection *all, struct ski_absent *absent,
                         const struct ski_location_update *at);
 
-/** Records where an element of this PE goes, or that it is deleted, in its slot of the directory.
+/** Records where an element of this PE goes, or that it is destroyed, in its slot of the directory.
  * Returns the record; messages may wait there that the element held (hold.h). */
 struct ski_absent *ski_location_left(struct ski_collection *all, const skua_index *index,
                                      const struct ski_location_update *update);
@@ -48,14 +48,14 @@ struct ski_absent *ski_location_left(struct ski_collection *all, const skua_inde
 /** Delivers again the messages that wait here for elements which do not exist. */
 void ski_location_release_unknown(struct ski_collection *all);
 
-/** Returns whether this is the home of an element that was deleted, or that never existed. */
+/** Returns whether this is the home of an element that was destroyed, or that never existed. */
 bool ski_element_gone(const struct ski_collection *all, const skua_index *index);
 
-/** Returns whether this is the home of an element that was deleted, and that no message creates
+/** Returns whether this is the home of an element that was destroyed, and that no message creates
  * again. */
 bool ski_element_deleted(const struct ski_collection *all, const skua_index *index);
 
-/** Returns whether an element that was here has been deleted here, or is about to be. */
+/** Returns whether an element that was here has been destroyed here, or is about to be. */
 bool ski_element_died_here(const struct ski_collection *all, const skua_index *index);
 
 /** The observer of this module (model/lifecycle.h): the records of absent elements. */

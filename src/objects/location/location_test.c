@@ -63,7 +63,7 @@ static void location_test_updates(void)
     CHECK(!ski_absent_find(all, &index) && ski_lookup_noted(all, &index));
 }
 
-/* On PE 0: the deletion of an element, and another of its index. */
+/* On PE 0: the destruction of an element, and another of its index. */
 static void location_test_tombstones(int home)
 {
     struct ski_collection *all    = location_test_all();
@@ -82,7 +82,7 @@ static void location_test_tombstones(int home)
     CHECK(ski_lookup_believed(all, &index) == 1 && all->tombstones == before);
 }
 
-/* Many tombstones: the records of deleted elements do not outnumber the others forever. */
+/* Many tombstones: the records of destroyed elements do not outnumber the others forever. */
 static void location_test_limit(void)
 {
     struct ski_collection *all = location_test_all();

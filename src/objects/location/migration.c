@@ -580,8 +580,8 @@ static void migration_unpack_dead(struct ski_object *object, const struct migrat
         class->baggage->unpack(object, flow, (size_t)(came->from - flow));
 }
 
-/* Deletes an element that came after its collection had been deleted: no other PE has it.  One that
- * was packed owns nothing, but its flow may keep nocopy messages whose senders wait. */
+/* Destroys an element that came after its collection had been destroyed: no other PE has it.  One
+ * that was packed owns nothing, but its flow may keep nocopy messages whose senders wait. */
 static void migration_discard_element(struct migration_arrival *came)
 {
     const skua_class_def *def    = &came->all->class->def;

@@ -70,7 +70,7 @@ static inline struct ski_object *ski_measure_switch(struct ski_measure *measure,
  *  ski_measure_leave() needs. */
 struct ski_object *ski_measure_enter(struct ski_object *object);
 
-/** Ends what ski_measure_enter() began, before the object may be deleted or migrate. */
+/** Ends what ski_measure_enter() began, before the object may be destroyed or migrate. */
 void ski_measure_leave(struct ski_object *outer);
 
 /** Returns whether a PE counts messages. */

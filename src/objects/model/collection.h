@@ -7,7 +7,8 @@
  * elements of a collection too, which no PE creates: each PE adds it when it first needs it.
  *
  * A PE that gets a message for a collection it does not know yet keeps the message until the
- * creation of the collection arrives.  The record of a deleted collection stays until the PE ends.
+ * creation of the collection arrives.  The record of a destroyed collection stays until the PE
+ * ends.
  */
 #ifndef SKI_COLLECTION_H
 #define SKI_COLLECTION_H
@@ -26,7 +27,7 @@
 enum ski_kind { SKI_CHARES, SKI_GROUP, SKI_PROCESS_GROUP, SKI_ARRAY };
 
 /* States of a collection: its id is known; its class and kind are; it has its elements here; it was
- * deleted. */
+ * destroyed. */
 enum { SKI_EXPECTED, SKI_DEFINED, SKI_EXISTS, SKI_ENDED };
 
 struct ski_closing;
@@ -65,11 +66,11 @@ struct ski_collection {
     uint32_t                 objects, object_room;
     uint32_t                 live;       /* number of them, without the holes                 */
     uint32_t                 walking;    /* loops over them in progress                */
-    uint32_t                 tombstones; /* records of deleted elements: location.c           */
+    uint32_t                 tombstones; /* records of destroyed elements: location.c           */
     uint32_t                 hints;      /* records of locations that the home knows, as well */
     uint32_t                 holding;    /* elements here that hold messages: location/hold.h */
     struct ski_absent       *spare;      /* records that are not in use: home.c               */
-    struct ski_list          behind;     /* messages for elements that are being deleted      */
+    struct ski_list          behind;     /* messages for elements that are being destroyed      */
 
     size_t packed_bytes;  /* of the element that migrated last: migration.c */
     bool   packs_outside; /* an element packs more than its memory: migration.c */
@@ -135,12 +136,12 @@ static inline struct ski_collection *ski_collection_find(struct ski_objects *obj
 void ski_collection_set_exists(struct ski_collection *all);
 
 /** Returns the collection that the program gave to @p call; ends the job if there was never such a
- * collection, or it was deleted.  Its state may be SKI_EXPECTED. */
+ * collection, or it was destroyed.  Its state may be SKI_EXPECTED. */
 struct ski_collection *ski_collection_get(struct ski_objects *objects, const char *call,
                                           uint64_t id);
 
 /** Returns whether @p msg, which is being delivered, has to wait for the collection @p id, and is
- * kept until that exists; or is dropped, since the collection was deleted.  Returns false if *all
+ * kept until that exists; or is dropped, since the collection was destroyed.  Returns false if *all
  * is the collection. */
 bool ski_collection_awaited(struct ski_objects *objects, uint64_t id, skua_msg *msg,
                             struct ski_collection **all);
@@ -153,8 +154,8 @@ void ski_msg_discard(skua_msg *msg);
  * (core/message/msg_counts.h). */
 void ski_held_discard(struct ski_pe *self, struct ski_list *held);
 
-/** Drops a message for a collection that was deleted, with a warning unless the message may be late
- * (struct ski_lifecycle). */
+/** Drops a message for a collection that was destroyed, with a warning unless the message may be
+ * late (struct ski_lifecycle). */
 SKI_COLD void ski_collection_drop(const struct ski_collection *all, skua_msg *msg);
 
 /** Returns the element of that index, if it is here, or NULL. */

@@ -31,8 +31,8 @@ struct ski_absent {
     int32_t         pe;     /* where it is, or SKI_ABSENT_...               */
     uint32_t        moves;  /* its number of migrations then, a seqnum      */
     struct ski_list held;   /* messages that wait for it                    */
-    uint32_t        checks; /* of a deleted element: answers awaited (closing.h) */
-    bool            judged; /* of a deleted element: it is not inserted again    */
+    uint32_t        checks; /* of a destroyed element: answers awaited (closing.h) */
+    bool            judged; /* of a destroyed element: it is not inserted again    */
 
     /* The messages of this PE to it: lookup.h. */
     int32_t  route;       /* the PE that they were sent to last, or SKI_ROUTE_NONE              */

@@ -82,7 +82,7 @@ struct ski_object *ski_element_create(struct ski_collection *all, const skua_ind
     return object;
 }
 
-/* ---- deletion ----------------------------------------------------------------------- */
+/* ---- destruction ----------------------------------------------------------------------- */
 
 void ski_element_destroy(struct ski_object *object)
 {
@@ -114,14 +114,14 @@ void ski_element_end(struct ski_object *object)
 
 static void element_die(struct ski_object *object)
 {
-    /* Before other PEs learn of the deletion, and create the element again. */
+    /* Before other PEs learn of the destruction, and create the element again. */
     ski_notify_element_detached(element_lifecycle(object->of), object);
     if (object->of->state != SKI_ENDED)
         ski_notify_element_deleted(element_lifecycle(object->of), object);
     ski_element_end(object);
 }
 
-/* Returns whether transfers have to complete before an element migrates or is deleted. */
+/* Returns whether transfers have to complete before an element migrates or is destroyed. */
 static bool element_drains(struct ski_object *object)
 {
     if (object->state != SKI_DYING && object->state != SKI_LEAVING)

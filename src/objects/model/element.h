@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * element.h - the life of an element on this PE: created, running, deleted.
+ * element.h - the life of an element on this PE: created, running, destroyed.
  *
- * An element is deleted, or migrates, when none of its entries is running.  Its memory stays until
- * the messages in this PE's queue that name it by address have been taken out; no message names an
- * element of a class by pointer so (chare/invoke.h), and its memory goes with it.  Each step is an
- * event that other modules observe (lifecycle_defs.h).
+ * An element is destroyed, or migrates, when none of its entries is running.  Its memory stays
+ * until the messages in this PE's queue that name it by address have been taken out; no message
+ * names an element of a class by pointer so (chare/invoke.h), and its memory goes with it.  Each
+ * step is an event that other modules observe (lifecycle_defs.h).
  */
 #ifndef SKI_ELEMENT_H
 #define SKI_ELEMENT_H
@@ -52,10 +52,10 @@ struct ski_object *ski_element_create(struct ski_collection *all, const skua_ind
                                       uint32_t moves, const void *data, size_t bytes);
 
 /** Acts on the state of an element whose last entry has returned, or whose last message was taken
- * out of the queue: deletes it, lets it migrate, or frees its memory. */
+ * out of the queue: destroys it, lets it migrate, or frees its memory. */
 SKI_COLD void ski_element_settle(struct ski_object *object);
 
-/** Keeps @p object from being deleted or migrating, until ski_element_leave(): an entry runs. */
+/** Keeps @p object from being destroyed or migrating, until ski_element_leave(): an entry runs. */
 static inline void ski_element_enter(struct ski_object *object)
 {
     object->life += SKI_LIFE_RUNNING;
@@ -69,7 +69,7 @@ static inline void ski_element_leave(struct ski_object *object)
         ski_element_settle(object);
 }
 
-/** Deletes an element as soon as none of its entries is running. */
+/** Destroys an element as soon as none of its entries is running. */
 void ski_element_delete(struct ski_object *object);
 
 /** Detaches an element and calls the destructor of its class. */
@@ -79,7 +79,7 @@ void ski_element_destroy(struct ski_object *object);
  * queue names it, unless it is a stub in @p room; @p state is what those messages will see. */
 void ski_element_remove(struct ski_object *object, int state, const struct ski_stub *room);
 
-/** Deletes an element whose collection is deleted. */
+/** Destroys an element whose collection is destroyed. */
 void ski_element_end(struct ski_object *object);
 
 #endif

@@ -2,7 +2,7 @@
 /*
  * lifecycle.h - modules observe the life cycle of PEs, collections and elements.
  *
- * The modules that create, delete, migrate and insert elements know nothing of those that count
+ * The modules that create, destroy, migrate and insert elements know nothing of those that count
  * them in reductions, deliver broadcasts to them or keep sections.  A module that has to act on an
  * event (lifecycle_defs.h) defines one `const struct ski_lifecycle`, which objects.c lists.  Each
  * PE has a table of the observers of each event, filled when it begins, so that an event costs a
@@ -87,8 +87,8 @@ struct ski_lifecycle {
     /* Frees a message that will not be delivered. Returns false if it is none of this module's. */
     bool (*discard)(skua_msg *msg);
 
-    /* Handlers whose messages may reach a PE after their collection was deleted, with no mistake of
-     * the program; 0 ends the list. */
+    /* Handlers whose messages may reach a PE after their collection was destroyed, with no mistake
+     * of the program; 0 ends the list. */
     const uint32_t *late;
 };
 

@@ -12,9 +12,9 @@
 EVENT(collection_added,     (all), struct ski_collection *all)
 /* All elements are here that are created with the collection on this PE. */
 EVENT(collection_populated, (all), struct ski_collection *all)
-/* The collection is deleted, and its elements here are about to be. */
+/* The collection is destroyed, and its elements here are about to be. */
 EVENT(collection_ending,    (all), struct ski_collection *all)
-/* The collection is deleted, and its elements here are, but for those with entries that run. */
+/* The collection is destroyed, and its elements here are, but for those with entries that run. */
 EVENT(collection_ended,     (all), struct ski_collection *all)
 /* The record of the collection is freed: the PE ends. */
 EVENT(collection_freed,     (all), struct ski_collection *all)
@@ -26,15 +26,15 @@ EVENT(element_added,    (object), struct ski_object *object)
 EVENT(absence_ended,    (all, absent), struct ski_collection *all, struct ski_absent *absent)
 /* An element is created on this PE, by no insertion.  Its constructor has not run. */
 EVENT(element_created,  (object), struct ski_object *object)
-/* An element is deleted, while its collection continues. */
+/* An element is destroyed, while its collection continues. */
 EVENT(element_deleted,  (object), struct ski_object *object)
-/* An element has left the list of elements of its collection here: deleted or migrated. */
+/* An element has left the list of elements of its collection here: destroyed or migrated. */
 EVENT(element_removed,  (all), struct ski_collection *all)
 /* The memory of an element is about to be packed or freed: when the observer returns, no other PE
  * writes to it. */
 EVENT(element_detached, (object), struct ski_object *object)
 
-/* An element that is to migrate or be deleted has no entry running.  An observer that has transfers
+/* An element that is to migrate or be destroyed has no entry running.  An observer that has transfers
  * in flight from or to its memory enters it (element.h), and leaves it when they are complete. */
 EVENT(element_draining, (object), struct ski_object *object)
 /* An element that was to migrate stays: its program has named this PE meanwhile, or it cannot go. */
@@ -63,7 +63,7 @@ EVENT(element_inserted, (object, account), struct ski_object *object, const stru
 /* At the root of a collection: no insertion is in flight on any PE, and none follows. */
 EVENT(insertions_ended, (all), struct ski_collection *all)
 
-/* A message of the runtime or to an entry will not be delivered: its collection is deleted, or its PE
+/* A message of the runtime or to an entry will not be delivered: its collection is destroyed, or its PE
  * ends.  The message is freed when the observers return. */
 EVENT(message_discarded, (msg), skua_msg *msg)
 

@@ -7,7 +7,7 @@
  *
  * `life` has three parts, so that one operation can change and test them together: how many
  * messages in this PE's queue name the object by address (32 bits), until when its memory stays;
- * how many of its entries have not returned (24 bits), until when it is neither deleted nor
+ * how many of its entries have not returned (24 bits), until when it is neither destroyed nor
  * migrated; and whether its state is another than SKI_ALIVE (the sign).
  *
  * An object of a class that migrates with threads inside is in a block of the isomalloc range
@@ -27,7 +27,7 @@
 
 struct ski_collection;
 
-/* Runs; will be deleted, or migrate, when its entries have returned; is deleted; has migrated. */
+/* Runs; will be destroyed or migrate when its entries have returned; is destroyed; has migrated. */
 enum ski_object_state { SKI_ALIVE, SKI_DYING, SKI_LEAVING, SKI_DEAD, SKI_LEFT };
 
 /* The header of an object, before the memory of the program. */

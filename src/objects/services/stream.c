@@ -283,7 +283,7 @@ static uint64_t stream_group_of(const skua_msg *msg)
     return group;
 }
 
-/* Drops the messages that wait for members of a group that was deleted. */
+/* Drops the messages that wait for members of a group that was destroyed. */
 static void stream_drop_ended(struct ski_pe *self, struct stream_pe *s)
 {
     struct ski_list kept = s->kept;
@@ -503,7 +503,7 @@ static SKI_COLD _Noreturn void stream_malformed(const struct stream_pe *s, const
 }
 
 /* Holds a message for a member of @p group that is not bound here yet; 0: for what the program will
- * bind.  Drops it if the group was deleted. */
+ * bind.  Drops it if the group was destroyed. */
 static SKI_COLD void stream_keep(struct stream_pe *s, skua_msg *msg, uint64_t group)
 {
     struct ski_pe               *self = SKI_SELF();

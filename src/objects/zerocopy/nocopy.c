@@ -195,7 +195,7 @@ static void nocopy_copy_to(struct ski_nocopy_arg *arg, void *to)
 static const skua_entry nocopy_no_entry = {UINT32_MAX};
 
 /* Delivers a message again, whose arguments are here now, to an element that may have migrated or
- * have been deleted since. */
+ * have been destroyed since. */
 static void nocopy_redeliver(const skua_ref *ref, skua_entry entry, skua_msg *msg)
 {
     struct ski_collection *all = ski_collection_find(ski_self->objects, ref->of.id);
@@ -235,7 +235,7 @@ static bool nocopy_all_reachable(const struct ski_pe *self, const skua_msg *msg)
 }
 
 /* Copies or fetches all arguments to where the program wants them, @p to. Returns whether all are
- * here. An object that named memory of its own neither migrates nor is deleted while data are
+ * here. An object that named memory of its own neither migrates nor is destroyed while data are
  * fetched into it. */
 static bool nocopy_bring(skua_msg *msg, void *self, skua_entry entry, void *const *to)
 {

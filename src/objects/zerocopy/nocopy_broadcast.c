@@ -31,7 +31,7 @@ static void nocopy_share_args(skua_msg *msg, uint32_t users)
         ski_buffer_share(ski_self, ski_nocopy_buffer(arg), users);
 }
 
-/* Drops a message to a group that was deleted meanwhile.  Returns false if it is none. */
+/* Drops a message to a group that was destroyed meanwhile.  Returns false if it is none. */
 static bool nocopy_drop_ended(skua_msg *msg, const struct ski_nocopy_route *to)
 {
     const struct ski_collection *all =

@@ -242,7 +242,7 @@ static void object_end_on_offer(struct ski_object_end                *end,
     object_end_check_bytes(end, head);
     end->sender = ski_channel_open_known(head->channel, &from);
     if (!end->sender)
-        return; /* logged: the receiver was deleted with its collection */
+        return; /* logged: the receiver was destroyed with its collection */
     end->live = true;
     ski_object_channel_post(end, SKI_OBJECT_CHANNEL_OPENED, head->epoch);
     if (end->state.held) {
@@ -344,8 +344,8 @@ void ski_on_object_channel(skua_msg *msg)
         object_end_on_receiving(end, &head);
 }
 
-/* Answers a message to an object that has been deleted with its collection, or long ago: the other
- * end has to learn that this one is closed. */
+/* Answers a message to an object that has been destroyed with its collection, or long ago: the
+ * other end has to learn that this one is closed. */
 static bool object_channel_discard(skua_msg *msg)
 {
     const struct ski_object_channel_head *head = skua_msg_data(msg);
@@ -524,7 +524,7 @@ void skua_object_channel_close(void *self, skua_object_channel channel)
 
 /* ---- life cycle ------------------------------------------------------------------------------ */
 
-/* Closes the ends of an object that is deleted; detaches those of an object that migrates, with
+/* Closes the ends of an object that is destroyed; detaches those of an object that migrates, with
  * which they leave. */
 static void object_channel_element_detached(struct ski_object *object)
 {
@@ -586,7 +586,7 @@ void ski_object_channels_restored(struct ski_objects *objects)
     ski_hash_each(&ski_object_channels_of(objects)->by_object, object_channel_restored, NULL);
 }
 
-/* Objects whose collection is deleted do not wait for their ends. */
+/* Objects whose collection is destroyed do not wait for their ends. */
 static void object_channel_release(struct ski_hash_link *link, void *all)
 {
     struct ski_object_ends *ends   = (struct ski_object_ends *)link;

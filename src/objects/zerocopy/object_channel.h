@@ -20,7 +20,7 @@
  * The sender is *live* from an offer until STOP, or until it is to leave.  While it is not, a
  * put waits in the object's own buffer: there is at most one, by the rules of channels.
  *
- * Before an object migrates or is deleted, its ends are drained (object_channel_drain.h).
+ * Before an object migrates or is destroyed, its ends are drained (object_channel_drain.h).
  *
  * Where the object arrives its epoch is the next, it says where its buffers are, and the receiving
  * end makes an offer, the sending end asks for one.

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * object_channel_drain.h - completes the transfers of an object's channel ends before the object
- * migrates or is deleted.
+ * migrates or is destroyed.
  *
  * The object counts as running until its ends are drained (event element_draining):
  *   - A receiving end that has made an offer sends STOP.  The answer says how many puts were made,
@@ -28,7 +28,7 @@ void ski_object_end_close_sender(struct ski_object_end *end);
  *  may not exist when this returns. */
 void ski_object_ends_check_drained(struct ski_object_ends *ends);
 
-/** Observes that @p object is to leave this PE or to be deleted: begins to drain its ends. */
+/** Observes that @p object is to leave this PE or to be destroyed: begins to drain its ends. */
 void ski_object_channel_element_draining(struct ski_object *object);
 
 /** Observes that @p object stays after all: sets its ends up again. */

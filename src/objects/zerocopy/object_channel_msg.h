@@ -52,7 +52,7 @@ static inline struct ski_pe *ski_object_channel_pe(const struct ski_object_end *
 }
 
 /** Sends a message to the object @p to, wherever it is.  A message is dropped if the collection of
- *  the object was deleted, or can have no object of that index, which a packet or a file has
+ *  the object was destroyed, or can have no object of that index, which a packet or a file has
  *  named. */
 void ski_object_channel_post_to(struct ski_pe *self, const skua_ref *to,
                                 const struct ski_object_channel_head *head);

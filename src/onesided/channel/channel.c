@@ -519,7 +519,7 @@ static void channel_on_message(struct ski_pe *self, skua_msg *msg, struct ski_ch
             return;
         }
         if (ski_job_index(self->job, msg->source) <
-            0) /* senders of this host have seen that it is deleted */
+            0) /* senders of this host have seen that it is destroyed */
             ski_channel_refuse_put(self, msg->source, head->key, head->bytes, NULL);
     }
     skua_msg_free(msg);

@@ -10,7 +10,7 @@
  *     it.
  *   - Data of a zcopy put (channel_zcopy.c) are read until the receiver marks the channel.  It then
  *     raises zcopy->returned, a notification in the sender's memory of the arena (notify.h), and so
- *     sends a message only if the sender waits.  A receiver that deletes the channel instead does
+ *     sends a message only if the sender waits.  A receiver that destroys the channel instead does
  *     not touch that memory: the sender may have closed the channel and freed the memory.
  *
  * The sender counts what it has begun, in `sending` and `zcopy_puts`; a test costs nothing where

@@ -138,7 +138,7 @@ static void multicast_deliver(struct ski_pe *self, skua_channel to,
     sender.layout = skua_layout_contiguous(data, sender.bytes);
     if (ski_job_index(self->job, to.pe) < 0 ||
         ski_sender_select(self, "skua_channel_put", &sender, to) != SKUA_OK)
-        return; /* deleted: there is nothing to deliver to; or the error was logged */
+        return; /* destroyed: there is nothing to deliver to; or the error was logged */
     if (ski_config.checked_channels)
         ski_channel_check_put(&sender, source);
     sender.put(&sender, data);

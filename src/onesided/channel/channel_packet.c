@@ -141,7 +141,7 @@ static size_t channel_packet_place(struct ski_pe *self, const skua_msg *head, co
     return channel->bytes;
 }
 
-/* A channel that was deleted meanwhile has no doorbell: its key is then rejected. */
+/* A channel that was destroyed meanwhile has no doorbell: its key is then rejected. */
 static skua_msg *channel_packet_placed(struct ski_pe *self, const skua_msg *head, const char *data,
                                        bool whole)
 {
