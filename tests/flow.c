@@ -224,8 +224,11 @@ static const skuac_frame_type Thing_either_type = {"Thing.either", sizeof(struct
 
 /* ---- one object, outside of a chare ------------------------------------------------------ */
 
-static _Alignas(16) char memory[SKUAC_FLOW_BYTES(sizeof(Thing), TRIGGERS)];
-static Thing *const thing = (Thing *)(void *)memory;
+#define OBJECT_HEAD 256 /* bytes before an object, at most, for the runtime; zero: it lives */
+
+static _Alignas(16) char room[OBJECT_HEAD + SKUAC_FLOW_BYTES(sizeof(Thing), TRIGGERS)];
+static char *const  memory = room + OBJECT_HEAD;
+static Thing *const thing  = (Thing *)(void *)(room + OBJECT_HEAD);
 
 static void begin(const skuac_frame_type *type)
 {
@@ -251,9 +254,9 @@ static void expect(const char *text)
     if (strcmp(thing->text, text) != 0)
         skua_abort("expected \"%s\", not \"%s\"", text, thing->text);
     skuac_flow_destroy(&Thing_flow, thing);
-    for (size_t i = sizeof *thing; i < sizeof memory; i++)
+    for (size_t i = sizeof *thing; i < sizeof room - OBJECT_HEAD; i++)
         CHECK(memory[i] == 0);
-    memset(memory, 0, sizeof memory);
+    memset(room, 0, sizeof room);
 }
 
 static void one_when(void)
@@ -499,7 +502,7 @@ static void on_moved(skua_msg *msg)
 static void register_thing(void)
 {
     static const skua_class_def def = {.name      = "Thing",
-                                       .bytes     = sizeof memory,
+                                       .bytes     = SKUAC_FLOW_BYTES(sizeof(Thing), TRIGGERS),
                                        .construct = construct,
                                        .destroy   = destroy,
                                        .pup       = pup};
