@@ -80,14 +80,48 @@ static void broadcast(int root, size_t bytes, double *from, double *to)
     skua_counter_wait(&state()->received, ++state()->calls);
 }
 
+/* A collective that combines elements of all members. */
+typedef void (*combine_fn)(skua_team members, const skua_reduction *reduction, const void *from,
+                           void *to, skua_completion done);
+
+static inline void combine(combine_fn call, skua_team members, skua_reduction reduction,
+                           const double *from, double *to)
+{
+    skua_counter counter = SKUA_COUNTER_INIT;
+
+    call(members, &reduction, from, to, skua_done_count(&counter));
+    skua_counter_wait(&counter, 1);
+}
+
+static skua_reduction sum_of(size_t bytes)
+{
+    return (skua_reduction){SKUA_SUM, SKUA_DOUBLE, bytes / sizeof(double)};
+}
+
 static void scan(int root, size_t bytes, double *from, double *to)
 {
-    skua_reduction sum     = {SKUA_SUM, SKUA_DOUBLE, bytes / sizeof *from};
-    skua_counter   counter = SKUA_COUNTER_INIT;
+    (void)root;
+    combine(skua_team_scan, SKUA_TEAM_ALL, sum_of(bytes), from, to);
+}
+
+static void exscan(int root, size_t bytes, double *from, double *to)
+{
+    (void)root;
+    combine(skua_team_exscan, SKUA_TEAM_ALL, sum_of(bytes), from, to);
+}
+
+static void minloc(int root, size_t bytes, double *from, double *to)
+{
+    skua_reduction least = {SKUA_MINLOC, SKUA_DOUBLE_INDEX, collectives_pairs(bytes)};
 
     (void)root;
-    skua_team_scan(SKUA_TEAM_ALL, &sum, from, to, skua_done_count(&counter));
-    skua_counter_wait(&counter, 1);
+    combine(skua_team_allreduce, SKUA_TEAM_ALL, least, from, to);
+}
+
+static void team_allreduce(int root, size_t bytes, double *from, double *to)
+{
+    (void)root;
+    combine(skua_team_allreduce, team, sum_of(bytes), from, to);
 }
 
 static void gather(int root, size_t bytes, double *from, double *to)
@@ -121,26 +155,6 @@ static void alltoall(int root, size_t bytes, double *from, double *to)
 
     (void)root;
     skua_team_alltoall(SKUA_TEAM_ALL, from, to, bytes, skua_done_count(&counter));
-    skua_counter_wait(&counter, 1);
-}
-
-static void exscan(int root, size_t bytes, double *from, double *to)
-{
-    skua_reduction sum     = {SKUA_SUM, SKUA_DOUBLE, bytes / sizeof *from};
-    skua_counter   counter = SKUA_COUNTER_INIT;
-
-    (void)root;
-    skua_team_exscan(SKUA_TEAM_ALL, &sum, from, to, skua_done_count(&counter));
-    skua_counter_wait(&counter, 1);
-}
-
-static void minloc(int root, size_t bytes, double *from, double *to)
-{
-    skua_reduction least   = {SKUA_MINLOC, SKUA_DOUBLE_INDEX, collectives_pairs(bytes)};
-    skua_counter   counter = SKUA_COUNTER_INIT;
-
-    (void)root;
-    skua_team_allreduce(SKUA_TEAM_ALL, &least, from, to, skua_done_count(&counter));
     skua_counter_wait(&counter, 1);
 }
 
@@ -193,16 +207,6 @@ static void team_barrier(int root, size_t bytes, double *from, double *to)
 
     (void)root, (void)bytes, (void)from, (void)to;
     skua_team_barrier(team, skua_done_count(&counter));
-    skua_counter_wait(&counter, 1);
-}
-
-static void team_allreduce(int root, size_t bytes, double *from, double *to)
-{
-    skua_reduction sum     = {SKUA_SUM, SKUA_DOUBLE, bytes / sizeof *from};
-    skua_counter   counter = SKUA_COUNTER_INIT;
-
-    (void)root;
-    skua_team_allreduce(team, &sum, from, to, skua_done_count(&counter));
     skua_counter_wait(&counter, 1);
 }
 

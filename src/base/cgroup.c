@@ -195,9 +195,10 @@ size_t ski_memory_allowed(void)
 {
     size_t host  = (size_t)sysconf(_SC_PHYS_PAGES) * (size_t)sysconf(_SC_PAGESIZE);
     size_t group = ski_cgroup_memory_max(SKI_CGROUP_ROOT, SKI_CGROUP_SELF);
+    size_t limit = ski_rlimit_addresses();
     size_t least = group < host ? group : host;
 
-    return ski_rlimit_addresses() < least ? ski_rlimit_addresses() : least;
+    return limit < least ? limit : least;
 }
 
 int ski_cpus_allowed(int cpus)
