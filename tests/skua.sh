@@ -110,6 +110,16 @@ ok "and both efficiencies" has "$(cat "$work/bench-scaling.csv")" '^scaling,skua
 run env PATH="$work/grow:$PATH" "$work/grow/skua" bench objects --pes=4 --rounds=1 --output="$work"
 ok "a benchmark of two PEs measures its kernels on others" has "$(cat "$work/grown")" '^-n 4 -t 1 .*/bench-scaling skua entries,tasks$'
 ok "in files of its own" test -s "$work/bench-objects-pes.csv" -a ! -e "$work/bench-objects.csv"
+# The second run of this launcher does not end by itself.
+cat >"$work/grow/skuarun" <<END
+#!/bin/sh
+test -e $work/first && exec sleep 60
+touch $work/first
+printf '{"bench":"fft1d","series":"skua","bytes":16777216,"metric":"rate-1pe","value":2e9}\n'
+END
+run timeout -s INT 3 env PATH="$work/grow:$PATH" "$work/grow/skua" bench fft1d --pes=1,4 --rounds=1 --output="$work"
+ok "an interrupted benchmark says so" has "$err" 'interrupted; the tables'
+ok "and prints what it measured before" has "$out" '^ +1 +2.00 '
 run "$skua" resize 0
 ok "no PEs to resize to" has "$code $err" '^2 skua resize: 0: expected a number of PEs from 1'
 run "$skua" resize

@@ -7,6 +7,7 @@
 
 #include <getopt.h>
 #include <limits.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -395,7 +396,7 @@ static void bench_measure(const struct bench_options *options, struct bench_host
                           struct results *results)
 {
     host->rounds = options->rounds;
-    for (host->round = 1; host->round <= options->rounds; host->round++)
+    for (host->round = 1; host->round <= options->rounds && !program_interrupted(); host->round++)
         if (options->scaling)
             scaling_run(options->scaling, results);
         else
@@ -403,6 +404,18 @@ static void bench_measure(const struct bench_options *options, struct bench_host
     program_show(NULL);
     if (options->scaling)
         scaling_add_efficiencies(options->scaling, results);
+}
+
+/* Ends as the caught signal would have ended this process; the shell, or timeout(1), asks for it.
+ */
+static int bench_end_by_signal(int number)
+{
+    fflush(stdout);
+    fprintf(stderr,
+            "skua bench: interrupted; the tables and files have what was measured before\n");
+    signal(number, SIG_DFL);
+    raise(number);
+    return 1;
 }
 
 int command_bench(int argc, char **argv)
@@ -431,13 +444,16 @@ int command_bench(int argc, char **argv)
         fprintf(stderr, "skua: this installation lacks the program skuarun\n");
         return 1;
     }
+    program_catch_interrupts();
     bench_measure(&options, &host, &results);
-    if (results.count == 0) {
+    if (results.count == 0 && !program_interrupted()) {
         fprintf(stderr, "skua: no benchmark program could be run\n");
         return 1;
     }
-    bench_print_results(&options, &results);
-    bench_write_files(&options, &results);
+    if (results.count > 0) {
+        bench_print_results(&options, &results);
+        bench_write_files(&options, &results);
+    }
     results_free(&results);
-    return 0;
+    return program_interrupted() ? bench_end_by_signal(program_interrupted()) : 0;
 }

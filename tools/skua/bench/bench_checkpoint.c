@@ -9,6 +9,8 @@
  * of its cost is taken as the cost of a checkpoint each ten seconds, which is too small to be
  * measured directly.
  */
+#include <ftw.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -79,13 +81,17 @@ static void bench_checkpoint_measure(struct results *results, const char *folder
     }
 }
 
+static int bench_checkpoint_remove_entry(const char *path, const struct stat *file, int type,
+                                         struct FTW *entry)
+{
+    (void)file, (void)type, (void)entry;
+    return remove(path);
+}
+
+/* Also after an interrupt, when no program is started any more. */
 static void bench_checkpoint_remove(const char *folder)
 {
-    char  rm[PROGRAM_PATH_BYTES];
-    char *argv[] = {rm, "-rf", (char *)folder, NULL};
-
-    if (program_in_path("rm", rm))
-        program_run(argv, false, NULL, NULL);
+    nftw(folder, bench_checkpoint_remove_entry, 8, FTW_DEPTH | FTW_PHYS);
 }
 
 static void bench_checkpoint_run(struct results *results)

@@ -33,13 +33,14 @@ static int bench_run_code(struct results *results, char *const argv[])
     struct results printed = {.count = 0};
     int            code, last = 0;
 
-    cpu_rates_measure(&bench_rates);
+    if (!program_interrupted())
+        cpu_rates_measure(&bench_rates);
     code = program_run(argv, false, bench_read_line, &printed);
     for (size_t i = 0; code == 0 && i < printed.count; i++)
         results_add(results, &printed.list[i]);
     results_free(&printed);
-    if (code == 0)
-        return 0;
+    if (code == 0 || program_interrupted())
+        return code;
     while (argv[last + 1])
         last++;
     fprintf(stderr, "skua: %s%s%s %s %s (%d); continuing without it\n", argv[0],

@@ -152,6 +152,40 @@ static void program_show_announced(void)
     program_announced[0] = '\0';
 }
 
+/* ---- interrupts ----------------------------------------------------------- */
+
+static volatile sig_atomic_t program_signal;  /* that was caught, or 0 */
+static volatile pid_t        program_running; /* that program_run() waits for, or 0 */
+
+static void program_on_signal(int number)
+{
+    program_signal = number;
+    if (program_running > 0)
+        kill(program_running, SIGTERM);
+}
+
+void program_catch_interrupts(void)
+{
+    struct sigaction action = {.sa_handler = program_on_signal, .sa_flags = SA_RESTART};
+
+    sigemptyset(&action.sa_mask);
+    sigaction(SIGINT, &action, NULL);
+    sigaction(SIGTERM, &action, NULL);
+}
+
+int program_interrupted(void)
+{
+    return program_signal;
+}
+
+/* Tells the handler which program runs, or 0; it may have been called before. */
+static void program_set_running(pid_t pid)
+{
+    program_running = pid;
+    if (program_signal && pid > 0)
+        kill(pid, SIGTERM);
+}
+
 /* ---- running -------------------------------------------------------------- */
 
 /* Starts a program with one of its outputs at @p to; it gets SIGTERM when this process ends. */
@@ -208,9 +242,10 @@ int program_run(char *const argv[], bool of_stderr, void (*line)(const char *tex
     char  *text = NULL;
     size_t room = 0;
 
-    if (pipe2(ends, O_CLOEXEC) < 0)
+    if (program_signal || pipe2(ends, O_CLOEXEC) < 0)
         return -1;
     pid = program_fork(argv, ends[1], of_stderr);
+    program_set_running(pid);
     close(ends[1]);
     output = fdopen(ends[0], "r");
     while (output && getline(&text, &room, output) > 0)
@@ -218,6 +253,7 @@ int program_run(char *const argv[], bool of_stderr, void (*line)(const char *tex
             line(text, arg);
     free(text);
     fclose(output);
+    program_set_running(0);
     if (pid < 0 || waitpid(pid, &status, 0) < 0 || !WIFEXITED(status))
         return -1;
     return WEXITSTATUS(status);

@@ -37,13 +37,20 @@ void program_show(const char *what);
  * such as that of a library that is not installed, shows nothing. */
 void program_announce(const char *what);
 
+/** From now on SIGINT and SIGTERM stop the program that runs, and no other one is started, so that
+ * a benchmark soon ends and what it has measured is not lost. */
+void program_catch_interrupts(void);
+
+/** Returns the signal that was caught, or 0. */
+int program_interrupted(void);
+
 /** Appends the words of @p text, which spaces separate, to @p argv, which has room for them, as
  * pointers into the text.  Returns the new length. */
 int program_add_words(const char *argv[], int count, char *text);
 
 /** Runs @p argv, calls @p line, unless it is NULL, for each line of its stdout or, if @p of_stderr,
  * of its stderr, and waits for its end.  Returns its exit code, or -1 if it could not be run or was
- * killed. */
+ * killed, or after a caught signal. */
 int program_run(char *const argv[], bool of_stderr, void (*line)(const char *text, void *arg),
                 void *arg);
 

@@ -277,7 +277,7 @@ void scaling_print(const struct scaling *scaling, const struct results *results)
     }
     printf("Efficiency: %s.\n", scaling_meaning(scaling));
     if (oversubscribed)
-        printf("* Oversubscribed: this results->host has %d core%s, which the PEs share.\n",
+        printf("* Oversubscribed: this host has %d core%s, which the PEs share.\n",
                results->host->cores, results->host->cores == 1 ? "" : "s");
 }
 
