@@ -449,8 +449,9 @@ static void schedule_scan_chain(struct ski_schedule *s, const struct ski_plan *p
 {
     struct schedule_chain chain = schedule_chain_memory(s, plan, exclusive);
     size_t                part  = plan->near ? SCHEDULE_CHAIN_NEAR : SCHEDULE_CHAIN_FAR;
-    size_t                most  = plan->large && plan->element ? part : plan->bytes;
-    uint32_t              tag   = 0;
+    bool     combined = plan->size > 2 || !exclusive; /* an exscan of two members is one copy */
+    size_t   most     = plan->large && plan->element && combined ? part : plan->bytes;
+    uint32_t tag      = 0;
 
     for (size_t at = 0; tag == 0 || at < plan->bytes; at += most, tag++) {
         size_t bytes = plan->bytes - at < most ? plan->bytes - at : most;
