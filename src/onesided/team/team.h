@@ -48,6 +48,7 @@ struct ski_team {
     struct ski_window       window;   /* flow control of its calls                        */
     uint32_t                deferred; /* calls that the window defers                     */
     uint64_t               *owed;     /* by rank, or NULL: bytes of credits not yet sent   */
+    struct ski_team_slots  *slots;    /* for small calls inside a host, or NULL            */
 };
 
 /* The teams of a PE. */
@@ -57,11 +58,12 @@ struct ski_team_pe {
     uint32_t         numbers;                  /* numbers given to splits by this PE  */
     uint32_t         gone;                     /* highest number of teams that a restart
                                                   on other PEs has ended               */
-    uint32_t               splits;             /* splits of this PE in progress    */
-    struct ski_list        unclaimed;          /* packets of teams that a split makes */
-    struct ski_team       *destroyed;          /* whose memory is not yet freed       */
-    struct ski_team_call  *free_calls;         /* records that can be reused          */
-    struct ski_team_slots *slots;              /* for small calls of all PEs, or NULL  */
+    uint32_t                splits;            /* splits of this PE in progress    */
+    struct ski_list         unclaimed;         /* packets of teams that a split makes */
+    struct ski_team        *destroyed;         /* whose memory is not yet freed       */
+    struct ski_team_call   *free_calls;        /* records that can be reused          */
+    struct ski_team_slots  *polled;            /* with calls in flight ...             */
+    struct ski_team_slots **polled_end;        /* ... and the end of their list        */
 };
 
 /** Returns the bucket of the team @p name. */

@@ -43,7 +43,12 @@ static void collective_prepare(struct collective_call *c, const char *name,
                                  .size  = c->team->size,
                                  .near  = c->team->near,
                                  .hosts = c->team->hosts};
-    c->small = (struct ski_small_call){.kind.collective = (uint8_t)collective, .done = *done};
+    /* collective_by_slots() sets the rest: gcc would zero all of it by a slow `rep stos`. */
+    c->small.kind   = (struct ski_team_kind){.collective = (uint8_t)collective};
+    c->small.from   = NULL;
+    c->small.to     = NULL;
+    c->small.blocks = NULL;
+    c->small.done   = *done;
 }
 
 /* Sets the root of a call; ends the job if it does not exist. */
@@ -118,18 +123,18 @@ static struct ski_team_call *collective_begin(struct collective_call *c)
     return call;
 }
 
-/* Makes the call by slots in shared memory, if it is small and of all PEs of a host. */
-static bool collective_by_slots(struct collective_call *c)
+/* Makes the call by slots in shared memory, if its blocks, of up to @p most bytes, are small and
+ * its members on one host. */
+static bool collective_by_slots(struct collective_call *c, size_t most)
 {
-    if (c->team->name != SKI_TEAM_ALL ||
-        !ski_team_slots_fit(c->self, &c->small.kind, c->plan.bytes))
+    if (c->plan.prepare || !ski_team_slots_fit(c->team->slots, &c->small.kind, most))
         return false;
     c->small.in_place  = c->plan.in_place;
     c->small.bytes     = c->plan.bytes;
     c->small.team_call = c->team->calls++;
     if (SKI_UNLIKELY(c->team->records > 0))
         ski_team_check_early(c->team, &c->small);
-    ski_team_slots_call(c->self, &c->small);
+    ski_team_slots_call(c->self, c->team->slots, &c->small);
     return true;
 }
 
@@ -145,6 +150,8 @@ void skua_team_barrier(skua_team team, skua_completion done)
         skua_barrier(done);
         return;
     }
+    if (collective_by_slots(&c, 0))
+        return;
     call = collective_begin(&c);
     ski_schedule_barrier(&call->schedule, &c.plan);
     ski_team_call_make(c.self, call);
@@ -159,7 +166,7 @@ void skua_team_broadcast(skua_team team, int root, void *data, size_t bytes, sku
     collective_set_root(&c, root);
     collective_set_bytes(&c, bytes);
     collective_set_buffers(&c, NULL, 0, data, bytes);
-    if (collective_by_slots(&c))
+    if (collective_by_slots(&c, bytes))
         return;
     call = collective_begin(&c);
     ski_schedule_broadcast(&call->schedule, &c.plan);
@@ -199,6 +206,8 @@ void skua_team_reduce(skua_team team, int root, const skua_reduction *reduction,
     collective_prepare(&c, __func__, SKI_COLLECTIVE_REDUCE, team, &done);
     collective_set_root(&c, root);
     collective_set_reduction(&c, reduction, from, to, root == c.plan.rank);
+    if (collective_by_slots(&c, c.plan.bytes))
+        return;
     call = collective_begin(&c);
     ski_schedule_reduce(&call->schedule, &c.plan);
     ski_team_call_make(c.self, call);
@@ -237,6 +246,8 @@ void skua_team_allreduce(skua_team team, const skua_reduction *reduction, const 
                        skua_done_call(collective_store_result, msg));
         return;
     }
+    if (collective_by_slots(&c, c.plan.bytes))
+        return;
     call = collective_begin(&c);
     ski_schedule_allreduce(&call->schedule, &c.plan);
     ski_team_call_make(c.self, call);
@@ -249,7 +260,7 @@ static void collective_scan(struct collective_call *c, const skua_reduction *red
     struct ski_team_call *call;
 
     collective_set_reduction(c, reduction, from, to, true);
-    if (collective_by_slots(c))
+    if (collective_by_slots(c, c->plan.bytes))
         return;
     call = collective_begin(c);
     ski_schedule_scan(&call->schedule, &c->plan, c->small.kind.collective == SKI_COLLECTIVE_EXSCAN);
@@ -346,7 +357,7 @@ void skua_team_gather(skua_team team, int root, const void *from, size_t bytes, 
     c.plan.in_place = at_root && from == (char *)to + bytes * (size_t)root;
     collective_set_bytes(&c, bytes);
     collective_set_buffers(&c, from, bytes, to, at_root ? all : 0);
-    if (collective_by_slots(&c))
+    if (collective_by_slots(&c, bytes))
         return;
     c.plan.offers = c.plan.near && ski_team_offers(c.team, bytes);
     call          = collective_begin(&c);
@@ -390,7 +401,7 @@ void skua_team_scatter(skua_team team, int root, const void *from, void *to, siz
     c.plan.in_place = at_root && to == (const char *)from + bytes * (size_t)root;
     collective_set_bytes(&c, bytes);
     collective_set_buffers(&c, from, at_root ? all : 0, to, bytes);
-    if (collective_by_slots(&c))
+    if (collective_by_slots(&c, bytes))
         return;
     call = collective_begin(&c);
     ski_schedule_scatter(&call->schedule, &c.plan);
@@ -433,7 +444,7 @@ void skua_team_allgather(skua_team team, const void *from, size_t bytes, void *t
     c.plan.in_place = from == (char *)to + bytes * (size_t)c.plan.rank;
     collective_set_gathered(&c, bytes, all);
     collective_set_buffers(&c, from, bytes, to, all);
-    if (collective_by_slots(&c))
+    if (collective_by_slots(&c, bytes))
         return;
     call = collective_begin(&c);
     ski_schedule_allgather(&call->schedule, &c.plan, &blocks);
@@ -446,19 +457,25 @@ void skua_team_allgatherv(skua_team team, const void *from, size_t bytes,
     struct collective_call   c;
     struct collective_vector v;
     struct ski_team_call    *call;
-    size_t                   all = 0;
+    size_t                   all = 0, most = 0;
 
     collective_prepare(&c, __func__, SKI_COLLECTIVE_ALLGATHERV, team, &done);
     v = collective_vector(&c, to);
-    for (int rank = 0; rank < c.plan.size; rank++)
+    for (int rank = 0; rank < c.plan.size; rank++) {
         all += to->bytes[rank];
+        most = to->bytes[rank] > most ? to->bytes[rank] : most;
+    }
     collective_set_block(&c, &v, to->data, from, bytes);
     collective_set_gathered(&c, bytes, all);
     collective_set_buffers(&c, from, bytes, to->data, v.end);
-    call = collective_begin(&c);
-    ski_schedule_allgather(&call->schedule, &c.plan, &v.blocks);
+    c.small.blocks = &v.blocks;
+    c.small.all    = all;
+    if (!collective_by_slots(&c, most)) {
+        call = collective_begin(&c);
+        ski_schedule_allgather(&call->schedule, &c.plan, &v.blocks);
+        ski_team_call_make(c.self, call);
+    }
     free(v.computed);
-    ski_team_call_make(c.self, call);
 }
 
 void skua_team_alltoall(skua_team team, const void *from, void *to, size_t bytes,
@@ -474,7 +491,7 @@ void skua_team_alltoall(skua_team team, const void *from, void *to, size_t bytes
     collective_set_bytes(&c, bytes);
     c.plan.paired = !c.plan.near && bytes >= COLLECTIVE_PAIRS_FAR;
     collective_set_buffers(&c, from, all, to, all);
-    if (collective_by_slots(&c))
+    if (collective_by_slots(&c, bytes))
         return;
     call = collective_begin(&c);
     ski_schedule_alltoall(&call->schedule, &c.plan, &blocks, &blocks);

@@ -33,11 +33,10 @@ static SKI_COLD _Noreturn void team_not_by_slots(struct ski_team             *te
     ski_team_mismatch(&call, &head->kind, rank);
 }
 
-static void team_check_slots(const struct ski_pe *self, struct ski_team *team, skua_msg *msg,
-                             int rank)
+static void team_check_slots(struct ski_team *team, skua_msg *msg, int rank)
 {
     const struct ski_small_call *made =
-        team->name == SKI_TEAM_ALL ? ski_team_slots_find(self, ski_team_head_of(msg)->call) : NULL;
+        ski_team_slots_find(team->slots, ski_team_head_of(msg)->call);
 
     if (made)
         team_not_by_slots(team, made, msg, rank);
@@ -80,7 +79,7 @@ static void team_on_early(struct ski_pe *self, struct ski_team *team, struct ski
     if (rank < 0 || head->kind.collective >= SKI_COLLECTIVES ||
         head->call - team->calls > TEAM_AHEAD_MAX) {
         if (rank >= 0 && head->kind.collective < SKI_COLLECTIVES) {
-            team_check_slots(self, team, msg, rank);
+            team_check_slots(team, msg, rank);
             team_check_late(self, team, msg, rank);
         }
         ski_net_drop(self, msg); /* among others, the call is over */

@@ -5,6 +5,7 @@
 #include "base/assert.h"
 #include "base/memory.h"
 #include "onesided/pe/onesided_pe.h"
+#include "onesided/team/team_slot.h"
 
 struct ski_team_call *ski_team_call_find(struct ski_team *team, uint32_t number)
 {
@@ -32,6 +33,11 @@ struct ski_team_call *ski_team_call_new(struct ski_pe *self, struct ski_team *te
     ski_number_add(&team->table, number, call);
     team->records++;
     return call;
+}
+
+uint32_t ski_team_calls(const struct ski_team *team)
+{
+    return team->records + ski_team_slots_in_flight(team->slots);
 }
 
 /* Frees what a record owns. */

@@ -60,6 +60,9 @@ struct ski_team_call *ski_team_call_new(struct ski_pe *self, struct ski_team *te
 /** Ends a record. */
 void ski_team_call_release(struct ski_pe *self, struct ski_team_call *call);
 
+/** Returns how many calls of @p team are in flight on this member, or were made by others only. */
+uint32_t ski_team_calls(const struct ski_team *team);
+
 /** Frees the records of @p team. */
 void ski_team_calls_end(struct ski_team *team);
 

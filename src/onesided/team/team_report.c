@@ -23,11 +23,11 @@ static void team_report_add(struct ski_text *text, uint32_t number, uint64_t tea
                   ski_team_str(team, name), ski_collective_describe(kind, call));
 }
 
-/* Appends the oldest call of a team; @p small, of the same team, is made by slots or NULL. */
-static void team_report_team(const struct ski_team *team, const struct ski_small_call *small,
-                             struct ski_text *text)
+/* Appends the oldest call of a team, which slots make or messages. */
+static void team_report_team(const struct ski_team *team, struct ski_text *text)
 {
-    const struct ski_team_call *call = ski_number_first(&team->table, team_report_is_made);
+    const struct ski_small_call *small = ski_team_slots_oldest(team->slots);
+    const struct ski_team_call  *call  = ski_number_first(&team->table, team_report_is_made);
 
     if (small && (!call || (int32_t)(small->team_call - call->number) < 0))
         team_report_add(text, small->team_call, team->name, &small->kind);
@@ -39,8 +39,8 @@ void ski_teams_report(const struct ski_pe *self, struct ski_text *text)
 {
     const struct ski_team_pe *teams = ski_onesided_pe(self)->team;
 
-    team_report_team(&teams->all, ski_team_slots_oldest(self), text);
+    team_report_team(&teams->all, text);
     for (int i = 0; i < SKI_TEAM_BUCKETS; i++)
         for (const struct ski_team *team = teams->bucket[i]; team; team = team->next)
-            team_report_team(team, NULL, text);
+            team_report_team(team, text);
 }

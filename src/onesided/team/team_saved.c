@@ -8,7 +8,7 @@
 
 #include "base/memory.h"
 #include "onesided/pe/onesided_pe.h"
-#include "onesided/team/team.h"
+#include "onesided/team/team_record.h"
 #include "onesided/team/team_split.h"
 
 /* ---- saving ------------------------------------------------------------------------------- */
@@ -25,11 +25,11 @@ void ski_team_each_saved(const struct ski_pe *self, ski_saved_team_fn fn, void *
 /* Returns a team of this PE with a call in flight, or NULL. */
 static const struct ski_team *team_saved_busy(const struct ski_team_pe *teams)
 {
-    if (teams->all.records)
+    if (ski_team_calls(&teams->all))
         return &teams->all;
     for (int i = 0; i < SKI_TEAM_BUCKETS; i++)
         for (const struct ski_team *team = teams->bucket[i]; team; team = team->next)
-            if (team->records)
+            if (ski_team_calls(team))
                 return team;
     return NULL;
 }
@@ -43,7 +43,7 @@ bool ski_team_saved_possible(const struct ski_pe *self, char *why, size_t room)
         snprintf(why, room,
                  "%s cannot be saved: %u of its collectives have been called by some members and "
                  "not by others; let all members call them before the checkpoint, or after",
-                 ski_team_str(busy->name, text), busy->records);
+                 ski_team_str(busy->name, text), ski_team_calls(busy));
     return !busy;
 }
 

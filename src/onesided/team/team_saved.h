@@ -4,8 +4,9 @@
  *
  * A member saves the name of each of its teams and the PEs of all members, and restores them on a
  * job of as many PEs.  No call is in flight, so the numbers of calls begin at 0 again, on all
- * members alike.  Later splits get numbers above those of the former job: a name that is kept in
- * the state of a program never becomes that of another team.
+ * members alike, and its small calls are made by messages, not by slots (team_slot.h), whose memory
+ * went with the former job.  Later splits get numbers above those of the former job: a name that is
+ * kept in the state of a program never becomes that of another team.
  */
 #ifndef SKI_TEAM_SAVED_H
 #define SKI_TEAM_SAVED_H

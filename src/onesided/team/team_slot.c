@@ -12,7 +12,9 @@
 #include "base/copy.h"
 #include "base/membarrier.h"
 #include "base/memory.h"
+#include "core/collective/reduction_order.h"
 #include "core/collective/reduction_slot.h"
+#include "core/message/inbox_send.h"
 #include "core/pe/pe.h"
 #include "core/sched/scheduler.h"
 #include "core/sched/wait.h"
@@ -21,14 +23,15 @@
 #include "onesided/team/team.h"
 #include "onesided/team/team_stamp.h"
 
-#define SKI_TEAM_SLOTS     16   /* of a board; a power of two */
-#define TEAM_SLOTS_REPORT  4    /* calls after which a member stores how many it has finished ... */
-#define TEAM_SLOTS_SCANS   8    /* ... if they are scans, where a member reads one slot at most */
-#define TEAM_SLOTS_READERS 16   /* PEs of a job whose members read the slots of all others */
-#define TEAM_SCANS_AHEAD   2    /* scans after which a claimed slot is used; more gain nothing */
-#define TEAM_SLOTS_MAX     4096 /* calls in flight without a wait */
-#define TEAM_SLOT_FIRST    32   /* bytes of data in the cache line of the stamp */
-#define TEAM_HISTORIES     16   /* of a board; a power of two */
+#define SKI_TEAM_SLOTS      16 /* of a board; a power of two */
+#define TEAM_SLOTS_REPORT   4  /* calls after which a member stores how many it has finished ... */
+#define TEAM_SLOTS_SCANS    8  /* ... if they are scans, where a member reads one slot at most */
+#define TEAM_SLOTS_READERS  16 /* PEs of a job whose members read the slots of all others */
+#define TEAM_SCANS_AHEAD    2  /* scans after which a claimed slot is used; more gain nothing */
+#define TEAM_SLOTS_MAX      4096 /* calls in flight without a wait */
+#define TEAM_SLOT_FIRST     32   /* bytes of data in the cache line of the stamp */
+#define TEAM_SLOTS_COMBINED 4096 /* bytes of contributions that a member combines, at most */
+#define TEAM_HISTORIES      16   /* of a board; a power of two */
 
 /* The slot that a member writes for one call. */
 struct team_slot {
@@ -50,9 +53,19 @@ struct team_board {
     _Alignas(
         SKI_CACHE_LINE) struct ski_team_stamp finished; /* 1 + number of the last finished call */
     bool             membarrier;                        /* this PE uses heavy fences */
+    _Atomic uint32_t left;                              /* members that have destroyed the team */
     _Atomic uint16_t history[TEAM_HISTORIES]; /* of the calls up to some values of `finished` */
     struct team_slot slot[SKI_TEAM_SLOTS];
-    _Alignas(SKI_CACHE_LINE) char longer[SKI_TEAM_SLOTS][SKI_TEAM_SLOT_BYTES]; /* by slot */
+    /* By slot; only on the boards of SKUA_TEAM_ALL. */
+    _Alignas(SKI_CACHE_LINE) char longer[SKI_TEAM_SLOTS][SKI_TEAM_SLOT_BYTES];
+};
+
+#define TEAM_BOARD_BYTES offsetof(struct team_board, longer) /* of other teams */
+
+/* A block of a call with blocks of different sizes. */
+struct team_slot_block {
+    char    *to;
+    uint32_t bytes;
 };
 
 /* A call in flight. */
@@ -67,12 +80,16 @@ struct team_slot_call {
 
     const struct ski_small_call *small; /* of the caller, or `kept` */
     struct ski_small_call        kept;  /* of a call that is in flight after its return */
+    struct team_slot_block       block[TEAM_SLOTS_READERS]; /* of an allgatherv, by rank */
 };
 
-/* The state of the slots of a PE. */
+/* The slots of a team on one of its members. */
 struct ski_team_slots {
+    const struct ski_team *team;
+    struct ski_team_slots *next;                        /* that has calls in flight */
     struct team_board     *board;                       /* its own */
-    struct team_board     *peer[SKI_TEAM_SLOT_MEMBERS]; /* by PE; NULL until it is found */
+    struct team_board     *peer[SKI_TEAM_SLOT_MEMBERS]; /* by rank; NULL until it is found */
+    size_t                 bytes; /* most bytes that a member writes for one call */
     uint32_t               room;  /* a lower bound of `finished` of all others */
     bool                   light; /* all others use heavy fences (membarrier.h) */
     int32_t                rank, size;
@@ -86,12 +103,14 @@ struct ski_team_slots {
 
 /* ---- boards ------------------------------------------------------------------------ */
 
-/* Returns the board of @p pe, or NULL if that PE has not begun. */
-static struct team_board *team_board_of(struct ski_pe *self, struct ski_team_slots *slots, int pe)
+/* Returns the board of @p rank, or NULL if that PE has not begun; the members of other teams than
+ * SKUA_TEAM_ALL, whose ranks are PEs, know all boards. */
+static struct team_board *team_board_of(struct ski_pe *self, struct ski_team_slots *slots, int rank)
 {
-    if (SKI_UNLIKELY(!slots->peer[pe])) /* acquire: the board is zeroed before it is found */
-        slots->peer[pe] = atomic_load_explicit(&self->host->team_board[pe], memory_order_acquire);
-    return slots->peer[pe];
+    if (SKI_UNLIKELY(!slots->peer[rank])) /* acquire: the board is zeroed before it is found */
+        slots->peer[rank] =
+            atomic_load_explicit(&self->host->team_board[rank], memory_order_acquire);
+    return slots->peer[rank];
 }
 
 /* Returns the memory for the data of a call on @p board, of which there are @p bytes. */
@@ -101,11 +120,11 @@ static char *team_slot_data(struct team_board *board, uint32_t number, size_t by
                                                      : board->longer[number % SKI_TEAM_SLOTS];
 }
 
-/* Returns the slot of @p pe for a call if it is filled, else NULL. */
+/* Returns the slot of @p rank for a call if it is filled, else NULL. */
 static const struct team_slot *team_slot_filled(struct ski_pe *self, struct ski_team_slots *slots,
-                                                int pe, uint32_t number)
+                                                int rank, uint32_t number)
 {
-    struct team_board *board = team_board_of(self, slots, pe);
+    struct team_board *board = team_board_of(self, slots, rank);
     struct team_slot  *slot  = board ? &board->slot[number % SKI_TEAM_SLOTS] : NULL;
 
     return slot && ski_team_stamp_count(&slot->stamp) == number + 1 ? slot : NULL;
@@ -132,14 +151,15 @@ static uint32_t team_slot_finished_on(struct team_board *board)
 
 /* ---- histories --------------------------------------------------------------------- */
 
-/* Adds a call to a history. */
+/* Adds a call to a history, with what its members have in common. */
 static uint32_t team_history_add(uint32_t history, const struct ski_small_call *small)
 {
+    size_t   bytes = small->blocks ? small->all : small->bytes;
     uint64_t word;
 
     _Static_assert(sizeof small->kind == sizeof word, "a kind has no padding");
     memcpy(&word, &small->kind, sizeof word);
-    word = (word ^ (uint64_t)small->bytes << 20) * UINT64_C(0x9e3779b97f4a7c15);
+    word = (word ^ (uint64_t)bytes << 20) * UINT64_C(0x9e3779b97f4a7c15);
     return (history ^ (uint32_t)(word >> 32)) * UINT32_C(0x9e3779b1);
 }
 
@@ -150,12 +170,14 @@ static _Atomic uint16_t *team_history_at(struct team_board *board, uint32_t fini
 }
 
 /* Ends the job: the calls so far are not those of rank @p rank. */
-static SKI_COLD _Noreturn void team_history_mismatch(int rank)
+static SKI_COLD _Noreturn void team_history_mismatch(const struct ski_team_slots *slots, int rank)
 {
-    ski_misuse("earlier collective calls of SKUA_TEAM_ALL differ between rank %d and rank %d, "
+    char text[SKI_TEAM_STR];
+
+    ski_misuse("earlier collective calls of %s differ between rank %d and rank %d, "
                "such as a broadcast of which each was the root; all members make the same calls, "
                "with the same root and sizes, in the same order",
-               ski_self->pe, rank);
+               ski_team_str(slots->team->name, text), slots->rank, rank);
 }
 
 /* Compares the calls that rank @p rank has finished, @p finished, with those of this PE: two
@@ -171,7 +193,17 @@ static void team_history_compare(const struct ski_team_slots *slots, struct team
         return; /* it has finished none, or more than this PE, and compares itself */
     if (atomic_load_explicit(team_history_at(board, finished), memory_order_relaxed) !=
         atomic_load_explicit(team_history_at(slots->board, finished), memory_order_relaxed))
-        team_history_mismatch(rank);
+        team_history_mismatch(slots, rank);
+}
+
+/* Raises a stamp to @p count and wakes the members that sleep until then; @p go_on: see there. */
+static void team_stamp_raise(struct ski_pe *self, const struct ski_team_slots *slots,
+                             struct ski_team_stamp *stamp, uint32_t count, bool go_on)
+{
+    uint32_t sleepers = ski_team_stamp_raise(stamp, count, slots->light, go_on);
+
+    for (; SKI_UNLIKELY(sleepers); sleepers &= sleepers - 1)
+        ski_inbox_wakeup(self, ski_team_pe_at(slots->team, __builtin_ctz(sleepers)));
 }
 
 /* Stores that the calls up to @p call are finished. */
@@ -182,7 +214,7 @@ static void team_slots_report(struct ski_pe *self, struct ski_team_slots *slots,
 
     atomic_store_explicit(team_history_at(slots->board, finished), (uint16_t)(call->history >> 16),
                           memory_order_relaxed); /* published by the stamp */
-    ski_team_stamp_raise(self, &slots->board->finished, finished, slots->light, scan);
+    team_stamp_raise(self, slots, &slots->board->finished, finished, scan);
 }
 
 /* Looks at the boards of all others before call @p number. */
@@ -191,15 +223,14 @@ static void team_slots_look_around(struct ski_pe *self, struct ski_team_slots *s
 {
     slots->room  = number;
     slots->light = slots->board->membarrier;
-    for (int pe = 0; pe < slots->size; pe++) {
-        struct team_board *board =
-            pe != slots->rank ? team_board_of(self, slots, pe) : slots->board;
+    for (int rank = 0; rank < slots->size; rank++) {
+        struct team_board *board = team_board_of(self, slots, rank);
 
         slots->light = slots->light && board && board->membarrier;
-        if (pe != slots->rank) {
+        if (rank != slots->rank) {
             uint32_t finished = team_slot_finished_on(board);
 
-            team_history_compare(slots, board, pe, finished);
+            team_history_compare(slots, board, rank, finished);
             slots->room = team_slot_earlier(slots->room, finished);
         }
     }
@@ -212,6 +243,15 @@ static bool team_slot_has_room(struct ski_pe *self, struct ski_team_slots *slots
         return true;
     team_slots_look_around(self, slots, number);
     return team_slot_is_free(number, slots->room);
+}
+
+/* Copies the data of a call, often a few bytes, for which a call of memcpy() takes long. */
+static inline void team_slot_copy(char *to, const char *from, size_t bytes)
+{
+    if (bytes <= TEAM_SLOT_FIRST)
+        ski_copy_small(to, from, bytes);
+    else
+        ski_copy(to, from, bytes);
 }
 
 /* ---- what the collectives write and read ---------------------------------------------------- */
@@ -230,38 +270,52 @@ static size_t team_slot_written(const struct ski_team_slots *slots,
                                                           : small->bytes;
 }
 
+/* Returns whether each member that has a result combines the contributions of all. */
+static bool team_slot_is_reduction(unsigned collective)
+{
+    return collective == SKI_COLLECTIVE_REDUCE || collective == SKI_COLLECTIVE_ALLREDUCE;
+}
+
 static bool team_slot_is_scan(unsigned collective)
 {
     return collective == SKI_COLLECTIVE_SCAN || collective == SKI_COLLECTIVE_EXSCAN;
 }
 
 /* Returns the most bytes of a block.  A member that reads larger blocks of many others in one call
- * is faster with messages; a scan combines the block on the stack. */
+ * is faster with messages; contributions are combined on the stack. */
 static size_t team_slot_most(const struct ski_team_slots *slots, unsigned collective)
 {
-    size_t most = SKI_TEAM_SLOT_BYTES / (size_t)slots->size;
+    size_t each     = slots->bytes / (size_t)slots->size;
+    size_t combined = TEAM_SLOTS_COMBINED / (size_t)slots->size;
 
-    if (team_slot_is_scan(collective))
+    if (team_slot_holds_blocks(collective))
+        return each;
+    if (team_slot_is_reduction(collective) && combined < SKI_TEAM_SLOT_INLINE)
+        return combined;
+    if (team_slot_is_reduction(collective) || team_slot_is_scan(collective) ||
+        collective == SKI_COLLECTIVE_ALLGATHERV || each < SKI_TEAM_SLOT_INLINE)
         return SKI_TEAM_SLOT_INLINE;
-    return most < SKI_TEAM_SLOT_INLINE && !team_slot_holds_blocks(collective) ? SKI_TEAM_SLOT_INLINE
-                                                                              : most;
+    return each;
 }
 
-bool ski_team_slots_fit(const struct ski_pe *self, const struct ski_team_kind *kind, size_t bytes)
+bool ski_team_slots_fit(const struct ski_team_slots *slots, const struct ski_team_kind *kind,
+                        size_t bytes)
 {
-    const struct ski_team_slots *slots = ski_onesided_pe(self)->team->slots;
-
     if (!slots)
         return false;
     switch ((enum ski_collective)kind->collective) {
+    case SKI_COLLECTIVE_BARRIER: return slots->size <= TEAM_SLOTS_READERS;
+    case SKI_COLLECTIVE_REDUCE:
+    case SKI_COLLECTIVE_ALLREDUCE:
     case SKI_COLLECTIVE_ALLGATHER:
+    case SKI_COLLECTIVE_ALLGATHERV:
     case SKI_COLLECTIVE_ALLTOALL:
         if (slots->size > TEAM_SLOTS_READERS)
             return false;
         break;
     case SKI_COLLECTIVE_SCAN:
     case SKI_COLLECTIVE_EXSCAN:
-        if (ski_op_prepares(ski_op_numbered(kind->op)) || slots->size > SKI_SCHEDULE_CHAIN_MAX)
+        if (slots->size > SKI_SCHEDULE_CHAIN_MAX)
             return false;
         break;
     case SKI_COLLECTIVE_BROADCAST:
@@ -290,13 +344,24 @@ static void team_slot_plan(const struct ski_team_slots *slots, struct team_slot_
         call->sources = own >> 1;
         call->writes  = slots->rank + 1 < slots->size;
         call->relays  = slots->rank > 0;
-    } else if (collective == SKI_COLLECTIVE_GATHER) {
+    } else if (collective == SKI_COLLECTIVE_GATHER || collective == SKI_COLLECTIVE_REDUCE) {
         call->sources = at_root ? others : 0;
         call->writes  = !at_root;
     } else if (collective == SKI_COLLECTIVE_BROADCAST || collective == SKI_COLLECTIVE_SCATTER) {
         call->sources = at_root ? 0 : UINT32_C(1) << call->small->kind.root;
         call->writes  = at_root;
     }
+    for (int rank = 0; call->small->blocks && rank < slots->size; rank++)
+        call->block[rank] =
+            (struct team_slot_block){call->small->to + ski_blocks_offset(call->small->blocks, rank),
+                                     (uint32_t)ski_blocks_size(call->small->blocks, rank)};
+}
+
+/* Returns how many bytes of rank @p rank a member of a call stores. */
+static uint32_t team_slot_expected(const struct team_slot_call *call, int rank)
+{
+    return call->small->kind.collective == SKI_COLLECTIVE_ALLGATHERV ? call->block[rank].bytes
+                                                                     : (uint32_t)call->small->bytes;
 }
 
 /* Stores the output of a scan on the last rank; @p lower is the partial result of the others. */
@@ -306,21 +371,22 @@ static void team_slot_take_last(const struct ski_small_call *small, const char *
     bool              scan  = small->kind.collective == SKI_COLLECTIVE_SCAN;
     char             *first = scan && small->in_place ? temp : small->to;
 
-    memcpy(first, lower, small->bytes);
+    team_slot_copy(first, lower, small->bytes);
     if (!scan)
         return;
     ski_team_combine(&small->kind, first, small->from, small->bytes);
     if (small->in_place)
-        memcpy(small->to, temp, small->bytes);
+        team_slot_copy(small->to, temp, small->bytes);
 }
 
 /* Stores this member's own block in the output. */
 static void team_slot_take_own(const struct ski_team_slots *slots,
-                               const struct ski_small_call *small)
+                               const struct team_slot_call *call)
 {
-    const char *from = small->from;
-    char       *to   = small->to;
-    size_t      own  = (size_t)slots->rank * small->bytes;
+    const struct ski_small_call *small = call->small;
+    const char                  *from  = small->from;
+    char                        *to    = small->to;
+    size_t                       own   = (size_t)slots->rank * small->bytes;
 
     switch ((enum ski_collective)small->kind.collective) {
     case SKI_COLLECTIVE_GATHER:
@@ -334,6 +400,7 @@ static void team_slot_take_own(const struct ski_team_slots *slots,
         from += own;
         break;
     case SKI_COLLECTIVE_ALLGATHER: to += own; break;
+    case SKI_COLLECTIVE_ALLGATHERV: to = call->block[slots->rank].to; break;
     case SKI_COLLECTIVE_ALLTOALL:
         from += own;
         to += own;
@@ -344,8 +411,8 @@ static void team_slot_take_own(const struct ski_team_slots *slots,
         break;
     default: return;
     }
-    if (!small->in_place)
-        ski_copy(to, from, small->bytes);
+    if (!small->in_place && small->bytes)
+        team_slot_copy(to, from, small->bytes);
 }
 
 /* Stores the data of rank @p rank, whose slot is filled, in the output. */
@@ -357,12 +424,57 @@ static void team_slot_take(const struct ski_team_slots *slots, const struct team
         team_slot_data(slots->peer[rank], call->number, team_slot_written(slots, small));
     char *to = small->to;
 
+    if (small->kind.collective == SKI_COLLECTIVE_ALLGATHERV) {
+        team_slot_copy(call->block[rank].to, data, call->block[rank].bytes);
+        return;
+    }
     if (team_slot_holds_blocks(small->kind.collective))
         data += (size_t)slots->rank * small->bytes;
+    if (small->kind.collective == SKI_COLLECTIVE_BARRIER)
+        return;
     if (small->kind.collective != SKI_COLLECTIVE_BROADCAST &&
         small->kind.collective != SKI_COLLECTIVE_SCATTER)
         to += (size_t)rank * small->bytes;
-    ski_copy(to, data, small->bytes);
+    team_slot_copy(to, data, small->bytes);
+}
+
+/* Returns the contribution of rank @p rank to a reduction; its slot is filled. */
+static const char *team_slot_contribution(const struct ski_team_slots *slots,
+                                          const struct team_slot_call *call, int rank)
+{
+    return rank == slots->rank ? call->small->from
+                               : slots->peer[rank]->slot[call->number % SKI_TEAM_SLOTS].data;
+}
+
+/* Combines the contributions of the block of @p level that begins at rank @p block into @p to, in
+ * the order of reduction_order.h. */
+static void team_slot_combine(const struct ski_team_slots *slots, const struct team_slot_call *call,
+                              int block, int level, char *to)
+{
+    const struct ski_small_call *small   = call->small;
+    int                          sibling = level > 0 ? block + (1 << (level - 1)) : slots->size;
+    _Alignas(16) char            upper[SKI_TEAM_SLOT_INLINE];
+
+    if (level == 0)
+        team_slot_copy(to, team_slot_contribution(slots, call, block), small->bytes);
+    else
+        team_slot_combine(slots, call, block, level - 1, to);
+    if (sibling >= slots->size)
+        return;
+    if (level > 1)
+        team_slot_combine(slots, call, sibling, level - 1, upper);
+    ski_team_combine(&small->kind, to,
+                     level > 1 ? upper : team_slot_contribution(slots, call, sibling),
+                     small->bytes);
+}
+
+/* Stores the result of a reduction, to which all have contributed. */
+static void team_slot_reduce(const struct ski_team_slots *slots, const struct team_slot_call *call)
+{
+    _Alignas(16) char result[SKI_TEAM_SLOT_INLINE]; /* the output may be the contribution */
+
+    team_slot_combine(slots, call, 0, ski_block_levels(slots->size), result);
+    team_slot_copy(call->small->to, result, call->small->bytes);
 }
 
 /* ---- progress ----------------------------------------------------------------------- */
@@ -375,23 +487,26 @@ static bool team_slot_agrees(const struct team_slot_call *call, const struct tea
 }
 
 /* Ends the job: rank @p rank has written a slot for another call than this member makes. */
-static SKI_COLD _Noreturn void team_slot_mismatch(const struct team_slot_call *call,
+static SKI_COLD _Noreturn void team_slot_mismatch(const struct ski_team_slots *slots,
+                                                  const struct team_slot_call *call,
                                                   const struct team_slot *slot, int rank)
 {
-    char text[2][SKI_DESCRIBE_STR];
+    char        text[2][SKI_DESCRIBE_STR], name[SKI_TEAM_STR];
+    const char *team     = ski_team_str(slots->team->name, name);
+    uint32_t    expected = team_slot_expected(call, rank);
 
     if (!team_slot_agrees(call, slot))
-        ski_misuse("collective call %u of SKUA_TEAM_ALL differs between members: rank %d calls %s, "
+        ski_misuse("collective call %u of %s differs between members: rank %d calls %s, "
                    "rank %d calls %s; all members make the same calls in the same order",
-                   call->small->team_call + 1, ski_self->pe,
+                   call->small->team_call + 1, team, slots->rank,
                    ski_collective_describe(&call->small->kind, text[0]), rank,
                    ski_collective_describe(&slot->kind, text[1]));
-    if (slot->bytes == call->small->bytes)
-        team_history_mismatch(rank);
-    ski_misuse("%s, call %u of SKUA_TEAM_ALL: rank %d sends %u bytes where rank %d expects %zu; "
+    if (slot->bytes == expected)
+        team_history_mismatch(slots, rank);
+    ski_misuse("%s, call %u of %s: rank %d sends %u bytes where rank %d expects %u; "
                "members pass sizes that match",
                ski_collective_describe(&call->small->kind, text[0]), call->small->team_call + 1,
-               rank, slot->bytes, ski_self->pe, call->small->bytes);
+               team, rank, slot->bytes, slots->rank, expected);
 }
 
 /* Returns the slot that this member writes for a call. */
@@ -427,7 +542,7 @@ static void team_slot_publish(struct ski_pe *self, struct ski_team_slots *slots,
     slot->bytes     = (uint32_t)call->small->bytes;
     slot->history   = call->history;
     call->writes    = false;
-    ski_team_stamp_raise(self, &slot->stamp, call->number + 1, slots->light, scan);
+    team_stamp_raise(self, slots, &slot->stamp, call->number + 1, scan);
     team_slot_claim(slots, call->number + (scan ? TEAM_SCANS_AHEAD : SKI_SLOTS_AHEAD),
                     team_slot_written(slots, call->small));
 }
@@ -441,10 +556,10 @@ static void team_slot_relay(struct ski_pe *self, struct ski_team_slots *slots,
     struct team_slot            *own   = team_slot_own(slots, call->number);
     bool                         scan  = small->kind.collective == SKI_COLLECTIVE_SCAN;
 
-    memcpy(own->data, lower, small->bytes);
+    team_slot_copy(own->data, lower, small->bytes);
     ski_team_combine(&small->kind, own->data, small->from, small->bytes);
     team_slot_publish(self, slots, call, own);
-    memcpy(small->to, scan ? own->data : lower, small->bytes);
+    team_slot_copy(small->to, scan ? own->data : lower, small->bytes);
 }
 
 /* Writes and publishes the slot of a call that does not depend on others. */
@@ -456,7 +571,8 @@ static void team_slot_write(struct ski_pe *self, struct ski_team_slots *slots,
 
     if (call->small->kind.collective == SKI_COLLECTIVE_BROADCAST)
         from = call->small->to;
-    ski_copy(team_slot_data(slots->board, call->number, bytes), from, bytes);
+    if (bytes)
+        team_slot_copy(team_slot_data(slots->board, call->number, bytes), from, bytes);
     team_slot_publish(self, slots, call, team_slot_own(slots, call->number));
 }
 
@@ -498,27 +614,45 @@ static void team_slot_prefetch_next(const struct ski_team_slots *slots,
             &slots->peer[slots->rank - 1]->slot[(call->number + 1) % SKI_TEAM_SLOTS]);
 }
 
-/* Reads the slots of a call, which are filled; a member that relays has room in its own. */
+/* Reads the slots of a call, which are filled, at least one; a member that relays has room in its
+ * own. */
 static void team_slot_call_read(struct ski_pe *self, struct ski_team_slots *slots,
                                 struct team_slot_call *call)
 {
+    bool reduction = team_slot_is_reduction(call->small->kind.collective);
+
     for (uint32_t left = call->sources; left; left &= left - 1) {
         int                     rank = __builtin_ctz(left);
         const struct team_slot *slot = team_slot_filled(self, slots, rank, call->number);
 
-        if (SKI_UNLIKELY(!team_slot_agrees(call, slot) || slot->bytes != call->small->bytes ||
+        if (SKI_UNLIKELY(!team_slot_agrees(call, slot) ||
+                         slot->bytes != team_slot_expected(call, rank) ||
                          slot->history != call->history))
-            team_slot_mismatch(call, slot, rank);
-        if (!call->relays) {
+            team_slot_mismatch(slots, call, slot, rank);
+        if (!call->relays && !reduction) {
             team_slot_take(slots, call, rank);
+        } else if (reduction) {
+            continue; /* in another order */
         } else if (call->writes) {
             team_slot_relay(self, slots, call, slot->data);
         } else {
             team_slot_take_last(call->small, slot->data);
         }
     }
-    if (call->sources)
-        ski_board_count(self);
+    if (reduction)
+        team_slot_reduce(slots, call);
+    ski_board_count(self);
+}
+
+/* Adds slots with calls in flight to the list of those that the PE polls. */
+static void team_slots_list(struct ski_pe *self, struct ski_team_slots *slots)
+{
+    struct ski_team_pe *teams = ski_onesided_pe(self)->team;
+
+    slots->next        = NULL;
+    *teams->polled_end = slots;
+    teams->polled_end  = &slots->next;
+    self->queue.events |= SKI_EVENT_POLLED_1;
 }
 
 /* Executes what a call can do now, all earlier calls of which are finished.  Returns whether it is
@@ -532,86 +666,110 @@ static bool team_slot_call_advance(struct ski_pe *self, struct ski_team_slots *s
         return false;
     if (call->writes && !call->relays)
         team_slot_write(self, slots, call);
-    if (!team_slot_call_ready(self, slots, call))
-        return false;
-    team_slot_prefetch_next(slots, call);
-    team_slot_call_read(self, slots, call);
-    team_slot_take_own(slots, call->small);
-    if ((call->number + 1) % (scan ? TEAM_SLOTS_SCANS : TEAM_SLOTS_REPORT) == 0)
+    if (call->sources) {
+        if (!team_slot_call_ready(self, slots, call))
+            return false;
+        team_slot_prefetch_next(slots, call);
+        team_slot_call_read(self, slots, call);
+    }
+    team_slot_take_own(slots, call);
+    if ((call->number + 1) % TEAM_SLOTS_REPORT == 0 &&
+        (!scan || (call->number + 1) % TEAM_SLOTS_SCANS == 0)) /* no division */
         team_slots_report(self, slots, call, scan);
     return true;
 }
 
-/* Removes the first call, which is finished. */
-static void team_slot_call_remove(struct ski_pe *self, struct ski_team_slots *slots)
+/* Removes the first call, which is finished, of the slots at @p link in the list of those with
+ * calls in flight.  Slots with further calls go to its end: completions may make calls for ever. */
+static void team_slot_call_remove(struct ski_pe *self, struct ski_team_slots **link)
 {
-    struct team_slot_call *call = slots->first;
+    struct ski_team_pe    *teams = ski_onesided_pe(self)->team;
+    struct ski_team_slots *slots = *link;
+    struct team_slot_call *call  = slots->first;
 
+    *link = slots->next;
+    if (!slots->next)
+        teams->polled_end = link;
     slots->first = call->next;
-    if (!slots->first) {
+    if (slots->first)
+        team_slots_list(self, slots);
+    else
         slots->end = &slots->first;
+    if (!teams->polled)
         self->queue.events &= ~(uint32_t)SKI_EVENT_POLLED_1;
-    }
     call->next  = slots->free;
     slots->free = call;
     if (--slots->in_flight == TEAM_SLOTS_MAX / 2)
         ski_wake_all(self, &slots->waiters);
 }
 
-/* Advances the first call.  Only one: its completion may make calls, which change the list. */
+/* Advances the first call of each team, until one is finished: its completion may make calls and
+ * destroy teams, which changes the lists. */
 static bool team_slots_poll(struct ski_pe *self)
 {
-    struct ski_team_slots *slots = ski_onesided_pe(self)->team->slots;
-    struct team_slot_call *call  = slots->first;
-    skua_completion        done;
+    struct ski_team_slots **link = &ski_onesided_pe(self)->team->polled;
+    skua_completion         done;
 
-    ski_assert(call);
-    if (self->before_wait || !team_slot_call_advance(self, slots, call))
+    ski_assert(*link);
+    if (self->before_wait)
         return false;
-    done              = call->small->done;
+    while (*link && !team_slot_call_advance(self, *link, (*link)->first))
+        link = &(*link)->next;
+    if (!*link)
+        return false;
+    done              = (*link)->first->small->done;
     self->idle_passes = 0;
-    team_slot_call_remove(self, slots);
+    team_slot_call_remove(self, link);
     skua_complete(done, NULL, 0);
     return true;
 }
 
-/* Requests a wakeup from each PE that a call waits for.  Returns false if one of them has not
+/* Requests a wakeup from each member that a call waits for.  Returns false if one of them has not
  * begun. */
 static bool team_slot_call_arm(struct ski_pe *self, struct ski_team_slots *slots,
                                const struct team_slot_call *call)
 {
-    for (int pe = 0; pe < slots->size; pe++) {
-        struct team_board *board =
-            pe != slots->rank ? team_board_of(self, slots, pe) : slots->board;
+    for (int rank = 0; rank < slots->size; rank++) {
+        struct team_board *board = team_board_of(self, slots, rank);
 
         if (!board)
             return false;
-        if (call->sources & UINT32_C(1) << pe)
+        if (call->sources & UINT32_C(1) << rank)
             ski_team_stamp_arm(&board->slot[call->number % SKI_TEAM_SLOTS].stamp, slots->rank);
-        if (call->writes && pe != slots->rank &&
+        if (call->writes && rank != slots->rank &&
             !team_slot_is_free(call->number, team_slot_finished_on(board)))
             ski_team_stamp_arm(&board->finished, slots->rank);
     }
     return true;
 }
 
-/* Requests a wakeup from each PE that the first call waits for.  Returns false if the call can
- * continue, or a fence has failed, without which a PE that has raised a stamp may not see the
- * request. */
-static bool team_slots_arm(struct ski_pe *self)
+/* Returns whether a call waits for other members. */
+static bool team_slot_call_waits(struct ski_pe *self, struct ski_team_slots *slots,
+                                 const struct team_slot_call *call)
 {
-    struct ski_team_slots       *slots = ski_onesided_pe(self)->team->slots;
-    const struct team_slot_call *call  = slots->first;
-
-    if (!team_slot_call_arm(self, slots, call))
-        return false;
-    if (!slots->board->membarrier)
-        ski_order_swap(); /* of the requests */
-    else if (!ski_membarrier_heavy())
-        return false;
     if (call->writes && (!call->relays || team_slot_call_ready(self, slots, call)))
         return !team_slot_has_room(self, slots, call->number);
     return !team_slot_call_ready(self, slots, call);
+}
+
+/* Requests a wakeup from each PE that the first call of a team waits for.  Returns false if one of
+ * the calls can continue, or a fence has failed, without which a PE that has raised a stamp may not
+ * see the request. */
+static bool team_slots_arm(struct ski_pe *self)
+{
+    struct ski_team_slots *first = ski_onesided_pe(self)->team->polled;
+
+    for (struct ski_team_slots *slots = first; slots; slots = slots->next)
+        if (!team_slot_call_arm(self, slots, slots->first))
+            return false;
+    if (!first->board->membarrier) /* a property of this PE */
+        ski_order_swap();          /* of the requests */
+    else if (!ski_membarrier_heavy())
+        return false;
+    for (struct ski_team_slots *slots = first; slots; slots = slots->next)
+        if (!team_slot_call_waits(self, slots, slots->first))
+            return false;
+    return true;
 }
 
 static const struct ski_polled team_slots_polled = {team_slots_poll, team_slots_arm};
@@ -646,17 +804,20 @@ static void team_slots_add(struct ski_pe *self, struct ski_team_slots *slots,
     added->relays  = call->relays;
     added->kept    = *call->small;
     added->small   = &added->kept;
-    *slots->end    = added;
-    slots->end     = &added->next;
-    self->queue.events |= SKI_EVENT_POLLED_1;
+    if (call->small->blocks)
+        memcpy(added->block, call->block, (size_t)slots->size * sizeof *call->block);
+    if (!slots->first)
+        team_slots_list(self, slots);
+    *slots->end = added;
+    slots->end  = &added->next;
     if (SKI_UNLIKELY(++slots->in_flight > TEAM_SLOTS_MAX && ski_window_waits(self)))
         team_slots_wait(self, slots);
 }
 
-void ski_team_slots_call(struct ski_pe *self, const struct ski_small_call *small)
+void ski_team_slots_call(struct ski_pe *self, struct ski_team_slots *slots,
+                         const struct ski_small_call *small)
 {
-    struct ski_team_slots *slots = ski_onesided_pe(self)->team->slots;
-    struct team_slot_call  call; /* `kept` is not set */
+    struct team_slot_call call; /* `kept` is not set */
 
     call.number    = slots->calls++;
     call.small     = small;
@@ -669,22 +830,36 @@ void ski_team_slots_call(struct ski_pe *self, const struct ski_small_call *small
         team_slots_add(self, slots, &call);
 }
 
-const struct ski_small_call *ski_team_slots_find(const struct ski_pe *self, uint32_t team_call)
+/* A member that has finished the next call has written its slot, or read that of another one. */
+uint32_t ski_team_slots_in_flight(const struct ski_team_slots *slots)
 {
-    const struct ski_team_slots *slots = ski_onesided_pe(self)->team->slots;
+    bool next = false;
 
+    for (int rank = 0; slots && rank < slots->size; rank++) {
+        const struct team_board *board = slots->peer[rank];
+
+        next = next ||
+               (board && ski_team_stamp_count(&board->slot[slots->calls % SKI_TEAM_SLOTS].stamp) ==
+                             slots->calls + 1);
+    }
+    return slots ? slots->in_flight + next : 0;
+}
+
+const struct ski_small_call *ski_team_slots_find(const struct ski_team_slots *slots,
+                                                 uint32_t                     team_call)
+{
     for (const struct team_slot_call *call = slots ? slots->first : NULL; call; call = call->next)
         if (call->small->team_call == team_call)
             return call->small;
     return NULL;
 }
 
-const struct ski_small_call *ski_team_slots_oldest(const struct ski_pe *self)
+const struct ski_small_call *ski_team_slots_oldest(const struct ski_team_slots *slots)
 {
-    const struct ski_team_slots *slots = ski_onesided_pe(self)->team->slots;
-
     return slots && slots->first ? slots->first->small : NULL;
 }
+
+/* ---- life --------------------------------------------------------------------------- */
 
 /* Returns whether this PE is registered and executes heavy fences before it sleeps.  Where PEs
  * share CPUs they sleep often, and a heavy fence costs more than it saves. */
@@ -694,27 +869,104 @@ static bool team_slots_membarrier(const struct ski_pe *self)
            ski_membarrier_register();
 }
 
+/* Makes the memory at @p memory the board of this PE for a team. */
+static struct team_board *team_board_create(const struct ski_pe *self, void *memory)
+{
+    struct team_board *board = memory;
+
+    memset(board, 0, TEAM_BOARD_BYTES);
+    board->membarrier = team_slots_membarrier(self);
+    return board;
+}
+
+/* Returns the slots of a team of which this PE has @p board. */
+static struct ski_team_slots *team_slots_create(const struct ski_team *team,
+                                                struct team_board *board, size_t bytes)
+{
+    struct ski_team_slots *slots = ski_calloc(1, sizeof *slots);
+
+    slots->team             = team;
+    slots->board            = board;
+    slots->bytes            = bytes;
+    slots->rank             = team->rank;
+    slots->size             = team->size;
+    slots->peer[team->rank] = board;
+    slots->end              = &slots->first;
+    return slots;
+}
+
+/* Returns whether the members of a team can have slots. */
+static bool team_slots_possible(const struct ski_team *team)
+{
+    return team->near && team->size > 1 && team->size <= SKI_TEAM_SLOT_MEMBERS;
+}
+
 void ski_team_slots_open(struct ski_pe *self)
 {
-    struct ski_team_slots *slots;
-    void                  *board;
+    struct ski_team_pe *teams = ski_onesided_pe(self)->team;
+    void               *memory;
 
-    self->polled[1] = &team_slots_polled;
-    if (!self->host || ski_pe_hidden(self) || ski_job_is_distributed(self->job) || self->pes < 2 ||
-        self->pes > SKI_TEAM_SLOT_MEMBERS)
+    self->polled[1]   = &team_slots_polled;
+    teams->polled     = NULL;
+    teams->polled_end = &teams->polled;
+    if (!self->host || ski_pe_hidden(self) || !team_slots_possible(&teams->all))
         return;
-    if (ski_span_alloc(self->job->arena, sizeof(struct team_board), &board) != SKUA_OK)
+    if (ski_span_alloc(self->job->arena, sizeof(struct team_board), &memory) != SKUA_OK)
         ski_fatal("PE %d: the arena has no room for the slots of collectives", self->pe);
-    memset(board, 0, offsetof(struct team_board, longer));
-    slots                              = ski_calloc(1, sizeof *slots);
-    slots->board                       = board;
-    slots->board->membarrier           = team_slots_membarrier(self);
-    slots->rank                        = self->pe;
-    slots->size                        = self->pes;
-    slots->end                         = &slots->first;
-    ski_onesided_pe(self)->team->slots = slots;
+    teams->all.slots =
+        team_slots_create(&teams->all, team_board_create(self, memory), SKI_TEAM_SLOT_BYTES);
     /* Release: pairs with the acquire in team_board_of(). */
-    atomic_store_explicit(&self->host->team_board[self->index], board, memory_order_release);
+    atomic_store_explicit(&self->host->team_board[self->index], memory, memory_order_release);
+}
+
+void *ski_team_board_alloc(struct ski_pe *self)
+{
+    void *memory = NULL;
+
+    if (self->host && !ski_pe_hidden(self) && self->job->local_pes > 1)
+        memory = ski_pool_try(&self->pool, TEAM_BOARD_BYTES);
+    return memory ? team_board_create(self, memory) : NULL;
+}
+
+void ski_team_board_free(struct ski_pe *self, void *board)
+{
+    if (board)
+        ski_pool_give(&self->pool, board);
+}
+
+/* Returns whether @p board, which another member has told, can be a board. */
+static bool team_board_valid(const struct ski_pe *self, const void *board)
+{
+    const char *last = (const char *)board + TEAM_BOARD_BYTES - 1;
+
+    return board && (uintptr_t)board % SKI_CACHE_LINE == 0 &&
+           ski_arena_contains(self->job->arena, board) &&
+           ski_arena_contains(self->job->arena, last);
+}
+
+bool ski_team_slots_begin(struct ski_pe *self, struct ski_team *team, void *const *boards)
+{
+    if (!team_slots_possible(team))
+        return false;
+    for (int rank = 0; rank < team->size; rank++)
+        if (!team_board_valid(self, boards[rank]))
+            return false;
+    team->slots = team_slots_create(team, boards[team->rank], SKI_TEAM_SLOT_INLINE);
+    for (int rank = 0; rank < team->size; rank++)
+        team->slots->peer[rank] = boards[rank];
+    return true;
+}
+
+void ski_team_slots_leave(struct ski_pe *self, struct ski_team *team)
+{
+    for (int rank = 0; team->slots && rank < team->size; rank++) {
+        struct team_board *board = team->slots->peer[rank];
+
+        /* Release and acquire: the last member frees what no other one reads any more. */
+        if (atomic_fetch_add_explicit(&board->left, 1, memory_order_acq_rel) + 1 ==
+            (uint32_t)team->size)
+            ski_team_board_free(self, board);
+    }
 }
 
 /* Frees the records of a list. */
@@ -728,14 +980,12 @@ static void team_slot_calls_free(struct team_slot_call *call)
     }
 }
 
-void ski_team_slots_close(struct ski_pe *self)
+void ski_team_slots_end(struct ski_team *team)
 {
-    struct ski_team_slots *slots = ski_onesided_pe(self)->team->slots;
-
-    if (!slots)
+    if (!team->slots)
         return;
-    team_slot_calls_free(slots->first);
-    team_slot_calls_free(slots->free);
-    free(slots);
-    ski_onesided_pe(self)->team->slots = NULL;
+    team_slot_calls_free(team->slots->first);
+    team_slot_calls_free(team->slots->free);
+    free(team->slots);
+    team->slots = NULL;
 }

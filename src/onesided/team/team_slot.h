@@ -1,21 +1,26 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * team_slot.h - slots in shared memory for small collectives of all PEs inside a host: a member
+ * team_slot.h - slots in shared memory for small collectives of teams inside a host: a member
  * writes its data into a slot of its own, the members that need them poll it, and no message is
  * sent.
  *
- * Each PE has a *board* in the arena: SKI_TEAM_SLOTS slots, memory for their data where that is
- * longer than SKI_TEAM_SLOT_INLINE, and the number of calls that it has finished.  All PEs make the
- * same small calls in the same order and number them alike.  The slot of a call is its number
- * modulo SKI_TEAM_SLOTS.
+ * Each member has a *board* in the arena: SKI_TEAM_SLOTS slots, for SKUA_TEAM_ALL also memory for
+ * their data where that is longer than SKI_TEAM_SLOT_INLINE, and the number of calls that it has
+ * finished.  All members make the same small calls in the same order and number them alike.  The
+ * slot of a call is its number modulo SKI_TEAM_SLOTS.
  *
  *      writer    fills its slot, then sets the stamp of the slot to that of the call
  *      reader    polls the stamp on the board of the writer, then copies from the slot
  *
+ * The boards of SKUA_TEAM_ALL are found in the memory of the host.  Those of other teams are told
+ * in the exchange of the split, and the last member that destroys the team frees them all, since a
+ * member may read the slot of one that has finished all its calls.
+ *
  * Which members write and which read is a matter of the collective: in a gather all write but the
  * root, which reads; in a scan a member reads the slot of the rank below and writes the partial
- * result for the rank above.  A member that only writes has finished a call as soon as it has
- * written.
+ * result for the rank above; in a barrier or an allreduce all write, read all others and combine
+ * what they read in the order of reduction_order.h.  A member that only writes has finished a call
+ * as soon as it has written.
  *
  * Reuse.  A PE finishes its calls in their order and stores their number in `finished` after every
  * few calls, since each store may cost a cache line that moves.  That store is the release that
@@ -50,7 +55,9 @@
 
 #include "onesided/team/team_describe.h"
 
+struct ski_blocks;
 struct ski_pe;
+struct ski_team;
 struct ski_team_slots;
 
 #define SKI_TEAM_SLOT_BYTES   8192 /* most bytes that a member writes for one call */
@@ -61,32 +68,57 @@ struct ski_team_slots;
 struct ski_small_call {
     struct ski_team_kind kind;
     bool                 in_place;  /* the output has this member's block already */
-    uint32_t             team_call; /* number among all calls of SKUA_TEAM_ALL */
-    size_t               bytes;     /* of a block or contribution */
+    uint32_t             team_call; /* number among all calls of the team */
+    size_t               bytes;     /* of a block or contribution, or this member's */
     const char          *from;
     char                *to;
     skua_completion      done;
+
+    const struct ski_blocks *blocks; /* of an allgatherv, used until the call returns; else NULL */
+    size_t                   all;    /* their bytes */
 };
 
-/** Allocates the board of @p self if all PEs of the job are on this host and few enough.  Ends the
- *  job if the arena has no room for it. */
+/** Prepares @p self for slots, and SKUA_TEAM_ALL if all PEs of the job are on this host and few
+ *  enough.  Ends the job if the arena has no room for its board. */
 void ski_team_slots_open(struct ski_pe *self);
 
-/** Frees what @p self has for slots but its board, which goes with the arena. */
-void ski_team_slots_close(struct ski_pe *self);
+/** Allocates a board for a team that a split makes.  Returns NULL if the arena has no room for it
+ *  or this PE is alone on its host. */
+void *ski_team_board_alloc(struct ski_pe *self);
 
-/** Returns whether a call over all PEs is made by slots.  All members get the same answer. */
-bool ski_team_slots_fit(const struct ski_pe *self, const struct ski_team_kind *kind, size_t bytes);
+/** Frees a board that no other member knows; NULL is ignored. */
+void ski_team_board_free(struct ski_pe *self, void *board);
 
-/** Makes a call over all PEs for which ski_team_slots_fit() holds.  It may be over when this
- *  returns. */
-void ski_team_slots_call(struct ski_pe *self, const struct ski_small_call *call);
+/** Gives @p team slots on @p boards, one for each rank, as the members told them in the split.
+ *  Returns false, to all members alike, if the team cannot have slots. */
+bool ski_team_slots_begin(struct ski_pe *self, struct ski_team *team, void *const *boards);
 
-/** Returns the call in flight with number @p team_call among all calls of SKUA_TEAM_ALL, or NULL.
+/** Says that this member has destroyed @p team, if that has slots: the last one frees the boards.
  */
-const struct ski_small_call *ski_team_slots_find(const struct ski_pe *self, uint32_t team_call);
+void ski_team_slots_leave(struct ski_pe *self, struct ski_team *team);
+
+/** Frees what this member has for the slots of @p team but boards, which go with the arena. */
+void ski_team_slots_end(struct ski_team *team);
+
+/** Returns whether a call of a team with @p slots, or NULL, is made by slots.  @p bytes are those
+ *  of the largest block; its operator prepares no contributions.  All members get the same answer.
+ */
+bool ski_team_slots_fit(const struct ski_team_slots *slots, const struct ski_team_kind *kind,
+                        size_t bytes);
+
+/** Makes a call for which ski_team_slots_fit() holds.  It may be over when this returns. */
+void ski_team_slots_call(struct ski_pe *self, struct ski_team_slots *slots,
+                         const struct ski_small_call *call);
+
+/** Returns how many calls with @p slots, or NULL, are in flight on this member, and one more if
+ *  another member has made the next call. */
+uint32_t ski_team_slots_in_flight(const struct ski_team_slots *slots);
+
+/** Returns the call in flight with number @p team_call among all calls of the team, or NULL. */
+const struct ski_small_call *ski_team_slots_find(const struct ski_team_slots *slots,
+                                                 uint32_t                     team_call);
 
 /** Returns the oldest call in flight, or NULL. */
-const struct ski_small_call *ski_team_slots_oldest(const struct ski_pe *self);
+const struct ski_small_call *ski_team_slots_oldest(const struct ski_team_slots *slots);
 
 #endif

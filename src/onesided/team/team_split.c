@@ -21,6 +21,7 @@
 static void team_clear(struct ski_team *team)
 {
     ski_team_calls_end(team);
+    ski_team_slots_end(team);
     free(team->owed);
     free(team->pe);
     free(team->by_pe);
@@ -76,7 +77,6 @@ void ski_teams_end(struct ski_pe *self)
     team_free_list(teams->destroyed);
     team_clear(&teams->all);
     ski_team_free_calls_end(teams);
-    ski_team_slots_close(self);
 }
 
 /* Frees destroyed teams.  A completion that is called while deferred calls begin may destroy their
@@ -111,14 +111,15 @@ skua_status skua_team_destroy(skua_team name)
         return status;
     if (team == &teams->all)
         return ski_refuse(SKUA_ERR_INVAL, "%s: SKUA_TEAM_ALL exists as long as the job", __func__);
-    if (team->records)
+    if (ski_team_calls(team))
         return ski_refuse(SKUA_ERR_BUSY,
                           "%s: %u collectives of %s are in flight on PE %d, or have been called by "
                           "other members only",
-                          __func__, team->records, ski_team_str(team->name, text), self->pe);
+                          __func__, ski_team_calls(team), ski_team_str(team->name, text), self->pe);
     for (at = ski_team_bucket(teams, team->name); *at != team; at = &(*at)->next)
         ski_assert(*at);
-    *at              = team->next;
+    *at = team->next;
+    ski_team_slots_leave(self, team);
     team->next       = teams->destroyed;
     teams->destroyed = team;
     team_free_destroyed(teams);
@@ -131,6 +132,7 @@ skua_status skua_team_destroy(skua_team name)
 struct team_choice {
     int32_t  color, key;
     uint32_t number; /* of the new team, if the member gets rank 0 */
+    uint64_t board;  /* of the member, for small calls, or 0 (team_slot.h) */
 };
 
 /* A split in flight: the data of a message, which goes with the arena if the job ends before. */
@@ -198,6 +200,19 @@ void ski_team_add(struct ski_pe *self, struct ski_team *team)
     *bucket    = team;
 }
 
+/* Gives a new team slots for small calls, if all its members can have them. */
+static void team_give_slots(struct ski_pe *self, struct ski_team *team,
+                            const struct team_split *split, const struct team_candidate *members)
+{
+    void **boards = ski_malloc((size_t)team->size * sizeof *boards);
+
+    for (int rank = 0; rank < team->size; rank++)
+        boards[rank] = (void *)(uintptr_t)split->choice[members[rank].rank].board;
+    if (!ski_team_slots_begin(self, team, boards))
+        ski_team_board_free(self, boards[team->rank]);
+    free(boards);
+}
+
 /* Creates the team of the caller's color. */
 static struct ski_team *team_create(struct ski_pe *self, const struct team_split *split)
 {
@@ -209,8 +224,9 @@ static struct ski_team *team_create(struct ski_pe *self, const struct team_split
     for (int rank = 0; rank < team->size; rank++)
         team->pe[rank] = ski_team_pe_at(split->parent, members[rank].rank);
     team->name = (uint64_t)team->pe[0] << 32 | split->choice[first].number;
-    free(members);
     ski_team_add(self, team);
+    team_give_slots(self, team, split, members);
+    free(members);
     return team;
 }
 
@@ -248,9 +264,14 @@ static void team_split_begin(struct ski_pe *self, struct ski_team *parent, int c
     struct ski_blocks     to   = {.bytes = sizeof split->choice[0]};
     struct ski_team_call *call = ski_team_call_next(self, parent, &kind);
 
-    split  = skua_msg_data(msg);
-    *split = (struct team_split){
-        .parent = parent, .result = result, .done = done, .mine = {color, key, ++teams->numbers}};
+    void *board = color == SKUA_COLOR_NONE ? NULL : ski_team_board_alloc(self);
+
+    split = skua_msg_data(msg);
+    *split =
+        (struct team_split){.parent = parent,
+                            .result = result,
+                            .done   = done,
+                            .mine   = {color, key, ++teams->numbers, (uint64_t)(uintptr_t)board}};
     teams->splits++;
     ski_schedule_allgather(&call->schedule, &plan, &to);
     call->buffer[SKI_FROM] = (char *)&split->mine;

@@ -13,22 +13,17 @@
 #include "base/arch.h"
 #include "base/membarrier.h"
 
-struct ski_pe;
-
 struct ski_team_stamp {
     _Alignas(8) _Atomic uint32_t count;
     _Atomic uint32_t sleepers; /* bits of ranks */
 };
 
-/** Wakes the PEs that sleep until @p stamp is raised. */
-void ski_team_stamp_wake(struct ski_pe *self, struct ski_team_stamp *stamp);
-
-/** Raises @p stamp to @p count and wakes the PEs that sleep until then.  @p light: PEs that are
- * about to sleep execute heavy fences (membarrier.h).  An exchange waits for the cache line, which
- * a reader polls, and is visible sooner than a store.  @p go_on: the caller does not wait for
- * others now, so that a store is better. */
-static inline void ski_team_stamp_raise(struct ski_pe *self, struct ski_team_stamp *stamp,
-                                        uint32_t count, bool light, bool go_on)
+/** Raises @p stamp to @p count.  Returns the ranks that sleep until then, as bits.  @p light: PEs
+ * that are about to sleep execute heavy fences (membarrier.h).  An exchange waits for the cache
+ * line, which a reader polls, and is visible sooner than a store.  @p go_on: the caller does not
+ * wait for others now, so that a store is better. */
+static inline uint32_t ski_team_stamp_raise(struct ski_team_stamp *stamp, uint32_t count,
+                                            bool light, bool go_on)
 {
     /* Release: pairs with the acquire in ski_team_stamp_count().  The fences pair with those
      * between ski_team_stamp_arm() and the next read of the stamp. */
@@ -40,8 +35,9 @@ static inline void ski_team_stamp_raise(struct ski_pe *self, struct ski_team_sta
         ski_membarrier_light();
     else
         ski_order_swap();
-    if (SKI_UNLIKELY(atomic_load_explicit(&stamp->sleepers, memory_order_relaxed)))
-        ski_team_stamp_wake(self, stamp);
+    if (SKI_LIKELY(!atomic_load_explicit(&stamp->sleepers, memory_order_relaxed)))
+        return 0;
+    return atomic_exchange_explicit(&stamp->sleepers, 0, memory_order_acq_rel);
 }
 
 /** Returns the number that @p stamp has. */
