@@ -92,7 +92,7 @@ echo "\$*" >>$work/grown
 printf '{"bench":"fft1d","series":"skua","bytes":%s,"metric":"rate-%spe","value":%se9}\n' \
   \$((16 * (\$2 == 1 ? 1 << 20 : 1 << 22))) \$2 \$((\$2 == 1 ? 2 : 6))
 END
-for name in fft1d bench-fft1d_limit bench-scaling bench-zerocopy; do printf '#!/bin/sh\n' >"$work/grow/$name"; done
+for name in fft1d bench-fft1d_limit stencil3d matmul3d bench-scaling bench-zerocopy; do printf '#!/bin/sh\n' >"$work/grow/$name"; done
 chmod +x "$work"/grow/*
 run env PATH="$work/grow:$PATH" SKUA_DRIVER=ucx "$work/grow/skua" bench zerocopy --rounds=2 --output="$work"
 ok "a setting that rows replace is named once" test "$(printf '%s\n' "$err" | grep -c 'set SKUA_DRIVER themselves')" = 1
@@ -106,6 +106,11 @@ ok "in files of their own" grep -q '^fft1d,skua,67108864,efficiency-4pe,0.75$' "
 run env PATH="$work/grow:$PATH" "$work/grow/skua" bench scaling --only=fft1d --pes=1,4 --rounds=1 --output="$work"
 ok "scaling measures both problems" has "$(cat "$work/grown")" '^-n 4 .*--log2=20 '
 ok "and both efficiencies" has "$(cat "$work/bench-scaling.csv")" '^scaling,skua,8,eff-fft1d-weak-4pe,0.75$'
+: >"$work/grown"
+for app in stencil3d matmul3d; do
+  run env PATH="$work/grow:$PATH" "$work/grow/skua" bench scaling --only=$app --pes=2 --rounds=1 --output="$work"
+  ok "scaling measures PEs of $app as threads" has "$(cat "$work/grown")" "^-n 2 -t 2 .*/$app .*--series=skua-threads"
+done
 : >"$work/grown"
 run env PATH="$work/grow:$PATH" "$work/grow/skua" bench objects --pes=4 --rounds=1 --output="$work"
 ok "a benchmark of two PEs measures its kernels on others" has "$(cat "$work/grown")" '^-n 4 -t 1 .*/bench-scaling skua entries,tasks$'

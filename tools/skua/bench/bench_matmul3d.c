@@ -191,18 +191,25 @@ static int bench_matmul3d_rows(const struct scaling *scaling, int pes)
     return scaling_grow_rows(scaling, pes, SCALE_ROWS);
 }
 
+static void bench_matmul3d_scale_skua(struct results *results, int rows, int pes, int threads,
+                                      const char *variant)
+{
+    bench_run_job(
+        results,
+        "-n %d -t %d --set arena_keep=1g @matmul3d --size=%d --per-pe=%d --steps=%d --repeat=%d %s",
+        pes, threads, rows, SCALE_TILES, SCALE_STEPS, REPEAT, variant);
+}
+
 static void bench_matmul3d_scale(const struct scaling *scaling, struct results *results, int pes)
 {
     int               rows = bench_matmul3d_rows(scaling, pes);
     char              argument[48];
     struct bench_peer peer = {"openmpi", "peer-scalapack", "scalapack", argument};
 
-    bench_run_job(
-        results,
-        "-n %d --set arena_keep=1g @matmul3d --size=%d --per-pe=%d --steps=%d --repeat=%d "
-        "--series=skua",
-        pes, rows, SCALE_TILES, SCALE_STEPS, REPEAT);
-    if (pes == 1)
+    bench_matmul3d_scale_skua(results, rows, pes, 1, "--series=skua");
+    if (pes > 1)
+        bench_matmul3d_scale_skua(results, rows, pes, pes, "--series=skua-threads --channels");
+    else
         bench_matmul3d_run_alone(results, rows, SCALE_STEPS);
     snprintf(argument, sizeof argument, "%d,%d,%d", rows, SCALE_STEPS, REPEAT);
     bench_run_peer(results, &peer, pes);
@@ -230,6 +237,7 @@ const struct scaling scaling_matmul3d = {.name     = "matmul3d",
                                          .factor   = 1e3,
                                          .curve    = {{"skua-channels", "skua, channels"},
                                                       {"skua-messages", "skua, messages"},
+                                                      {"skua-threads-channels", "threads, channels"},
                                                       {"scalapack", "ScaLAPACK"},
                                                       {"alone-messages", "OpenBLAS alone"},
                                                       {"limit", "limit"}},

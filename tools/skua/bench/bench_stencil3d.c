@@ -132,7 +132,7 @@ static void bench_stencil3d_grid(int pes, int grid[2])
 
 static void bench_stencil3d_scale(const struct scaling *scaling, struct results *results, int pes)
 {
-    char options[32], size[48], argument[96];
+    char options[32], threads[32], size[48], argument[96];
     int  grid[2], cells[3];
 
     scaling_grow_cube(scaling, pes, cells);
@@ -141,6 +141,10 @@ static void bench_stencil3d_scale(const struct scaling *scaling, struct results 
     bench_stencil3d_run_variant(results, size, BLOCKS, options,
                                 "--series=skua --messages --channels");
     bench_stencil3d_run_variant(results, size, BLOCKS, options, "--series=skua --lent");
+    snprintf(threads, sizeof threads, "-n %d -t %d", pes, pes);
+    if (pes > 1)
+        bench_stencil3d_run_variant(results, size, BLOCKS, threads,
+                                    "--series=skua-threads --channels");
     snprintf(argument, sizeof argument, "%s," STEPS "," REPEAT ",%d", size, BLOCKS);
     scaling_run_limit(results, "stencil3d", argument, pes);
     bench_stencil3d_grid(pes, grid);
@@ -159,6 +163,7 @@ const struct scaling scaling_stencil3d = {.name     = "stencil3d",
                                           .curve    = {{"skua-channels", "skua, channels"},
                                                        {"skua-messages", "skua, messages"},
                                                        {"skua-lent", "skua, zero-copy"},
+                                                       {"skua-threads-channels", "threads, channels"},
                                                        {"openmpi", "Open MPI"},
                                                        {"mpich", "MPICH"},
                                                        {"limit", "limit"}},

@@ -343,8 +343,8 @@ void scaling_print_goals(const struct scaling *scaling, const struct results *re
 static void scaling_draw(struct plot *plot, const struct scaling *scaling,
                          const struct results *results)
 {
-    static const char *const colours[] = {"#d62728", "#1f77b4", "#2ca02c",
-                                          "#7f7f7f", "#8c564b", "#9467bd"};
+    static const char *const colours[SCALING_SERIES] = {"#d62728", "#1f77b4", "#2ca02c", "#7f7f7f",
+                                                        "#8c564b", "#9467bd", "#ff7f0e", "#17becf"};
 
     for (; plot->curves < SCALING_SERIES && scaling->curve[plot->curves].series; plot->curves++) {
         struct plot_curve *next   = &plot->curve[plot->curves];

@@ -15,7 +15,7 @@
 
 #include "bench.h"
 
-#define SCALING_SERIES 6 /* of an application, at most */
+#define SCALING_SERIES 8 /* of an application, at most */
 
 /** The values that the efficiency on P PEs compares. */
 enum scaling_kind {
