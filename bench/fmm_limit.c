@@ -7,7 +7,10 @@
  * The slowest copy counts.  The time of one copy alone, divided by that of as many as there are
  * CPUs, is the efficiency that the machine allows: CPUs share clocks, caches and memory.
  *
- * usage: bench-fmm_limit SERIES PARTICLES,SOLVES
+ * With PROBLEM, the particles of a problem, the time is that which the copies would take for so
+ * many particles in all, since the work is proportional to their number.
+ *
+ * usage: bench-fmm_limit SERIES PARTICLES,SOLVES[,PROBLEM]
  */
 #include <skua/skua.h>
 
@@ -72,14 +75,15 @@ static double limit_solve(struct solver *s, const struct fmm_options *o,
 static void limit_start(int argc, char **argv)
 {
     char                 particles[48];
-    int                  solves, n;
+    int                  solves, n, problem, read;
     double               best = 0;
     struct fmm_options   options;
     struct bench_barrier barrier;
     struct solver        solver;
 
-    if (argc < 3 || sscanf(argv[2], "%d,%d", &n, &solves) < 2)
-        skua_abort("usage: bench-fmm_limit SERIES PARTICLES,SOLVES");
+    read = argc < 3 ? 0 : sscanf(argv[2], "%d,%d,%d", &n, &solves, &problem);
+    if (read < 2)
+        skua_abort("usage: bench-fmm_limit SERIES PARTICLES,SOLVES[,PROBLEM]");
     snprintf(particles, sizeof particles, "--particles=%d", n);
     if (!options_read(&options, 2, (char *[]){argv[0], particles, NULL}))
         return;
@@ -92,7 +96,9 @@ static void limit_start(int argc, char **argv)
         best = i == 0 || seconds < best ? seconds : best;
     }
     solver_free(&solver);
-    bench_end_limit("fmm", argv[1], (size_t)n, "step", best);
+    if (read == 3)
+        best *= (double)problem / ((double)n * skua_pes());
+    bench_end_limit("fmm", argv[1], (size_t)(read == 3 ? problem : n), "step", best);
 }
 
 int main(int argc, char **argv)

@@ -60,6 +60,8 @@ run "$skua" bench pairs --weak
 ok "an application whose problem does not grow" has "$code $err" '^2 .*--weak: this benchmark has a fixed problem'
 run "$skua" bench fft1d --size=21
 ok "a size that a problem cannot have" has "$code $err" '^2 .*expected 10 to 30, an even number, for fft1d'
+run "$skua" bench scaling --only=paircalculator-weak
+ok "a problem that does not grow" has "$code $err" '^2 .*paircalculator-weak: this benchmark has no such part'
 run "$skua" bench scaling --only=nothing
 ok "a part that does not exist" has "$code $err" '^2 .*nothing: this benchmark has no such part'
 run "$skua" bench --format=xml
@@ -92,7 +94,8 @@ echo "\$*" >>$work/grown
 printf '{"bench":"fft1d","series":"skua","bytes":%s,"metric":"rate-%spe","value":%se9}\n' \
   \$((16 * (\$2 == 1 ? 1 << 20 : 1 << 22))) \$2 \$((\$2 == 1 ? 2 : 6))
 END
-for name in fft1d bench-fft1d_limit stencil3d matmul3d bench-scaling bench-zerocopy; do printf '#!/bin/sh\n' >"$work/grow/$name"; done
+apps="barneshut fft1d fillboundary fmm gtcshift leanmd lu matmul3d pairs randomaccess stencil3d"
+for name in $apps bench-fft1d_limit bench-fmm_limit bench-scaling bench-zerocopy; do printf '#!/bin/sh\n' >"$work/grow/$name"; done
 chmod +x "$work"/grow/*
 run env PATH="$work/grow:$PATH" SKUA_DRIVER=ucx "$work/grow/skua" bench zerocopy --rounds=2 --output="$work"
 ok "a setting that rows replace is named once" test "$(printf '%s\n' "$err" | grep -c 'set SKUA_DRIVER themselves')" = 1
@@ -107,10 +110,15 @@ run env PATH="$work/grow:$PATH" "$work/grow/skua" bench scaling --only=fft1d --p
 ok "scaling measures both problems" has "$(cat "$work/grown")" '^-n 4 .*--log2=20 '
 ok "and both efficiencies" has "$(cat "$work/bench-scaling.csv")" '^scaling,skua,8,eff-fft1d-weak-4pe,0.75$'
 : >"$work/grown"
-for app in stencil3d matmul3d; do
-  run env PATH="$work/grow:$PATH" "$work/grow/skua" bench scaling --only=$app --pes=2 --rounds=1 --output="$work"
-  ok "scaling measures PEs of $app as threads" has "$(cat "$work/grown")" "^-n 2 -t 2 .*/$app .*--series=skua-threads"
+run env PATH="$work/grow:$PATH" "$work/grow/skua" bench scaling --only=apps --pes=2 --rounds=1 --output="$work"
+for app in $apps; do
+  ok "scaling measures PEs of $app as processes" has "$(cat "$work/grown")" "^-n 2 (-t 1 )?.*/$app .*--series=skua( |$)"
+  ok "and as threads" has "$(cat "$work/grown")" "^-n 2 -t 2 .*/$app .*--series=skua-threads( |$)"
 done
+ok "it chooses the size of a problem" has "$(cat "$work/grown")" '^-n 2 .*/bench-fmm_limit limit 100000,3,100000$'
+ok "and of one that grows" has "$(cat "$work/grown")" '^-n 2 .*/bench-fmm_limit limit 100000,3,200000$'
+ok "problems that cannot grow are measured once" \
+  test "$(grep -c '^-n 2 .*/pairs .*--series=skua$' "$work/grown")" = 1
 : >"$work/grown"
 run env PATH="$work/grow:$PATH" "$work/grow/skua" bench objects --pes=4 --rounds=1 --output="$work"
 ok "a benchmark of two PEs measures its kernels on others" has "$(cat "$work/grown")" '^-n 4 -t 1 .*/bench-scaling skua entries,tasks$'

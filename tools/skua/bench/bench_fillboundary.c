@@ -111,12 +111,16 @@ const struct bench bench_fillboundary = {.name  = "fillboundary",
 
 /* ---- any number of PEs ----------------------------------------------------- */
 
+#define BOXES_ARGUMENTS "--ball=48 --rounds=20 --exchanges=1 --repeat=3"
+
 static void bench_fillboundary_scale(const struct scaling *scaling, struct results *results,
                                      int pes)
 {
     (void)scaling;
-    neighbours_run(&bench_fillboundary_all, results,
-                   "--ball=48 --rounds=20 --exchanges=1 --repeat=3", "48,32,5,20,1,3", pes);
+    neighbours_run(&bench_fillboundary_all, results, BOXES_ARGUMENTS, "48,32,5,20,1,3", pes);
+    if (pes > 1)
+        neighbours_run_threads(&bench_fillboundary_all, results, BOXES_ARGUMENTS " --channels",
+                               pes);
 }
 
 const struct scaling scaling_fillboundary = {
@@ -128,6 +132,7 @@ const struct scaling scaling_fillboundary = {
     .curve   = {{"skua-channels", "skua, channels"},
                 {"skua-signal", "skua, signal"},
                 {"skua-messages", "skua, messages"},
+                {"skua-threads-channels", "threads, channels"},
                 {"openmpi-send", "Open MPI"},
                 {"mpich-send", "MPICH"}},
     .run     = bench_fillboundary_scale};

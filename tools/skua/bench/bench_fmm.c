@@ -9,6 +9,7 @@
 #include "scaling.h"
 
 #define ERROR "1e-4" /* of the energy */
+#define MANY  100000
 #define LARGE 1000000
 
 static const int sizes[]   = {20000, LARGE}; /* particles */
@@ -44,9 +45,10 @@ static const char *const variants[] = {"messages", "puts"};
 static void bench_fmm_arguments(char arguments[96], int particles, int pes)
 {
     snprintf(arguments, 96, "--particles=%d --error=" ERROR " --check=100 --repeat=%d", particles,
-             particles < LARGE ? 10
-             : pes > 2         ? 3
-                               : 2);
+             particles < MANY    ? 10
+             : particles < LARGE ? 5
+             : pes > 2           ? 3
+                                 : 2);
 }
 
 static void bench_fmm_run_skua(struct results *results, int pes, int particles, const char *options,
@@ -402,9 +404,15 @@ const struct bench bench_fmm = {.name     = "fmm",
 
 /* ---- any number of PEs ----------------------------------------------------- */
 
+/* The limit: a copy of the whole problem of one PE on each PE.  They exchange nothing. */
 static void bench_fmm_scale(const struct scaling *scaling, struct results *results, int pes)
 {
-    bench_fmm_run_all(results, pes, scaling_grow_count(scaling, pes));
+    int  particles = scaling_grow_count(scaling, pes);
+    char argument[48];
+
+    bench_fmm_run_all(results, pes, particles);
+    snprintf(argument, sizeof argument, "%d,3,%d", scaling->size.of_one, particles);
+    scaling_run_limit(results, "fmm", argument, pes);
 }
 
 static size_t bench_fmm_bytes_on(const struct scaling *scaling, int pes)
@@ -423,6 +431,7 @@ const struct scaling scaling_fmm = {.name     = "fmm",
                                                  {"openmpi-messages", "Open MPI, messages"},
                                                  {"openmpi-puts", "Open MPI, puts"},
                                                  {"mpich-messages", "MPICH, messages"},
-                                                 {"mpich-puts", "MPICH, puts"}},
+                                                 {"mpich-puts", "MPICH, puts"},
+                                                 {"limit", "limit"}},
                                     .run      = bench_fmm_scale,
                                     .bytes_on = bench_fmm_bytes_on};

@@ -137,11 +137,14 @@ const struct bench bench_gtcshift = {.name  = "gtcshift",
 
 /* ---- any number of PEs ----------------------------------------------------- */
 
+#define SHIFT_ARGUMENTS "--particles=5000 --domains=64 --steps=5 --repeat=3"
+
 static void bench_gtcshift_scale(const struct scaling *scaling, struct results *results, int pes)
 {
     (void)scaling;
-    neighbours_run(&bench_gtcshift_all, results,
-                   "--particles=5000 --domains=64 --steps=5 --repeat=3", "5000,64,5,3", pes);
+    neighbours_run(&bench_gtcshift_all, results, SHIFT_ARGUMENTS, "5000,64,5,3", pes);
+    if (pes > 1)
+        neighbours_run_threads(&bench_gtcshift_all, results, SHIFT_ARGUMENTS " --pipelined", pes);
 }
 
 const struct scaling scaling_gtcshift = {.name    = "gtcshift",
@@ -152,6 +155,7 @@ const struct scaling scaling_gtcshift = {.name    = "gtcshift",
                                          .curve   = {{"skua-pipelined", "skua, pipelined"},
                                                      {"skua-signal", "skua, signal"},
                                                      {"skua-messages", "skua, messages"},
+                                                     {"skua-threads-pipelined", "threads, pipelined"},
                                                      {"openmpi-send", "Open MPI"},
                                                      {"mpich-send", "MPICH"}},
                                          .run     = bench_gtcshift_scale};

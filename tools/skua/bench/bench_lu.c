@@ -189,9 +189,25 @@ const struct bench bench_lu = {.name     = "lu",
 #define LU_SCALE_N    4096
 #define LU_SCALE_ROWS 128 /* rows of a growing system are a multiple of this */
 
+/* Adds the rate of matrix products, which lu has measured, as the series "limit". */
+static void bench_lu_add_limit(struct results *results, int rows, int pes)
+{
+    struct result limit = {.bench = "lu", .series = "limit", .bytes = (size_t)rows};
+
+    snprintf(limit.metric, sizeof limit.metric, "rate-%dpe", pes);
+    limit.value = results_get(results, "dgemm", limit.bytes, limit.metric);
+    if (limit.value > 0)
+        results_add(results, &limit);
+}
+
 static void bench_lu_scale(const struct scaling *scaling, struct results *results, int pes)
 {
-    bench_lu_run_all(results, scaling_grow_rows(scaling, pes, LU_SCALE_ROWS), pes);
+    int rows = scaling_grow_rows(scaling, pes, LU_SCALE_ROWS);
+
+    bench_lu_run_all(results, rows, pes);
+    if (pes > 1)
+        bench_lu_run_skua(results, rows, pes, pes);
+    bench_lu_add_limit(results, rows, pes);
 }
 
 static size_t bench_lu_bytes_on(const struct scaling *scaling, int pes)
@@ -199,14 +215,17 @@ static size_t bench_lu_bytes_on(const struct scaling *scaling, int pes)
     return (size_t)scaling_grow_rows(scaling, pes, LU_SCALE_ROWS);
 }
 
-const struct scaling scaling_lu = {
-    .name     = "lu",
-    .problem  = "Dense linear system of ",
-    .after    = " rows",
-    .size     = {LU_SCALE_N, 128, 65536, 0},
-    .unit     = "GF/s",
-    .factor   = 1e-9,
-    .rate     = true,
-    .curve    = {{"skua", "skua"}, {"hpl", "HPL"}, {"scalapack", "ScaLAPACK"}},
-    .run      = bench_lu_scale,
-    .bytes_on = bench_lu_bytes_on};
+const struct scaling scaling_lu = {.name     = "lu",
+                                   .problem  = "Dense linear system of ",
+                                   .after    = " rows",
+                                   .size     = {LU_SCALE_N, 128, 65536, 0},
+                                   .unit     = "GF/s",
+                                   .factor   = 1e-9,
+                                   .rate     = true,
+                                   .curve    = {{"skua", "skua"},
+                                                {"skua-threads", "skua, threads"},
+                                                {"hpl", "HPL"},
+                                                {"scalapack", "ScaLAPACK"},
+                                                {"limit", "limit"}},
+                                   .run      = bench_lu_scale,
+                                   .bytes_on = bench_lu_bytes_on};

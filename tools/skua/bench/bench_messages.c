@@ -30,7 +30,7 @@ static void bench_messages_run_skua(struct results *results, const char *name, i
 {
     char pin[256] = "--pin=auto";
 
-    if (strcmp(name, "bench-ring") == 0) /* on two CPUs, however many the results->host has */
+    if (strcmp(name, "bench-ring") == 0) /* on two CPUs, however many this host has */
         bench_messages_pin_list(pin, sizeof pin, results->host, pes);
     bench_run_job(results, "-n %d -t %d %s @%s", pes, threads, pin, name);
 }

@@ -17,8 +17,9 @@ static const double pairs[]  = {PAIRS(64), PAIRS(32), PAIRS(16), PAIRS(8)};
 
 /* Whole steps, and their forward part alone, as the CkDirect paper measures it. */
 static const struct {
-    const char *series, *option, *what;
-} tasks[] = {{"skua", "", "whole step"}, {"forward", " --forward-only", "forward part"}};
+    const char *series, *options, *what;
+} tasks[] = {{"skua", "--series=skua", "whole step"},
+             {"forward", "--series=forward --forward-only", "forward part"}};
 
 #define TASKS (sizeof tasks / sizeof *tasks)
 
@@ -26,13 +27,14 @@ static const struct {
 
 /* The messages of all states are in flight at once, 130 to 500 MB.  arena_keep keeps that memory:
  * returning it to the system after each step would dominate the result. */
-static void bench_pairs_run_one(struct results *results, size_t t, size_t grain, int pes)
+static void bench_pairs_run_one(struct results *results, size_t grain, int pes, int threads,
+                                const char *options)
 {
     bench_run_job(
         results,
-        "-n %d --set arena_keep=2g @pairs --states=%d --planes=%d --points=%d --grain=%zu "
-        "--steps=4 --repeat=2 --series=%s%s",
-        pes, STATES, PLANES, POINTS, grain, tasks[t].series, tasks[t].option);
+        "-n %d -t %d --set arena_keep=2g @pairs --states=%d --planes=%d --points=%d --grain=%zu "
+        "--steps=4 --repeat=2 %s",
+        pes, threads, STATES, PLANES, POINTS, grain, options);
 }
 
 static void bench_pairs_run(struct results *results)
@@ -40,7 +42,7 @@ static void bench_pairs_run(struct results *results)
     for (size_t t = 0; t < TASKS; t++)
         for (size_t i = 0; i < GRAINS; i++) {
             bench_stepf(results, "pairs of blocks of %zu, %s", grains[i], tasks[t].what);
-            bench_pairs_run_one(results, t, grains[i], 2);
+            bench_pairs_run_one(results, grains[i], 2, 1, tasks[t].options);
         }
 }
 
@@ -98,7 +100,9 @@ const struct bench bench_pairs = {.name   = "pairs",
 static void bench_pairs_scale(const struct scaling *scaling, struct results *results, int pes)
 {
     (void)scaling;
-    bench_pairs_run_one(results, 0, SCALE_GRAIN, pes);
+    bench_pairs_run_one(results, SCALE_GRAIN, pes, 1, tasks[0].options);
+    if (pes > 1)
+        bench_pairs_run_one(results, SCALE_GRAIN, pes, pes, "--series=skua-threads --channels");
 }
 
 const struct scaling scaling_pairs = {
@@ -107,5 +111,7 @@ const struct scaling scaling_pairs = {
     .unit    = "milliseconds per step",
     .factor  = 1e3,
     .bytes   = SCALE_GRAIN,
-    .curve   = {{"skua-channels", "skua, channels"}, {"skua-messages", "skua, messages"}},
+    .curve   = {{"skua-channels", "skua, channels"},
+                {"skua-messages", "skua, messages"},
+                {"skua-threads-channels", "threads, channels"}},
     .run     = bench_pairs_scale};

@@ -19,6 +19,13 @@ void neighbours_run(const struct neighbours *bench, struct results *results, con
     scaling_run_mpis(results, bench->app, peer, pes);
 }
 
+void neighbours_run_threads(const struct neighbours *bench, struct results *results,
+                            const char *arguments, int pes)
+{
+    bench_run_job(results, "-n %d -t %d @%s --series=skua-threads %s", pes, pes, bench->app,
+                  arguments);
+}
+
 /* Runs the application at both ends of a network. */
 static void neighbours_run_app_tcp(const struct neighbours *bench, struct results *results,
                                    const struct network *network, const char *arguments)

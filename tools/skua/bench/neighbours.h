@@ -46,6 +46,10 @@ struct neighbours {
 void neighbours_run(const struct neighbours *bench, struct results *results, const char *arguments,
                     const char *peer, int pes);
 
+/** Measures a problem with the PEs as threads of one process: series skua-threads-PROTOCOL. */
+void neighbours_run_threads(const struct neighbours *bench, struct results *results,
+                            const char *arguments, int pes);
+
 /** Measures a problem on two PEs over TCP: loopback, or between network namespaces. */
 void neighbours_run_tcp(const struct neighbours *bench, struct results *results,
                         const char *arguments, const char *peer);

@@ -6,8 +6,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define SCALING_PLOTS 40  /* in one picture, at most */
-#define SCALING_TEXT  128 /* bytes of the text that names a problem */
+#include "base/memory.h"
+
+#define SCALING_TEXT 128 /* bytes of the text that names a problem, or an axis */
 
 /* ---- running ------------------------------------------------------------- */
 
@@ -339,6 +340,10 @@ void scaling_print_goals(const struct scaling *scaling, const struct results *re
 
 /* ---- plot ---------------------------------------------------------------- */
 
+struct scaling_text {
+    char problem[SCALING_TEXT], efficiency[SCALING_TEXT];
+};
+
 /* Adds the curves of one application or kernel to its plot. */
 static void scaling_draw(struct plot *plot, const struct scaling *scaling,
                          const struct results *results)
@@ -361,23 +366,24 @@ static void scaling_draw(struct plot *plot, const struct scaling *scaling,
 void scaling_plot(const struct scaling *scaling, size_t count, const struct results *results,
                   FILE *to)
 {
-    struct plot       *plots  = calloc(count, sizeof *plots);
-    struct plot_curve *curves = calloc(count * SCALING_SERIES, sizeof *curves);
-    struct plot_axes   axes   = {PLOT_LOG2, PLOT_LINEAR, results->host->cores, NULL};
-    char limit[64], efficiency[SCALING_PLOTS][80], problem[SCALING_PLOTS][SCALING_TEXT];
+    struct plot *plots                         = ski_calloc(count, sizeof *plots);
+    struct plot_curve(*curves)[SCALING_SERIES] = ski_calloc(count, sizeof *curves);
+    struct scaling_text *texts                 = ski_calloc(count, sizeof *texts);
+    struct plot_axes     axes = {PLOT_LOG2, PLOT_LINEAR, results->host->cores, NULL};
+    char                 limit[64];
 
-    for (size_t i = 0; plots && curves && i < count && i < SCALING_PLOTS; i++) {
-        snprintf(efficiency[i], sizeof efficiency[i], "efficiency: %s",
+    for (size_t i = 0; i < count; i++) {
+        snprintf(texts[i].efficiency, sizeof texts[i].efficiency, "efficiency: %s",
                  scaling_meaning(&scaling[i]));
-        scaling_describe(&scaling[i], problem[i], sizeof problem[i]);
-        plots[i] = (struct plot){problem[i], "PEs", efficiency[i], &curves[i * SCALING_SERIES], 0};
+        scaling_describe(&scaling[i], texts[i].problem, sizeof texts[i].problem);
+        plots[i] = (struct plot){texts[i].problem, "PEs", texts[i].efficiency, curves[i], 0};
         scaling_draw(&plots[i], &scaling[i], results);
     }
     snprintf(limit, sizeof limit, "%d core%s: more PEs are oversubscribed", results->host->cores,
              results->host->cores == 1 ? "" : "s");
     axes.limit_name = limit;
-    if (plots && curves)
-        plot_write_axes(plots, count, &axes, to);
+    plot_write_axes(plots, count, &axes, to);
+    free(texts);
     free(curves);
     free(plots);
 }

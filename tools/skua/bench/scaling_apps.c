@@ -4,30 +4,39 @@
 
 #include <string.h>
 
-#define SCALING_APPS_BYTES 8 /* member of the results of kernels */
+#define SCALING_APPS_BYTES     8      /* member of the results of kernels */
+#define SCALING_APPS_PARTICLES 100000 /* of fmm: a solve on one PE takes about a second */
 
-/* An application and the names of its problems as kernels. */
+/* An application and the names of its problems as kernels.  Those of `pairs' have another name,
+ * since messages in pairs are a kernel. */
 static const struct scaling_app {
     const struct scaling *app;
-    const char           *strong, *weak;
+    const char           *strong, *weak; /* weak: NULL if the problem cannot grow   */
+    int                   size;          /* of the problem; 0: that of its benchmark */
 } scaling_apps[] = {
-    {&scaling_randomaccess, "randomaccess", "randomaccess-weak"},
-    {&scaling_fft1d, "fft1d", "fft1d-weak"},
-    {&scaling_stencil3d, "stencil3d", "stencil3d-weak"},
-    {&scaling_matmul3d, "matmul3d", "matmul3d-weak"},
-    {&scaling_leanmd, "leanmd", "leanmd-weak"},
-    {&scaling_barneshut, "barneshut", "barneshut-weak"},
+    {&scaling_randomaccess, "randomaccess", "randomaccess-weak", 0},
+    {&scaling_fft1d, "fft1d", "fft1d-weak", 0},
+    {&scaling_stencil3d, "stencil3d", "stencil3d-weak", 0},
+    {&scaling_matmul3d, "matmul3d", "matmul3d-weak", 0},
+    {&scaling_leanmd, "leanmd", "leanmd-weak", 0},
+    {&scaling_barneshut, "barneshut", "barneshut-weak", 0},
+    {&scaling_lu, "lu", "lu-weak", 0},
+    {&scaling_fmm, "fmm", "fmm-weak", SCALING_APPS_PARTICLES},
+    {&scaling_fillboundary, "fillboundary", NULL, 0},
+    {&scaling_gtcshift, "gtcshift", NULL, 0},
+    {&scaling_pairs, "paircalculator", NULL, 0},
 };
 
 _Static_assert(2 * sizeof scaling_apps / sizeof *scaling_apps <= SCALING_APPS,
-               "each application has two problems");
+               "each application has two problems, at most");
 
 /* Returns the problem of an application. */
 static struct scaling scaling_apps_problem(const struct scaling_app *of, bool weak)
 {
     struct scaling problem = *of->app;
 
-    problem.kind = weak ? SCALING_GROWING : SCALING_STRONG;
+    problem.kind        = weak ? SCALING_GROWING : SCALING_STRONG;
+    problem.size.of_one = of->size ? of->size : problem.size.of_one;
     return problem;
 }
 
@@ -45,19 +54,22 @@ static struct scaling scaling_apps_kernel(const struct scaling_app *of, bool wea
     return kernel;
 }
 
-/* Returns whether --only, if given, selects a problem. */
+/* Returns whether there is a problem and --only, if given, selects it.  The name of the problem
+ * that does not grow selects both. */
 static bool scaling_apps_selects(const struct bench_host *host, const struct scaling_app *of,
                                  bool weak)
 {
-    return !host->only || strcmp(host->only, "apps") == 0 ||
-           strcmp(host->only, of->app->name) == 0 ||
-           strcmp(host->only, weak ? of->weak : of->strong) == 0;
+    if (weak && !of->weak)
+        return false;
+    return !host->only || strcmp(host->only, "apps") == 0 || strcmp(host->only, of->strong) == 0 ||
+           (weak && strcmp(host->only, of->weak) == 0);
 }
 
 bool scaling_apps_find(const char *name)
 {
     for (size_t i = 0; i < sizeof scaling_apps / sizeof *scaling_apps; i++)
-        if (strcmp(name, scaling_apps[i].strong) == 0 || strcmp(name, scaling_apps[i].weak) == 0)
+        if (strcmp(name, scaling_apps[i].strong) == 0 ||
+            (scaling_apps[i].weak && strcmp(name, scaling_apps[i].weak) == 0))
             return true;
     return false;
 }

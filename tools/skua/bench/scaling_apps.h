@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * scaling_apps.h - the applications in `skua bench scaling`: each with a problem that does not grow
- * with the PEs (strong scaling) and with one that does (weak scaling).
+ * with the PEs (strong scaling) and, where it can, with one that does (weak scaling).
  *
  * Within that benchmark an application is a kernel, so that results of two applications, or of
  * both problems of one, differ: the metric is rate-APP-Ppe or us-APP-Ppe, with APP-weak for the
@@ -12,7 +12,7 @@
 
 #include "scaling.h"
 
-#define SCALING_APPS 16 /* problems of applications, at most */
+#define SCALING_APPS 22 /* problems of applications, at most */
 
 /** Returns whether there is an application of that name. */
 bool scaling_apps_find(const char *name);
