@@ -70,6 +70,27 @@ run "$skua" bench --output=/no/such/folder
 ok "a directory that does not exist" has "$code $err" '^2 .*not a writable directory'
 run "$skua" bench --output="$skua"
 ok "a file instead of a directory" has "$code $err" '^2 .*not a writable directory'
+printf '{"bench":"m","series":"a","bytes":8,"metric":"put_us","value":%s}\n' 2 >"$work/old.json"
+printf '{"bench":"m","series":"a","bytes":8,"metric":"put_us","value":%s}\n' 2.2 >"$work/new.json"
+run "$skua" bench --compare "$work/old.json" "$work/new.json"
+ok "two runs are compared" has "$code $out" '^m +a +8 +put_us +2 +2.2 +1.100  worse$'
+run "$skua" bench --compare --threshold=20 "$work/old.json" "$work/new.json"
+ok "a change below the threshold" has "$code $out" ' 2.2 +1.100$'
+echo '{"bench":"m","series":"a"' >>"$work/new.json"
+run "$skua" bench --compare "$work/old.json" "$work/new.json"
+ok "a file that is cut off" has "$code $err" '^1 skua bench: .*/new.json: line 2, column 14: not a result'
+run "$skua" bench --compare "$work/old.json" "$work/none.json"
+ok "a file that does not exist" has "$code $err" '^1 skua bench: .*/none.json: No such file'
+run "$skua" bench --compare "$work" "$work/old.json"
+ok "a directory" has "$code $err" '^1 skua bench: .*: Is a directory'
+run "$skua" bench --compare "$work/old.json"
+ok "one file" has "$code $err" '^2 skua bench: --compare: expected two files'
+run "$skua" bench --compare --rounds=1 "$work/old.json" "$work/old.json"
+ok "an option of measurements" has "$code $err" '^2 .*it measures nothing'
+run "$skua" bench --compare --threshold=-1 "$work/old.json" "$work/old.json"
+ok "a threshold below 0" has "$code $err" '^2 .*--threshold: expected 0 to'
+run "$skua" bench --threshold=5
+ok "a threshold without files" has "$code $err" '^2 .*--threshold: needs --compare'
 # Peers are bound to cores in the order of the machine, as PEs are.  A launcher that prints its
 # command line replaces that of Open MPI.
 case $("$skua" info --topology) in *Core*)

@@ -15,12 +15,17 @@
 #include <unistd.h>
 
 #include "base/topology.h"
+#include "bench/compare.h"
 #include "bench/scaling.h"
 #include "bench/series.h"
 #include "commands.h"
 
+#define BENCH_THRESHOLD     5 /* percent of change that --compare marks */
+#define BENCH_THRESHOLD_MAX 1000000
+
 static const char help[] =
     "usage: skua bench [NAME] [options]\n"
+    "       skua bench --compare [--threshold=PERCENT] OLD NEW\n"
     "\n"
     "  -r, --rounds=N      measure everything N times and keep the best (default: 3);\n"
     "                      collectives: the median\n"
@@ -44,6 +49,10 @@ static const char help[] =
     "                      small, large, tcp or slow\n"
     "      --namespaces    network, fillboundary, fmm, gtcshift: measure between two network\n"
     "                      namespaces instead of over loopback (needs root)\n"
+    "      --compare       measure nothing: compare the results in two files, from --format=json\n"
+    "                      or bench-NAME.csv, from the largest worsening to the largest\n"
+    "                      improvement\n"
+    "      --threshold=P   with --compare, mark changes of more than P percent (default: 5)\n"
     "  -h, --help          print this text\n"
     "\n"
     "Benchmarks:\n"
@@ -140,6 +149,11 @@ struct bench_options {
     bool                  pes_given;
     const char           *format, *output;
     bool                  namespaces;
+    bool                  measures; /* an option is given that --compare does not have */
+    bool                  compare;
+    const char           *threshold_text; /* NULL: not given */
+    double                threshold;      /* --compare: percent */
+    const char           *old, *new;      /* --compare: files   */
 };
 
 /* ---- the host ------------------------------------------------------------ */
@@ -351,6 +365,69 @@ static int bench_select(const char *name, struct bench_options *options)
     return bench_option_error("no such benchmark", name);
 }
 
+/* Sets an option.  Returns 0, -1 if --help has been printed, or the exit code of an error. */
+static int bench_set_option(int c, struct bench_options *options)
+{
+    options->measures = options->measures || (c != 'C' && c != 'T');
+    switch (c) {
+    case 'r': options->rounds = bench_parse_number(optarg); break;
+    case 'f': options->format = optarg; break;
+    case 'o': options->output = optarg; break;
+    case 'n':
+        bench_parse_pes(optarg, options->pes);
+        options->pes_given = true;
+        break;
+    case 'w': options->weak = true; break;
+    case 's': options->size = bench_parse_number(optarg); break;
+    case 'O': options->only = optarg; break;
+    case 'N': options->namespaces = true; break;
+    case 'C': options->compare = true; break;
+    case 'T': options->threshold_text = optarg; break;
+    case 'h': fputs(help, stdout); return -1;
+    default: fputs("(skua bench --help)\n", stderr); return 2;
+    }
+    return 0;
+}
+
+/* Reads the arguments of --compare.  Returns 0, or the exit code of an error. */
+static int bench_parse_compare(int argc, char **argv, struct bench_options *options)
+{
+    char *end;
+
+    if (options->measures)
+        return bench_option_error("it measures nothing; only --threshold changes it", "--compare");
+    if (argc != 2)
+        return bench_option_error("expected two files, OLD and NEW", "--compare");
+    options->old = argv[0];
+    options->new = argv[1];
+    if (!options->threshold_text)
+        return 0;
+    options->threshold = strtod(options->threshold_text, &end);
+    if (end == options->threshold_text || *end || !(options->threshold >= 0) ||
+        options->threshold > BENCH_THRESHOLD_MAX)
+        return bench_option_error("expected 0 to 1000000 percent", "--threshold");
+    return 0;
+}
+
+/* Reads what to measure.  Returns 0, or the exit code of an error. */
+static int bench_parse_measure(int argc, char **argv, struct bench_options *options)
+{
+    int code = bench_check(options);
+
+    if (code == 0 && options->threshold_text)
+        code = bench_option_error("needs --compare", "--threshold");
+    if (code == 0 && argc > 0)
+        code = bench_select(argv[0], options);
+    if (code == 0 && argc > 1)
+        code = bench_option_error("unexpected argument", argv[1]);
+    if (code == 0 && options->only &&
+        !(options->bench->has_part && options->bench->has_part(options->only)))
+        code = bench_option_error("this benchmark has no such part", options->only);
+    if (code == 0 && (options->pes_given || options->weak || options->size != 0))
+        code = bench_select_scaling(options);
+    return code;
+}
+
 /* Returns 0, -1 if --help has been printed, or the exit code of an error. */
 static int bench_parse(int argc, char **argv, struct bench_options *options)
 {
@@ -359,38 +436,17 @@ static int bench_parse(int argc, char **argv, struct bench_options *options)
         {"output", required_argument, NULL, 'o'}, {"namespaces", no_argument, NULL, 'N'},
         {"pes", required_argument, NULL, 'n'},    {"weak", no_argument, NULL, 'w'},
         {"size", required_argument, NULL, 's'},   {"only", required_argument, NULL, 'O'},
+        {"compare", no_argument, NULL, 'C'},      {"threshold", required_argument, NULL, 'T'},
         {"help", no_argument, NULL, 'h'},         {NULL, 0, NULL, 0},
     };
-    int c, code;
+    int c, code = 0;
 
-    while ((c = getopt_long(argc, argv, "r:f:o:n:ws:h", long_options, NULL)) != -1) {
-        switch (c) {
-        case 'r': options->rounds = bench_parse_number(optarg); break;
-        case 'f': options->format = optarg; break;
-        case 'o': options->output = optarg; break;
-        case 'n':
-            bench_parse_pes(optarg, options->pes);
-            options->pes_given = true;
-            break;
-        case 'w': options->weak = true; break;
-        case 's': options->size = bench_parse_number(optarg); break;
-        case 'O': options->only = optarg; break;
-        case 'N': options->namespaces = true; break;
-        case 'h': fputs(help, stdout); return -1;
-        default: fputs("(skua bench --help)\n", stderr); return 2;
-        }
-    }
-    code = bench_check(options);
-    if (code == 0 && optind < argc)
-        code = bench_select(argv[optind], options);
-    if (code == 0 && optind + 1 < argc)
-        code = bench_option_error("unexpected argument", argv[optind + 1]);
-    if (code == 0 && options->only &&
-        !(options->bench->has_part && options->bench->has_part(options->only)))
-        code = bench_option_error("this benchmark has no such part", options->only);
-    if (code == 0 && (options->pes_given || options->weak || options->size != 0))
-        code = bench_select_scaling(options);
-    return code;
+    while (code == 0 && (c = getopt_long(argc, argv, "r:f:o:n:ws:h", long_options, NULL)) != -1)
+        code = bench_set_option(c, options);
+    if (code != 0)
+        return code;
+    return options->compare ? bench_parse_compare(argc - optind, argv + optind, options)
+                            : bench_parse_measure(argc - optind, argv + optind, options);
 }
 
 static void bench_measure(const struct bench_options *options, struct bench_host *host,
@@ -421,18 +477,21 @@ static int bench_end_by_signal(int number)
 
 int command_bench(int argc, char **argv)
 {
-    struct bench_options options = {.bench  = &bench_messages,
-                                    .name   = "messages",
-                                    .rounds = 3,
-                                    .pes    = {2},
-                                    .format = "table",
-                                    .output = "."};
+    struct bench_options options = {.bench     = &bench_messages,
+                                    .name      = "messages",
+                                    .rounds    = 3,
+                                    .pes       = {2},
+                                    .format    = "table",
+                                    .output    = ".",
+                                    .threshold = BENCH_THRESHOLD};
     struct bench_host    host;
     struct results       results = {.host = &host};
     int                  code    = bench_parse(argc, argv, &options);
 
     if (code != 0)
         return code < 0 ? 0 : code;
+    if (options.compare)
+        return compare_files(options.old, options.new, options.threshold);
     results.median = options.bench->median;
     bench_find_cpus(&host);
     host.namespaces = options.namespaces;

@@ -4,6 +4,7 @@
 
 #include <math.h>
 #include <stdarg.h>
+#include <stdint.h>
 #include <string.h>
 
 #include "base/memory.h"
@@ -47,7 +48,7 @@ bool results_more_is_better(const char *metric)
 {
     const char *unit = strrchr(metric, '_');
 
-    return strncmp(metric, "rate", 4) == 0 ||
+    return strncmp(metric, "rate", 4) == 0 || strncmp(metric, "eff", 3) == 0 ||
            (unit && (strcmp(unit, "_gbs") == 0 || strcmp(unit, "_GBps") == 0));
 }
 
@@ -82,6 +83,34 @@ bool results_read(struct results *results, const char *line)
                r.bench, r.series, &r.bytes, r.metric, &r.value) != 5)
         return false;
     results_add(results, &r);
+    return true;
+}
+
+/* A result in a line of JSON, in which spaces are allowed, and in a line of CSV.  Each %n is behind
+ * a field: the next one begins there. */
+#define RESULTS_JSON                                                                               \
+    " { \"bench\" : \"%31[^\"]\" ,%n \"series\" : \"%47[^\"]\" ,%n \"bytes\" : %zu ,%n"            \
+    " \"metric\" : \"%31[^\"]\" ,%n \"value\" : %lf }%n"
+#define RESULTS_CSV "%31[^,\"{],%n%47[^,\"],%n%zu,%n%31[^,\"],%n%lf%n"
+
+bool results_parse(const char *line, struct result *result, size_t *column)
+{
+    struct result r      = {.bytes = 0};
+    int           end[5] = {0}, field = 0;
+
+    if (line[strspn(line, " \t")] == '{')
+        sscanf(line, RESULTS_JSON, r.bench, &end[0], r.series, &end[1], &r.bytes, &end[2], r.metric,
+               &end[3], &r.value, &end[4]);
+    else
+        sscanf(line, RESULTS_CSV, r.bench, &end[0], r.series, &end[1], &r.bytes, &end[2], r.metric,
+               &end[3], &r.value, &end[4]);
+    while (field < 5 && end[field] > 0)
+        field++;
+    *column = (size_t)(field > 0 ? end[field - 1] : 0) + 1;
+    if (field < 5 || !isfinite(r.value) || r.bytes > PTRDIFF_MAX ||
+        line[end[4] + (int)strspn(line + end[4], " \t\r\n")] != '\0')
+        return false;
+    *result = r;
     return true;
 }
 
@@ -154,7 +183,7 @@ void results_print_json(const struct results *results, FILE *to)
 
 void results_print_csv(const struct results *results, FILE *to)
 {
-    fprintf(to, "bench,series,bytes,metric,value\n");
+    fprintf(to, RESULTS_COLUMNS "\n");
     for (const struct result *r = results->list; r < results->list + results->count; r++)
         fprintf(to, "%s,%s,%zu,%s,%.6g\n", r->bench, r->series, r->bytes, r->metric,
                 results_value(results, r));

@@ -5,9 +5,9 @@
  * A benchmark program prints a line of JSON for each result:
  *   {"bench":"messages","series":"skua-inline","bytes":8,"metric":"roundtrip_us","value":0.28}
  * Results with equal series, bytes and metric, of several runs, are one result.  Its value is the
- * best one: the largest of a rate (rate-...) or bandwidth (..._gbs), the smallest of any other
- * metric.  A benchmark whose runs differ more than the time of an operation does, because a run may
- * get faster CPUs than another, uses the median of the runs instead.
+ * best one: the largest of a rate (rate-...), bandwidth (..._gbs) or efficiency (eff...), the
+ * smallest of any other metric.  A benchmark whose runs differ more than the time of an operation
+ * does, because a run may get faster CPUs than another, uses the median of the runs instead.
  */
 #ifndef SKUA_RESULTS_H
 #define SKUA_RESULTS_H
@@ -15,6 +15,8 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdio.h>
+
+#define RESULTS_COLUMNS "bench,series,bytes,metric,value" /* the first line of CSV */
 
 struct result {
     char   bench[32], series[48], metric[32];
@@ -44,7 +46,11 @@ void results_add(struct results *results, const struct result *result);
 /** Adds the result in a line of JSON.  Returns false if the line is not a result. */
 bool results_read(struct results *results, const char *line);
 
-/** Returns whether the metric is a rate or a bandwidth. */
+/** Reads a line of JSON or CSV that holds a result and nothing else.  Returns false, and sets the
+ * column of the first field that is wrong, if it does not. */
+bool results_parse(const char *line, struct result *result, size_t *column);
+
+/** Returns whether the metric is a rate, a bandwidth or an efficiency. */
 bool results_more_is_better(const char *metric);
 
 /** Returns a value, or 0 if it was not measured. */
