@@ -3,6 +3,11 @@
  * mpi_scaling.c - the kernels of bench_scaling.h with MPI: messages, collectives, and one-sided
  * accesses in an epoch of MPI_Win_lock_all.
  *
+ * MPI cannot hand memory over to another rank.  What remotefree asks of a program, a block that one
+ * PE allocates and the next one frees, takes two blocks there: the sender frees its own when it has
+ * been sent, the receiver allocates another and frees that.  MPI has no streams either: a rank
+ * collects the items to each rank in buckets and sends these.
+ *
  * With threads a PE is a thread of a rank, and MPI runs with MPI_THREAD_MULTIPLE.  Only
  * messages and the barrier are measured then.  A communicator for each thread of the receiver and
  * the sender's PE as tag make messages of different pairs independent of each other.
@@ -144,6 +149,194 @@ static void run_manytoone(long rounds)
     wait_all();
 }
 
+static _Thread_local void *block[SCALING_REQUESTS]; /* of each request of remotefree */
+
+/* Allocates the block of the next request. */
+static uint64_t *add_block(void)
+{
+    uint64_t *data = malloc(SCALING_BLOCK);
+
+    if (!data)
+        MPI_Abort(MPI_COMM_WORLD, 1);
+    block[requests] = data;
+    return data;
+}
+
+/* Waits for all requests, and frees their blocks. */
+static void free_blocks(void)
+{
+    int count = requests;
+
+    wait_all();
+    for (int i = 0; i < count; i++)
+        free(block[i]);
+}
+
+/* Blocks go to the next PE, which frees them; those of a window are in flight at a time. */
+static void run_remotefree(long rounds)
+{
+    int to = (me + 1) % ranks, from = (me + ranks - 1) % ranks;
+
+    for (long i = 0; i < rounds; i++) {
+        for (int k = 0; k < SCALING_BURST; k++, requests++)
+            MPI_Irecv(add_block(), SCALING_BLOCK, MPI_BYTE, from / threads, data_tag(from),
+                      to_thread[me % threads], &request[requests]);
+        for (int k = 0; k < SCALING_BURST; k++, requests++) {
+            uint64_t *data = add_block();
+
+            *data = (uint64_t)k;
+            MPI_Isend(data, SCALING_BLOCK, MPI_BYTE, to / threads, data_tag(me),
+                      to_thread[to % threads], &request[requests]);
+        }
+        if ((i + 1) % SCALING_WINDOW == 0)
+            free_blocks();
+    }
+    free_blocks();
+}
+
+_Static_assert(2 * SCALING_BURST * SCALING_WINDOW <= SCALING_REQUESTS, "a window has its requests");
+
+/* ---- streams ------------------------------------------------------------------------- */
+
+#define SCALING_BUCKET 1024 /* items in a message */
+
+/* Items to a rank.  One bucket is filled while the other one is sent. */
+static struct scaling_target {
+    uint64_t    item[2][SCALING_BUCKET];
+    MPI_Request sent[2];
+    int         fill, which;
+} * target;
+
+/* Items from a rank. */
+static struct scaling_source {
+    uint64_t item[SCALING_BUCKET];
+    long     left; /* that have not arrived */
+} * source;
+
+static MPI_Request      *source_request;
+static MPI_Status       *source_status;
+static int              *source_done;
+static volatile uint64_t item_sum;
+
+static void create_buckets(void)
+{
+    target         = calloc((size_t)ranks, sizeof *target);
+    source         = calloc((size_t)ranks, sizeof *source);
+    source_request = calloc((size_t)ranks, sizeof *source_request);
+    source_status  = calloc((size_t)ranks, sizeof *source_status);
+    source_done    = calloc((size_t)ranks, sizeof *source_done);
+    if (!target || !source || !source_request || !source_status || !source_done)
+        MPI_Abort(MPI_COMM_WORLD, 1);
+    for (int i = 0; i < ranks; i++)
+        target[i].sent[0] = target[i].sent[1] = source_request[i] = MPI_REQUEST_NULL;
+}
+
+static void free_buckets(void)
+{
+    free(target);
+    free(source);
+    free(source_request);
+    free(source_status);
+    free(source_done);
+}
+
+static void take_items(const uint64_t *item, int count)
+{
+    uint64_t sum = 0;
+
+    for (int i = 0; i < count; i++)
+        sum += item[i];
+    item_sum += sum;
+}
+
+static void post_source(int from)
+{
+    if (source[from].left > 0)
+        MPI_Irecv(source[from].item, SCALING_BUCKET, MPI_UINT64_T, from, data_tag(from),
+                  MPI_COMM_WORLD, &source_request[from]);
+}
+
+/* Takes the buckets that have arrived. */
+static void poll_sources(void)
+{
+    int done;
+
+    MPI_Testsome(ranks, source_request, &done, source_done, source_status);
+    for (int i = 0; done != MPI_UNDEFINED && i < done; i++) {
+        int from = source_done[i], count;
+
+        MPI_Get_count(&source_status[i], MPI_UINT64_T, &count);
+        take_items(source[from].item, count);
+        source[from].left -= count;
+        post_source(from);
+    }
+}
+
+static void wait_for_bucket(MPI_Request *sent)
+{
+    for (int done = 0; !done;) {
+        MPI_Test(sent, &done, MPI_STATUS_IGNORE);
+        poll_sources();
+    }
+}
+
+/* Sends the items that wait, and waits for the other bucket. */
+static void send_bucket(int to)
+{
+    struct scaling_target *t     = &target[to];
+    int                    count = t->fill;
+
+    t->fill = 0;
+    if (to == me) {
+        take_items(t->item[t->which], count);
+        return;
+    }
+    MPI_Isend(t->item[t->which], count, MPI_UINT64_T, to, data_tag(me), MPI_COMM_WORLD,
+              &t->sent[t->which]);
+    t->which ^= 1;
+    wait_for_bucket(&t->sent[t->which]);
+}
+
+static void put_item(int to, uint64_t item)
+{
+    struct scaling_target *t = &target[to];
+
+    t->item[t->which][t->fill++] = item;
+    if (t->fill == SCALING_BUCKET)
+        send_bucket(to);
+}
+
+/* Ends a stream: sends what is left, and waits until all items have been sent and received. */
+static void finish_stream(void)
+{
+    for (int to = 0; to < ranks; to++)
+        if (target[to].fill > 0)
+            send_bucket(to);
+    for (int to = 0; to < ranks; to++)
+        for (int i = 0; i < 2; i++)
+            wait_for_bucket(&target[to].sent[i]);
+    for (int from = 0; from < ranks; from++)
+        while (source[from].left > 0)
+            poll_sources();
+}
+
+/* A rank sends its items to all ranks in turn, from itself on, so the number of items from each
+ * rank is known. */
+static void run_stream(long rounds)
+{
+    long count = rounds * SCALING_ITEMS;
+
+    for (int from = 0; from < ranks; from++) {
+        int first = (me - from + ranks) % ranks; /* item that is for this rank */
+
+        source[from].left = from == me ? 0 : (count - first + ranks - 1) / ranks;
+        post_source(from);
+    }
+    for (long i = 0, to = me; i < count; i++, to = to + 1 == ranks ? 0 : to + 1)
+        put_item((int)to, (uint64_t)i);
+    finish_stream();
+}
+
 /* ---- collectives --------------------------------------------------------------------- */
 
 static void barrier(void)
@@ -249,6 +442,7 @@ static const struct scaling_kernel kernels[] = {
     {"sync", run_barrier, 0, NULL, 2},
     {"allreduce", run_allreduce, 0, NULL, 2},
     {"broadcast", run_broadcast, 0, NULL, 2},
+    {"remotefree", run_remotefree, SCALING_BURST, NULL, 1},
     {"put-one", run_put_one, SCALING_BURST, NULL, 1},
     {"put-spread", run_put_spread, SCALING_BURST, NULL, 1},
     {"get-one", run_get_one, SCALING_BURST, NULL, 1},
@@ -257,6 +451,7 @@ static const struct scaling_kernel kernels[] = {
     {"atomic-spread", run_atomic_spread, SCALING_BURST, NULL, 1},
     {"acc-one", run_acc_one, SCALING_BURST, NULL, 1},
     {"acc-spread", run_acc_spread, SCALING_BURST, NULL, 1},
+    {"stream", run_stream, SCALING_ITEMS, NULL, 1},
     {NULL, NULL, 0, NULL, 0},
 };
 
@@ -266,6 +461,7 @@ static const struct scaling_kernel thread_kernels[] = {
     {"pairs", run_pairs, SCALING_BURST, scaling_half, 2},
     {"alltoall", run_alltoall, SCALING_BURST, NULL, 1},
     {"manytoone", run_manytoone, SCALING_BURST, scaling_all_but_one, 2},
+    {"remotefree", run_remotefree, SCALING_BURST, NULL, 1},
     {NULL, NULL, 0, NULL, 0},
 };
 
@@ -331,8 +527,10 @@ static void run_processes(const char *series, const char *kernel)
     MPI_Win_allocate(bytes, 1, MPI_INFO_NULL, MPI_COMM_WORLD, &memory, &window);
     memset(memory, 0, (size_t)bytes);
     MPI_Win_lock_all(MPI_MODE_NOCHECK, window);
+    create_buckets();
     barrier();
     scaling_measure_all(&library, kernels, kernel);
+    free_buckets();
     MPI_Win_unlock_all(window);
     MPI_Win_free(&window);
 }

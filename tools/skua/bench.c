@@ -79,7 +79,7 @@ static const char help[] =
     "                and as threads, with the efficiency; how evenly a PE serves its\n"
     "                senders; all applications, strong and, where they can grow, weak (that\n"
     "                of pairs is paircalculator here); limit: the same in plain C; peers:\n"
-    "                both MPIs\n"
+    "                both MPIs (not of alloc, entries and tasks, which MPI does not have)\n"
     "  prk           kernels of the Parallel Research Kernels (p2p, stencil, transpose,\n"
     "                random, reduce) with puts and with messages, within a host and over\n"
     "                TCP; peers: both MPIs, two-sided and one-sided\n"
