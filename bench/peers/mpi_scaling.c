@@ -268,6 +268,8 @@ static void poll_sources(void)
         MPI_Get_count(&source_status[i], MPI_UINT64_T, &count);
         take_items(source[from].item, count);
         source[from].left -= count;
+        if (source[from].left < 0)
+            MPI_Abort(MPI_COMM_WORLD, 1); /* items of another run */
         post_source(from);
     }
 }

@@ -84,7 +84,8 @@ static const struct scaling bench_scaling_kernels[] = {
                  {"openmpi-hosts", "Open MPI"},
                  {"openmpi-hosts-threads", "Open MPI, threads"},
                  {"mpich-hosts", "MPICH"},
-                 {"mpich-hosts-threads", "MPICH, threads"}}},
+                 {"mpich-hosts-threads", "MPICH, threads"},
+                 {"limit-hosts", "limit"}}},
 };
 
 #define BENCH_SCALING_KERNELS (sizeof bench_scaling_kernels / sizeof *bench_scaling_kernels)
@@ -188,6 +189,15 @@ static void bench_scaling_run_mpi_hosts(struct results *results, const char *mpi
         bench_run_peer_threads(results, &threads, 2, pes / 2);
 }
 
+/* Runs the limit, in which partners find each other through shared memory. */
+static void bench_scaling_run_hosts_limit(struct results *results, int pes)
+{
+    char *options = bench_bound_options(results->host, pes, 1);
+
+    bench_run_job(results, "%s @bench-scaling_limit_hosts limit-hosts", options);
+    free(options);
+}
+
 /* Messages in pairs from one half of the PEs to the other, as if the halves were on two hosts: over
  * TCP, with a process on each host that has a thread for each PE, and with a process for each. */
 static void bench_scaling_run_hosts(struct results *results, int pes)
@@ -195,6 +205,7 @@ static void bench_scaling_run_hosts(struct results *results, int pes)
     if (pes < BENCH_SCALING_HOSTS || pes % 2 != 0 ||
         !bench_scaling_shows(results->host, &bench_scaling_kernels[BENCH_SCALING_LOCAL]))
         return;
+    bench_scaling_run_hosts_limit(results, pes);
     network_use_tcp("lo");
     program_set_variable("SKUA_DRIVER", "tcp");
     for (int threads = 0; threads < 2; threads++) {
