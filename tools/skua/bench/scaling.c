@@ -137,8 +137,13 @@ static double scaling_time(const struct scaling *scaling, const struct results *
     return scaling->rate ? bench_ratio(1, value) : value;
 }
 
-/* Returns the best time of any series on one PE. The limit is no program that could be run
- * instead. */
+/* Returns whether a series is a limit, which is no program that could be run instead. */
+static bool scaling_is_limit(const char *series)
+{
+    return strncmp(series, "limit", 5) == 0;
+}
+
+/* Returns the best time of any series but the limit on one PE. */
 static double scaling_reference(const struct scaling *scaling, const struct results *results)
 {
     double best = 0;
@@ -147,7 +152,7 @@ static double scaling_reference(const struct scaling *scaling, const struct resu
         const char *series = scaling->curve[c].series;
         double      time   = scaling_time(scaling, results, series, 1);
 
-        if (time > 0 && strcmp(series, "limit") != 0 && (best == 0 || time < best))
+        if (time > 0 && !scaling_is_limit(series) && (best == 0 || time < best))
             best = time;
     }
     return best;
@@ -288,7 +293,7 @@ void scaling_print(const struct scaling *scaling, const struct results *results)
  * have goals of their own (bench_scaling.c). */
 static bool scaling_counts(const char *series, bool ours)
 {
-    return strcmp(series, "limit") != 0 && !strstr(series, "-threads") &&
+    return !scaling_is_limit(series) && !strstr(series, "-threads") &&
            (strncmp(series, "skua", 4) == 0) == ours;
 }
 
@@ -344,20 +349,21 @@ struct scaling_text {
     char problem[SCALING_TEXT], efficiency[SCALING_TEXT];
 };
 
-/* Adds the curves of one application or kernel to its plot. */
+/* Adds the curves of one application or kernel to its plot.  A limit is grey and dashed in each. */
 static void scaling_draw(struct plot *plot, const struct scaling *scaling,
                          const struct results *results)
 {
-    static const char *const colours[SCALING_SERIES] = {"#d62728", "#1f77b4", "#2ca02c", "#7f7f7f",
-                                                        "#8c564b", "#9467bd", "#ff7f0e", "#17becf"};
+    static const char *const colours[SCALING_SERIES] = {"#d62728", "#1f77b4", "#2ca02c", "#9467bd",
+                                                        "#8c564b", "#ff7f0e", "#17becf", "#e377c2"};
 
     for (; plot->curves < SCALING_SERIES && scaling->curve[plot->curves].series; plot->curves++) {
         struct plot_curve *next   = &plot->curve[plot->curves];
         const char        *series = scaling->curve[plot->curves].series;
+        bool               limit  = scaling_is_limit(series);
 
         next->name   = scaling->curve[plot->curves].name;
-        next->colour = colours[plot->curves];
-        next->dash   = "";
+        next->colour = limit ? "#7f7f7f" : colours[plot->curves];
+        next->dash   = limit ? "4 3" : "";
         for (const int *pes = results->host->pes; *pes; pes++)
             plot_curve_add(next, *pes, scaling_efficiency(scaling, results, series, *pes));
     }

@@ -186,7 +186,7 @@ static void scaling_test_plot(const struct results *results)
                                 .rate    = true,
                                 .kernel  = "pairs",
                                 .kind    = SCALING_WEAK,
-                                .curve   = {{"skua", "skua"}}};
+                                .curve   = {{"skua", "skua"}, {"limit-hosts", "limit"}}};
     struct scaling    both[] = {weak, weak};
     struct results    shown  = *results;
     struct bench_host host   = {.cores = 4, .pes = {2, 8}};
@@ -199,6 +199,8 @@ static void scaling_test_plot(const struct results *results)
     fclose(to);
     OK(strstr(text, "translate(0 560)"), "two kernels are two plots of one picture");
     OK(strstr(text, "fewest PEs") && strstr(text, "4 cores"), "the axis names the efficiency");
+    OK(strstr(text, "stroke='#7f7f7f' stroke-width='2' stroke-dasharray='4 3'"),
+       "the limit is grey and dashed");
     free(text);
 }
 
