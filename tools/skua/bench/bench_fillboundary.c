@@ -121,6 +121,7 @@ static void bench_fillboundary_scale(const struct scaling *scaling, struct resul
     if (pes > 1)
         neighbours_run_threads(&bench_fillboundary_all, results, BOXES_ARGUMENTS " --channels",
                                pes);
+    scaling_run_limit(results, "fillboundary", "48,32,5,20,3", pes);
 }
 
 const struct scaling scaling_fillboundary = {
@@ -134,5 +135,6 @@ const struct scaling scaling_fillboundary = {
                 {"skua-messages", "skua, messages"},
                 {"skua-threads-channels", "threads, channels"},
                 {"openmpi-send", "Open MPI"},
-                {"mpich-send", "MPICH"}},
+                {"mpich-send", "MPICH"},
+                {"limit", "limit"}},
     .run     = bench_fillboundary_scale};
