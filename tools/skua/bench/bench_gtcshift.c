@@ -145,6 +145,7 @@ static void bench_gtcshift_scale(const struct scaling *scaling, struct results *
     neighbours_run(&bench_gtcshift_all, results, SHIFT_ARGUMENTS, "5000,64,5,3", pes);
     if (pes > 1)
         neighbours_run_threads(&bench_gtcshift_all, results, SHIFT_ARGUMENTS " --pipelined", pes);
+    scaling_run_limit(results, "gtcshift", "5000,64,5,3", pes);
 }
 
 const struct scaling scaling_gtcshift = {.name    = "gtcshift",
@@ -157,5 +158,6 @@ const struct scaling scaling_gtcshift = {.name    = "gtcshift",
                                                      {"skua-messages", "skua, messages"},
                                                      {"skua-threads-pipelined", "threads, pipelined"},
                                                      {"openmpi-send", "Open MPI"},
-                                                     {"mpich-send", "MPICH"}},
+                                                     {"mpich-send", "MPICH"},
+                                                     {"limit", "limit"}},
                                          .run     = bench_gtcshift_scale};
