@@ -116,7 +116,8 @@ printf '{"bench":"fft1d","series":"skua","bytes":%s,"metric":"rate-%spe","value"
   \$((16 * (\$2 == 1 ? 1 << 20 : 1 << 22))) \$2 \$((\$2 == 1 ? 2 : 6))
 END
 apps="barneshut fft1d fillboundary fmm gtcshift leanmd lu matmul3d pairs randomaccess stencil3d"
-for name in $apps bench-fft1d_limit bench-fmm_limit bench-scaling bench-zerocopy; do printf '#!/bin/sh\n' >"$work/grow/$name"; done
+for name in $apps bench-scaling bench-zerocopy; do printf '#!/bin/sh\n' >"$work/grow/$name"; done
+for app in $apps; do printf '#!/bin/sh\n' >"$work/grow/bench-${app}_limit"; done
 chmod +x "$work"/grow/*
 run env PATH="$work/grow:$PATH" SKUA_DRIVER=ucx "$work/grow/skua" bench zerocopy --rounds=2 --output="$work"
 ok "a setting that rows replace is named once" test "$(printf '%s\n' "$err" | grep -c 'set SKUA_DRIVER themselves')" = 1
@@ -135,6 +136,8 @@ run env PATH="$work/grow:$PATH" "$work/grow/skua" bench scaling --only=apps --pe
 for app in $apps; do
   ok "scaling measures PEs of $app as processes" has "$(cat "$work/grown")" "^-n 2 (-t 1 )?.*/$app .*--series=skua( |$)"
   ok "and as threads" has "$(cat "$work/grown")" "^-n 2 -t 2 .*/$app .*--series=skua-threads( |$)"
+  [ "$app" = lu ] || # it measures matrix products itself
+    ok "and its limit" has "$(cat "$work/grown")" "^-n 2 .*/bench-${app}_limit limit [0-9]"
 done
 ok "it chooses the size of a problem" has "$(cat "$work/grown")" '^-n 2 .*/bench-fmm_limit limit 100000,3,100000$'
 ok "and of one that grows" has "$(cat "$work/grown")" '^-n 2 .*/bench-fmm_limit limit 100000,3,200000$'

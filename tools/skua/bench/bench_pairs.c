@@ -99,10 +99,14 @@ const struct bench bench_pairs = {.name   = "pairs",
 
 static void bench_pairs_scale(const struct scaling *scaling, struct results *results, int pes)
 {
+    char argument[64];
+
     (void)scaling;
     bench_pairs_run_one(results, SCALE_GRAIN, pes, 1, tasks[0].options);
     if (pes > 1)
         bench_pairs_run_one(results, SCALE_GRAIN, pes, pes, "--series=skua-threads --channels");
+    snprintf(argument, sizeof argument, "%d,%d,%d,%d,4,2", STATES, PLANES, POINTS, SCALE_GRAIN);
+    scaling_run_limit(results, "pairs", argument, pes);
 }
 
 const struct scaling scaling_pairs = {
@@ -113,5 +117,6 @@ const struct scaling scaling_pairs = {
     .bytes   = SCALE_GRAIN,
     .curve   = {{"skua-channels", "skua, channels"},
                 {"skua-messages", "skua, messages"},
-                {"skua-threads-channels", "threads, channels"}},
+                {"skua-threads-channels", "threads, channels"},
+                {"limit", "limit"}},
     .run     = bench_pairs_scale};
