@@ -10,7 +10,7 @@
  *                 number of PEs that is no power of two, lines to PE 0 and one line back
  *   alloc         malloc() and free()
  *   one-sided     memcpy(), an atomic add, a loop that adds under a lock
- *   stream        seven items in a cache line of a ring
+ *   stream        items in two buckets for each PE, in memory of the receiver
  *   tasks         the recursion on each PE, without tasks
  *
  * A PE that waits yields its core after a while, since PEs may outnumber cores.
@@ -30,6 +30,7 @@
 #define LIMIT_WORDS  7    /* words in a slot, beside its stamp */
 #define LIMIT_SPINS  1000 /* spins of a wait before it yields the core */
 #define LIMIT_PES    1024
+#define LIMIT_BUCKET 1024 /* items in a bucket */
 #define LIMIT_BLOCKS (SCALING_REGION / SCALING_BYTES)
 
 struct limit_slot {
@@ -44,13 +45,22 @@ struct limit_ring {
     _Alignas(128) struct limit_slot slot[LIMIT_SLOTS];
 };
 
+/* Items from one PE to another, in buckets that are filled in turn. */
+struct limit_buckets {
+    _Alignas(128) _Atomic uint64_t filled;  /* buckets, by the sender    */
+    _Alignas(128) _Atomic uint64_t emptied; /* buckets, by the receiver */
+    _Alignas(128) struct limit_bucket {
+        uint64_t count, item[LIMIT_BUCKET];
+    } bucket[2];
+};
+
 /* A value and the number of the operation that it belongs to. */
 struct limit_line {
     _Alignas(128) _Atomic uint64_t epoch;
     double value;
 };
 
-/* The piece of a PE.  A ring, a line and a block of data for each PE follow it. */
+/* The piece of a PE.  A ring, a line, a block of data and buckets for each PE follow it. */
 struct limit_piece {
     _Alignas(128) _Atomic uint64_t word[SCALING_WORDS];
     struct limit_block {
@@ -63,6 +73,10 @@ struct limit_piece {
 static _Thread_local struct {
     char    *piece[LIMIT_PES];
     uint64_t sent[LIMIT_PES], received[LIMIT_PES], known[LIMIT_PES];
+    uint64_t filled[LIMIT_PES], emptied[LIMIT_PES], items, items_due;
+    struct limit_open {
+        uint64_t *next, *end; /* of the bucket for a PE that is being filled */
+    } open[LIMIT_PES];
     uint64_t total, sum, epoch;
     long     expected;
     double   own[SCALING_BYTES / sizeof(double)];
@@ -90,6 +104,11 @@ static char *block_of(int owner, int pe)
     return (char *)line_of(owner, skua_pes()) + (size_t)pe * SCALING_BYTES;
 }
 
+static struct limit_buckets *buckets_of(int receiver, int sender)
+{
+    return (struct limit_buckets *)(void *)block_of(receiver, skua_pes()) + sender;
+}
+
 static void pause_wait(long *spins)
 {
     if (++*spins % LIMIT_SPINS == 0)
@@ -104,16 +123,18 @@ static void drain_one(int sender)
     struct limit_ring *ring = ring_of(me(), sender);
     uint64_t           next = limit.received[sender];
     struct limit_slot *slot = &ring->slot[next % LIMIT_SLOTS];
+    uint64_t           sum  = 0;
 
     while (atomic_load_explicit(&slot->stamp, memory_order_acquire) == next + 1) {
         for (int i = 0; i < LIMIT_WORDS; i++)
-            limit.sum += slot->word[i];
-        limit.total++;
+            sum += slot->word[i];
         next++;
         if (next % (LIMIT_SLOTS / 4) == 0)
             atomic_store_explicit(&ring->head, next, memory_order_release);
         slot = &ring->slot[next % LIMIT_SLOTS];
     }
+    limit.sum += sum;
+    limit.total += next - limit.received[sender];
     limit.received[sender] = next;
 }
 
@@ -214,6 +235,80 @@ static void run_next(long rounds)
 {
     send_rounds(rounds, to_next);
     receive_all(rounds * SCALING_BURST);
+}
+
+/* ---- streams --------------------------------------------------------------------------- */
+
+/* Takes the items of the buckets that a sender has filled. */
+static void empty_buckets(int sender)
+{
+    struct limit_buckets *from = buckets_of(me(), sender);
+
+    while (limit.emptied[sender] < atomic_load_explicit(&from->filled, memory_order_acquire)) {
+        const struct limit_bucket *bucket = &from->bucket[limit.emptied[sender] % 2];
+        uint64_t                   sum    = 0;
+
+        for (uint64_t i = 0; i < bucket->count; i++)
+            sum += bucket->item[i];
+        limit.sum += sum;
+        limit.items += bucket->count;
+        atomic_store_explicit(&from->emptied, ++limit.emptied[sender], memory_order_release);
+    }
+}
+
+static void empty_all_buckets(void)
+{
+    for (int pe = 0; pe < skua_pes(); pe++)
+        empty_buckets(pe);
+}
+
+static void open_bucket(int to)
+{
+    uint64_t *item = buckets_of(to, me())->bucket[limit.filled[to] % 2].item;
+
+    limit.open[to] = (struct limit_open){item, item + LIMIT_BUCKET};
+}
+
+/* Hands a bucket over, and opens the other one when it is empty. */
+static void pass_bucket(int to)
+{
+    struct limit_buckets *buckets = buckets_of(to, me());
+    struct limit_bucket  *bucket  = &buckets->bucket[limit.filled[to]++ % 2];
+    long                  spins   = 0;
+
+    bucket->count = (uint64_t)(limit.open[to].next - bucket->item);
+    atomic_store_explicit(&buckets->filled, limit.filled[to], memory_order_release);
+    while (limit.filled[to] - atomic_load_explicit(&buckets->emptied, memory_order_acquire) >= 2) {
+        empty_all_buckets();
+        pause_wait(&spins);
+    }
+    open_bucket(to);
+}
+
+/* Every PE sends its items to all PEs in turn, from itself on, so it receives as many. */
+static void run_stream(long rounds)
+{
+    uint64_t count = (uint64_t)rounds * SCALING_ITEMS;
+    int      to = me(), pes = skua_pes();
+    long     spins = 0;
+
+    for (int pe = 0; pe < pes; pe++)
+        open_bucket(pe);
+    for (uint64_t i = 0; i < count; i++) {
+        struct limit_open *open = &limit.open[to];
+
+        *open->next++ = i;
+        if (open->next == open->end)
+            pass_bucket(to);
+        to = to + 1 == pes ? 0 : to + 1;
+    }
+    for (int pe = 0; pe < pes; pe++)
+        pass_bucket(pe);
+    limit.items_due += count;
+    while (limit.items < limit.items_due) {
+        empty_all_buckets();
+        pause_wait(&spins);
+    }
 }
 
 /* ---- collectives ------------------------------------------------------------------------- */
@@ -434,7 +529,7 @@ static struct scaling_kernel kernels[] = {
     {"acc-one", run_acc_one, SCALING_BURST, NULL, 1},
     {"acc-spread", run_acc_spread, SCALING_BURST, NULL, 1},
     {"entries", run_next, SCALING_BURST, NULL, 1},
-    {"stream", run_alltoall, SCALING_BURST *LIMIT_WORDS, NULL, 1},
+    {"stream", run_stream, SCALING_ITEMS, NULL, 1},
     {"tasks", run_tasks, 1, NULL, 1}, /* main() sets the operations of a round */
     {NULL, NULL, 0, NULL, 0},
 };
@@ -442,7 +537,8 @@ static struct scaling_kernel kernels[] = {
 /* Maps the pieces of all PEs. */
 static void prepare(void)
 {
-    size_t      each   = sizeof(struct limit_ring) + sizeof(struct limit_line) + SCALING_BYTES;
+    size_t each = sizeof(struct limit_ring) + sizeof(struct limit_line) + SCALING_BYTES +
+                  sizeof(struct limit_buckets);
     size_t      bytes  = sizeof(struct limit_piece) + (size_t)skua_pes() * each;
     skua_region region = bench_create_pieces(bytes, LIMIT_PES);
 
