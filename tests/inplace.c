@@ -7,8 +7,9 @@
  *
  * Columns are delivered into one of two sets of ghost columns, used alternately.  At random, cells
  * refuse in-place delivery, migrate, withdraw a destination, use memory that only their own process
- * reaches, change the length of their columns, or keep ghost columns side by side or one after
- * the other.  With `some` or `none`, some or no messages must have been delivered in place on PE 0.
+ * reaches, change the length of their columns, which are empty in some steps, or keep ghost columns
+ * side by side or one after the other.  With `some` or `none`, some or no messages must have been
+ * delivered in place on PE 0.
  */
 #include <skua/skua.h>
 #include <string.h>
@@ -63,6 +64,8 @@ static float value(int cell, int step, int side, int i)
 /* Returns the number of rows of all columns of a step; it changes from time to time. */
 static size_t rows_of(int64_t step)
 {
+    if (step % 25 == 24)
+        return 0;
     return step / 50 % 3 == 2 ? rows / 2 : rows;
 }
 
@@ -181,6 +184,8 @@ static void send(struct cell *c)
 
         for (size_t k = 0; k < rows_of(c->step); k++)
             ((float *)from.at)[k * COLUMNS] = value(i, c->step, side, (int)k);
+        if (rows_of(c->step) == 0)
+            from.at = NULL;
         skua_invoke_inplace(skua_element(skua_collection_of(c), skua_index1(to)), column_entry,
                             c->step % PERIOD, &head, sizeof head, &from);
         memset(c->mine, -1, rows * COLUMNS * sizeof(float)); /* it may be reused at once */

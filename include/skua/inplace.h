@@ -65,7 +65,8 @@ SKUA_API skua_entry skua_inplace_register(skua_class of, const char *name, skua_
 
 /** Invokes an entry with in-place delivery of the data in @p from. The receiver finds the head
  *  aligned to 8 bytes. Heads are compared byte by byte: if they have padding, zero it. Messages
- *  with the same head that are in flight to one object must have different reference numbers. */
+ *  with the same head that are in flight to one object must have different reference numbers. The
+ *  layout may be empty; it needs no address then. */
 SKUA_API void skua_invoke_inplace(skua_ref ref, skua_entry entry, int64_t reference,
                                   const void *head, size_t bytes, const skua_layout *from);
 

@@ -149,9 +149,9 @@ static inline skua_layout skua_layout_list(const void *at, size_t count, const s
  *  is not valid, or has more bytes than memory can have. Any thread may call it. */
 SKUA_API size_t skua_layout_bytes(const skua_layout *layout);
 
-/** Copies all data of @p from to @p to. Both have the same number of bytes and do not overlap. If
- *  both describe the same memory, nothing is copied. Layouts that are not valid, and those of
- *  different sizes, end the job with an error. Any thread may call it. */
+/** Copies all data of @p from to @p to. Both have the same number of bytes, which may be 0, and do
+ *  not overlap. If both describe the same memory, nothing is copied. Layouts that are not valid,
+ *  and those of different sizes, end the job with an error. Any thread may call it. */
 SKUA_API void skua_layout_copy(const skua_layout *to, const skua_layout *from);
 
 SKUA_END_DECLS

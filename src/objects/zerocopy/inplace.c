@@ -20,8 +20,10 @@ static skua_msg *inplace_pack(const struct ski_inplace *like, const void *head,
     skua_msg            *msg = ski_inplace_new(like, head, like->bytes);
     struct ski_copy_plan path;
 
-    ski_copy_plan_make(&path, NULL, simple);
-    ski_copy_plan_run(&path, ski_inplace_room(ski_inplace_of(msg)), simple->at);
+    if (like->bytes > 0) {
+        ski_copy_plan_make(&path, NULL, simple);
+        ski_copy_plan_run(&path, ski_inplace_room(ski_inplace_of(msg)), simple->at);
+    }
     return msg;
 }
 
@@ -63,10 +65,10 @@ void skua_invoke_inplace(skua_ref ref, skua_entry entry, int64_t reference, cons
     if (!(what->flags & SKI_ENTRY_INPLACE))
         inplace_refuse(what, "which was not made with skua_inplace_register()");
     if (bytes > UINT32_MAX ||
-        ski_layout_check(__func__, from, false, &simple, &like.bytes) != SKUA_OK)
+        ski_layout_check_any(__func__, from, false, &simple, &like.bytes) != SKUA_OK)
         inplace_refuse(what, "the layout of the data is invalid");
     if (!ski_config.learned_channels || !ski_inplace_fn(what) || ski_layout_has_list(&simple) ||
-        !inplace_send_learned(self, &ref, entry, &like, head, &simple))
+        like.bytes == 0 || !inplace_send_learned(self, &ref, entry, &like, head, &simple))
         skua_invoke(ref, entry, inplace_pack(&like, head, &simple));
 }
 

@@ -353,8 +353,8 @@ static const struct ski_learned_layout *learned_channel_new_layout(struct ski_pe
     if (learned->layouts == SKI_LEARNED_LAYOUTS ||
         !(layout = ski_pool_alloc(&self->pool, sizeof *layout)))
         return NULL;
-    if (ski_layout_check("the place for a message", given, true, &layout->simple, &layout->bytes) !=
-        SKUA_OK) {
+    if (ski_layout_check_any("the destination of a message", given, true, &layout->simple,
+                             &layout->bytes) != SKUA_OK) {
         ski_pool_free(&self->pool, layout);
         return NULL;
     }

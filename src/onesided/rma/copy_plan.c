@@ -100,10 +100,13 @@ void skua_layout_copy(const skua_layout *to, const skua_layout *from)
 
     if (to->at == from->at && ski_layout_same(to, from))
         return;
-    if (ski_layout_check(__func__, to, false, &simple_to, &bytes) != SKUA_OK ||
-        ski_layout_check(__func__, from, false, &simple_from, &read) != SKUA_OK || bytes != read)
+    if (ski_layout_check_any(__func__, to, false, &simple_to, &bytes) != SKUA_OK ||
+        ski_layout_check_any(__func__, from, false, &simple_from, &read) != SKUA_OK ||
+        bytes != read)
         ski_misuse("%s: cannot copy from a layout of %zu bytes to one of %zu", __func__,
                    skua_layout_bytes(from), skua_layout_bytes(to));
+    if (bytes == 0)
+        return;
     ski_copy_plan_make(&plan, &simple_to, &simple_from);
     ski_copy_plan_run(&plan, to->at, from->at);
 }

@@ -264,16 +264,21 @@ static void layout_simplify(const skua_layout *layout, skua_layout *simple)
         simple->kind = SKUA_LAYOUT_CONTIGUOUS;
 }
 
-skua_status ski_layout_check(const char *call, const skua_layout *layout, bool written,
-                             skua_layout *simple, size_t *bytes)
+skua_status ski_layout_check_any(const char *call, const skua_layout *layout, bool written,
+                                 skua_layout *simple, size_t *bytes)
 {
     struct ski_extent extent;
     skua_status       status = ski_layout_extent(call, "", layout, written, &extent);
 
     if (status != SKUA_OK)
         return status;
-    if (extent.bytes == 0 || !layout->at)
-        return ski_refuse(SKUA_ERR_INVAL, "%s: the layout has no memory", call);
+    if (extent.bytes == 0) {
+        *bytes  = 0;
+        *simple = skua_layout_contiguous(layout->at, 0);
+        return SKUA_OK;
+    }
+    if (!layout->at)
+        return ski_refuse(SKUA_ERR_INVAL, "%s: the layout has no address", call);
     if (written && ski_layout_has_list(layout) && layout_list_overlaps(layout, layout->list.count))
         return ski_refuse(SKUA_ERR_INVAL, "%s: the layout overlaps itself where it is written",
                           call);
@@ -281,6 +286,16 @@ skua_status ski_layout_check(const char *call, const skua_layout *layout, bool w
     layout_simplify(layout, simple);
     ski_assert(skua_layout_bytes(simple) == *bytes);
     return SKUA_OK;
+}
+
+skua_status ski_layout_check(const char *call, const skua_layout *layout, bool written,
+                             skua_layout *simple, size_t *bytes)
+{
+    skua_status status = ski_layout_check_any(call, layout, written, simple, bytes);
+
+    if (status == SKUA_OK && *bytes == 0)
+        return ski_refuse(SKUA_ERR_INVAL, "%s: the layout has no data", call);
+    return status;
 }
 
 size_t ski_layout_list_bytes(const skua_layout *layout)

@@ -83,6 +83,10 @@ bool ski_layout_same(const skua_layout *a, const skua_layout *b);
 skua_status ski_layout_check(const char *call, const skua_layout *layout, bool written,
                              skua_layout *simple, size_t *bytes);
 
+/** Checks and simplifies a layout that may be empty, with or without memory: contiguous then. */
+skua_status ski_layout_check_any(const char *call, const skua_layout *layout, bool written,
+                                 skua_layout *simple, size_t *bytes);
+
 /** Describes a simplified layout with the blocks and counts of @p like, which has as many bytes.
  *  Returns false if no strides do that. */
 bool ski_layout_reshape(const skua_layout *like, const skua_layout *simple, skua_layout *as);
