@@ -21,6 +21,12 @@ ok "info shows the zero-copy thresholds" has "$out" \
   '^zero copy   from [0-9]+ bytes inside a process .* [0-9]+ between processes \(measured\), [0-9]+ between hosts \(of an assumed round trip\)'
 run env SKUA_ZCOPY_THRESHOLD_HOST=5000 "$skua" info
 ok "or the setting" has "$out" '^zero copy   from 5000 .* 5000 between processes \(set\), [0-9]+ .*\(of an assumed round trip\)'
+for command in --version info 'info --config' 'bench --help' 'checkpoint --help' 'resize --help' 'balance --help'; do
+  run sh -c "'$skua' $command >/dev/full"
+  ok "skua $command on a full disk fails" has "$code $err" '^1 skua: cannot write to standard output'
+done
+run sh -c "'$skua' info --config >&-"
+ok "so does one whose output is closed" has "$code $err" '^1 skua: cannot write to standard output: Bad file'
 run "$skua" info --config
 ok "info --config lists settings" has "$out" '^SKUA_ARENA_SIZE=auto'
 ok "with their units" has "$out" 'Takes a number of microseconds such as 50\.$'

@@ -110,6 +110,8 @@ ok "and no temporary file" test "$(find "$work" -name '*.ci.*' | wc -l)" = 0
 # Options.
 run "$skuac" --help
 ok "--help" has "$code $out" '^0 usage: skuac'
+run sh -c "'$skuac' --help >/dev/full"
+ok "on a full disk fails" has "$code $err" '^2 skuac: cannot write to standard output: No space'
 run "$skuac" --version
 ok "--version" has "$code $out" '^0 skuac [0-9]'
 run "$skuac"

@@ -17,6 +17,8 @@ run "$skuarun" --help
 ok "--help prints the usage" has "$code $out" '^0 usage: skuarun'
 run "$skuarun" --version
 ok "--version" has "$code $out" '^0 skuarun [0-9]'
+run sh -c "'$skuarun' --help >/dev/full"
+ok "or says that it cannot" has "$code $err" '^1 skuarun: cannot write to standard output: No space'
 run "$skuarun" -n 2
 ok "no program is an error" has "$code $err" '^2 skuarun: no program'
 run "$skuarun" -n 0 "$program"

@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "check/checker.h"
 #include "cmdline.h"
@@ -104,11 +105,26 @@ static bool skuac_files_differ(const struct cmdline *options)
     return true;
 }
 
+/* Runs in exit(), where the C library would write the last output and drop an error. */
+static void skuac_check_stdout(void)
+{
+    bool failed = ferror(stdout);
+
+    errno = 0; /* that of an earlier error is not known any more */
+    if (fflush(stdout) == 0 && !failed)
+        return;
+    fprintf(stderr, "skuac: cannot write to standard output%s%s\n", errno ? ": " : "",
+            errno ? strerror(errno) : "");
+    _exit(2);
+}
+
 int main(int argc, char **argv)
 {
-    struct cmdline options = cmdline_parse(argc, argv);
-    int            worst   = 0;
+    struct cmdline options;
+    int            worst = 0;
 
+    atexit(skuac_check_stdout);
+    options = cmdline_parse(argc, argv);
     if (options.task == TASK_TRANSLATE && !skuac_files_differ(&options))
         return 2;
     for (char **path = options.files; *path; path++) {
@@ -117,9 +133,5 @@ int main(int argc, char **argv)
         worst = code > worst ? code : worst;
     }
     bump_free_all();
-    if (fflush(stdout) || ferror(stdout)) {
-        fprintf(stderr, "skuac: cannot write to standard output: %s\n", strerror(errno));
-        return 2;
-    }
     return worst;
 }

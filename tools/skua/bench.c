@@ -5,6 +5,7 @@
  */
 #include "bench/bench.h"
 
+#include <errno.h>
 #include <getopt.h>
 #include <limits.h>
 #include <signal.h>
@@ -192,10 +193,33 @@ static bool bench_has_own_files(const struct bench_options *options)
     return options->scaling || strcmp(options->name, options->bench->name) != 0;
 }
 
-static FILE *bench_create_file(const struct bench_options *options, const char *ending)
+static void bench_write_csv(const struct bench_options *options, const struct results *results,
+                            FILE *to)
+{
+    (void)options;
+    results_print_csv(results, to);
+}
+
+static void bench_write_plot(const struct bench_options *options, const struct results *results,
+                             FILE *to)
+{
+    if (options->scaling)
+        scaling_plot(options->scaling, 1, results, to);
+    else if (options->bench->plot)
+        options->bench->plot(results, to);
+    else
+        series_plot(options->bench->series, results, to);
+}
+
+/* Writes one of the files.  Returns false, after an error, if it could not be written. */
+static bool bench_write_file(const struct bench_options *options, const struct results *results,
+                             const char *ending,
+                             void (*write)(const struct bench_options *, const struct results *,
+                                           FILE *))
 {
     char  path[PROGRAM_PATH_BYTES];
     FILE *file;
+    bool  written;
 
     snprintf(path, sizeof path, "%s/bench-%s%s.%s", options->output, options->name,
              options->weak                  ? "-weak"
@@ -203,33 +227,25 @@ static FILE *bench_create_file(const struct bench_options *options, const char *
                                             : "",
              ending);
     file = fopen(path, "w");
-    if (!file)
-        perror(path);
-    else
+    if (file)
+        write(options, results, file);
+    written = file && !ferror(file);
+    if (file && fclose(file) != 0)
+        written = false;
+    if (written)
         fprintf(stderr, "wrote %s\n", path);
-    return file;
+    else
+        fprintf(stderr, "skua bench: %s: %s\n", path, strerror(errno));
+    return written;
 }
 
-static void bench_write_files(const struct bench_options *options, const struct results *results)
+static bool bench_write_files(const struct bench_options *options, const struct results *results)
 {
-    FILE *csv, *svg;
+    bool written;
 
     fflush(stdout); /* the tables come before the names of files */
-    csv = bench_create_file(options, "csv");
-    svg = bench_create_file(options, "svg");
-    if (csv) {
-        results_print_csv(results, csv);
-        fclose(csv);
-    }
-    if (svg) {
-        if (options->scaling)
-            scaling_plot(options->scaling, 1, results, svg);
-        else if (options->bench->plot)
-            options->bench->plot(results, svg);
-        else
-            series_plot(options->bench->series, results, svg);
-        fclose(svg);
-    }
+    written = bench_write_file(options, results, "csv", bench_write_csv);
+    return bench_write_file(options, results, "svg", bench_write_plot) && written;
 }
 
 static void bench_print_results(const struct bench_options *options, const struct results *results)
@@ -511,8 +527,8 @@ int command_bench(int argc, char **argv)
     }
     if (results.count > 0) {
         bench_print_results(&options, &results);
-        bench_write_files(&options, &results);
+        code = bench_write_files(&options, &results) ? 0 : 1;
     }
     results_free(&results);
-    return program_interrupted() ? bench_end_by_signal(program_interrupted()) : 0;
+    return program_interrupted() ? bench_end_by_signal(program_interrupted()) : code;
 }

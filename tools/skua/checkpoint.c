@@ -205,8 +205,10 @@ int command_checkpoint(int argc, char **argv)
     int  c;
 
     while ((c = getopt_long(argc, argv, "jh", options, NULL)) != -1) {
-        if (c == 'h')
-            return fputs(checkpoint_help, stdout) < 0;
+        if (c == 'h') {
+            fputs(checkpoint_help, stdout);
+            return 0;
+        }
         if (c != 'j')
             return fputs("(skua checkpoint --help)\n", stderr) < 0 ? 1 : 2;
         json = true;
@@ -220,5 +222,5 @@ int command_checkpoint(int argc, char **argv)
         return 2;
     for (int i = optind + 1; i < argc; i++)
         good &= checkpoint_show_path(argv[i], verify, json);
-    return fflush(stdout) == 0 && good ? 0 : 1;
+    return good ? 0 : 1;
 }

@@ -7,6 +7,7 @@
 #include <skua/version.h>
 
 #include "commands.h"
+#include "output_check.h"
 
 static const struct {
     const char *name;
@@ -37,6 +38,7 @@ int main(int argc, char **argv)
     const char *name = argc > 1 ? argv[1] : "";
     char        both[32]; /* "skua COMMAND", with which getopt_long() begins its errors */
 
+    output_check_at_exit("skua");
     for (size_t i = 0; i < COMMANDS; i++)
         if (strcmp(name, commands[i].name) == 0) {
             snprintf(both, sizeof both, "skua %s", commands[i].name);

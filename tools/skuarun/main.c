@@ -26,6 +26,7 @@
 #include "launcher/remote_agent.h"
 #include "onehost.h"
 #include "processes/monitor.h"
+#include "output_check.h"
 #include "survive/relaunch.h"
 #include "common/options.h"
 
@@ -160,6 +161,7 @@ int main(int argc, char **argv)
         main_keep_memory_private();
         return agent_run();
     }
+    output_check_at_exit("skuarun"); /* options that print */
     options = run_options_parse(argc, argv);
     if (ski_config_load() != SKUA_OK)
         return 2;
