@@ -34,6 +34,12 @@ ok "the arena fits into ulimit -f" test "$code $err" = "0 "
 limited -f 1000 env SKUA_ARENA_SIZE=64m "$skuarun" -n 2 "$tests/test_order"
 ok "an arena that does not is refused, with the limit" has "$code $err" '^1 .*cannot create an arena of 64 MiB .*ulimit -f'
 
+# ---- stacks
+for share in 1 0; do
+  limited -s 64 env SKUA_SHARED_MEMORY=$share "$skuarun" -n 2 "$tests/test_order" </dev/null
+  ok "a stack of 64 KiB is enough (shared memory: $share)" test "$code $err" = "0 "
+done
+
 # ---- files
 limited -n 12 "$skuarun" -n 3 "$tests/test_order"
 ok "too few files for pipes" has "$code $err" '^1 .*cannot start process .*ulimit -n'

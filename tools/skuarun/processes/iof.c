@@ -179,10 +179,9 @@ static void iof_input_close(struct iof_input *input)
     fd_close(&input->to);
 }
 
-void iof_input_put(struct iof_input *input, const char *text, size_t bytes)
+/* Begins to write the first @p bytes of the text. */
+static void iof_input_begin(struct iof_input *input, size_t bytes)
 {
-    ski_assert(!iof_input_pending(input) && bytes <= sizeof input->text);
-    memcpy(input->text, text, bytes);
     input->begin = 0;
     input->end   = bytes;
     if (bytes == 0)
@@ -190,15 +189,23 @@ void iof_input_put(struct iof_input *input, const char *text, size_t bytes)
     iof_input_write(input);
 }
 
+void iof_input_put(struct iof_input *input, const char *text, size_t bytes)
+{
+    ski_assert(!iof_input_pending(input) && bytes <= sizeof input->text);
+    memcpy(input->text, text, bytes);
+    iof_input_begin(input, bytes);
+}
+
 void iof_input_read(struct iof_input *input)
 {
-    char    text[sizeof input->text];
-    ssize_t n = read(input->from, text, sizeof text);
+    ssize_t n;
 
+    ski_assert(!iof_input_pending(input));
+    n = read(input->from, input->text, sizeof input->text);
     if (n < 0 && (errno == EINTR || errno == EAGAIN))
         return;
     /* The end of the input, or EIO in the background of a terminal. */
-    iof_input_put(input, text, n > 0 ? (size_t)n : 0);
+    iof_input_begin(input, n > 0 ? (size_t)n : 0);
 }
 
 void iof_input_write(struct iof_input *input)
