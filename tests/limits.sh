@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 #
 # limits.sh - a job whose processes may have few addresses, files or processes: it has a smaller arena, or
-# its error names the limit to raise.
+# its error names the limit to raise.  A job where /proc or /sys is not mounted.
 #
 # usage: limits.sh SKUARUN TESTS-FOLDER
 skuarun=$1
@@ -45,6 +45,27 @@ limited -n 12 "$skuarun" -n 3 "$tests/test_order"
 ok "too few files for pipes" has "$code $err" '^1 .*cannot start process .*ulimit -n'
 limited -n 8 env SKUA_SHARED_MEMORY=0 "$skuarun" -n 3 "$tests/test_order"
 ok "too few for an agent" has "$code $err" '^1 .*cannot start an agent.*ulimit -n'
+
+# ---- /proc and /sys, which are hidden here
+
+# without FOLDER COMMAND...: runs a command that finds the folder empty.
+without()
+{
+  run timeout 60 unshare -m sh -c 'mount -t tmpfs none "$0" && exec "$@"' "$@"
+}
+if unshare -m mount -t tmpfs none /sys 2>/dev/null; then
+  export SKUA_SHARED_MEMORY=0
+  without /proc "$skuarun" -n 2 "$tests/test_order"
+  ok "a job of agents needs /proc" test "$code $err" = \
+    "2 skuarun: cannot start agents: /proc/self/exe: No such file or directory (is /proc mounted?)"
+  without /sys "$skuarun" -n 2 "$tests/test_order"
+  ok "but not /sys" has "$code $out" '^0 '
+  without /sys env SKUA_DRIVER=ucx "$skuarun" -n 2 "$tests/test_order"
+  if [ -e "$tests/../drivers/skua-ucx.so" ]; then
+    ok "which UCX needs" has "$err" 'ucx: UCX finds no interfaces: .*is /sys mounted'
+  fi
+  unset SKUA_SHARED_MEMORY
+fi
 
 # ---- processes and threads, which root may start nevertheless
 as=

@@ -141,7 +141,7 @@ static int main_run_distributed(struct run_options *options)
     int          code = 2;
 
     main_keep_memory_private();
-    if (hosts_resolve(&hosts, options) && remote_agent_check_template(&hosts))
+    if (hosts_resolve(&hosts, options) && remote_agent_check(&hosts))
         code = launcher_run(options, &hosts);
     hosts_free(&hosts);
     return code;

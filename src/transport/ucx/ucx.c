@@ -3,9 +3,11 @@
  * see ucx.h. */
 #include "transport/ucx/ucx.h"
 
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "transport/adapter.h"
 #include "transport/fd_limit.h"
@@ -48,10 +50,15 @@ const char *ski_ucx_interfaces(const struct ski_net *net)
     return ski_netif_resolve(net->interfaces, net->one_host);
 }
 
-/* Returns whether the selected interfaces are up: UCX ignores one that is not, and later reaches no
- * peer. */
+/* Returns whether UCX can find the interfaces, in /sys, and the selected ones are up: it ignores
+ * one that is not, and later reaches no peer. */
 static bool ucx_check_interfaces(struct ski_net *net)
 {
+    if (access("/sys/class/net", R_OK) != 0) {
+        snprintf(net->last_error(), SKI_REASON_MAX,
+                 "UCX finds no interfaces: /sys/class/net: %s (is /sys mounted?)", strerror(errno));
+        return false;
+    }
     if (getenv("UCX_NET_DEVICES") || (net->one_host && strcmp(net->interfaces, "auto") == 0))
         return true;
     return ski_netif_usable(net->interfaces, net->last_error(), SKI_REASON_MAX);

@@ -21,9 +21,10 @@
 #include "base/rlimit.h"
 #include "processes/monitor.h"
 
-#define WORDS_MAX 64
-#define SSH       "ssh -T -o BatchMode=yes -o ConnectTimeout=20 %h"
-#define SRUN      "srun --nodes=1 --ntasks=1 --overlap --cpu-bind=none --nodelist=%h"
+#define WORDS_MAX  64
+#define AGENT_SELF "/proc/self/exe"
+#define SSH        "ssh -T -o BatchMode=yes -o ConnectTimeout=20 %h"
+#define SRUN       "srun --nodes=1 --ntasks=1 --overlap --cpu-bind=none --nodelist=%h"
 
 /* ---- the command ------------------------------------------------------------ */
 
@@ -54,10 +55,15 @@ static const char *remote_agent_template(void)
     return strcmp(launcher, "srun") == 0 ? SRUN : launcher;
 }
 
-bool remote_agent_check_template(const struct hosts *hosts)
+bool remote_agent_check(const struct hosts *hosts)
 {
     const char *template = remote_agent_template();
 
+    if (access(AGENT_SELF, X_OK) != 0) {
+        fprintf(stderr, "skuarun: cannot start agents: " AGENT_SELF ": %s (is /proc mounted?)\n",
+                strerror(errno));
+        return false;
+    }
     for (int i = 0; i < hosts->count; i++)
         if (!hosts->host[i].local && !strstr(template, "%h")) {
             fprintf(stderr,
@@ -109,7 +115,7 @@ static char *remote_agent_path(void)
 
     if (strcmp(ski_config.agent_path, "auto") != 0)
         return strncpy(path, ski_config.agent_path, sizeof path - 1);
-    n                   = readlink("/proc/self/exe", path, sizeof path - 1);
+    n                   = readlink(AGENT_SELF, path, sizeof path - 1);
     path[n > 0 ? n : 0] = '\0';
     return path;
 }
@@ -120,7 +126,7 @@ static _Noreturn void remote_agent_exec(const struct remote_agent *agent)
     int   n = 0;
 
     if (agent->host->local) {
-        execl("/proc/self/exe", "skuarun", "--agent", (char *)NULL);
+        execl(AGENT_SELF, "skuarun", "--agent", (char *)NULL);
     } else {
         n          = remote_agent_words(agent->host, words);
         words[n++] = remote_agent_path();

@@ -32,9 +32,9 @@ struct remote_agent {
     int                  records;
 };
 
-/** Returns whether agents can be started on the hosts: a command in place of ssh names the host of
- * each, which is %h.  Else prints the reason. */
-bool remote_agent_check_template(const struct hosts *hosts);
+/** Returns whether agents can be started on the hosts: skuarun can be run again, and a command in
+ * place of ssh names the host of each, which is %h.  Else prints the reason. */
+bool remote_agent_check(const struct hosts *hosts);
 
 /** Starts the agent: skuarun itself on this host, a remote shell on others.  Returns false after
  * printing the reason. */
