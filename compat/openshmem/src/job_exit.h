@@ -7,13 +7,16 @@
 
 #include <stdint.h>
 
-/** The exit word of this PE in symmetric memory, which another PE sets to end the process: 0, or
- *  SHMEMI_EXIT_SET and the exit code. */
+/** The exit word of this PE in symmetric memory, which another PE or thread sets to end the
+ *  process: 0, or SHMEMI_EXIT_SET and the exit code. With SHMEMI_EXIT_JOB this PE ends the job of
+ *  Skua. */
 extern uint64_t *shmemi_exit_word;
 
 #define SHMEMI_EXIT_SET ((uint64_t)1 << 32)
+#define SHMEMI_EXIT_JOB ((uint64_t)1 << 33)
 
-void shmemi_exit_leave(int status) __attribute__((noreturn));
+/** Ends the process as @p word says. */
+void shmemi_exit_leave(uint64_t word) __attribute__((noreturn));
 
 /** Ends the process if another PE has called shmem_global_exit(). */
 static inline void shmemi_exit_check(void)
@@ -21,7 +24,7 @@ static inline void shmemi_exit_check(void)
     uint64_t word = __atomic_load_n(shmemi_exit_word, __ATOMIC_ACQUIRE);
 
     if (__builtin_expect(word != 0, 0))
-        shmemi_exit_leave((int)(uint32_t)word);
+        shmemi_exit_leave(word);
 }
 
 #endif

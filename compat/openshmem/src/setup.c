@@ -26,6 +26,8 @@
 
 #define SETUP_HEAP_DEFAULT ((size_t)64 << 20)
 
+#define EXIT_PATIENCE 5u /* seconds in which another thread waits for that of the PE to end */
+
 /* Where the segments of a PE are, as PEs exchange it. */
 struct setup_segments {
     skua_region data;
@@ -351,12 +353,24 @@ void shmem_finalize(void)
 
 /* A process that finalises Skua leaves the job in an orderly way, after all others have begun to
  * leave or one has called skua_exit(). The launcher treats a nonzero exit code as a failure of the
- * job, and also ends PEs that compute. */
-void shmemi_exit_leave(int status)
+ * job, and also ends PEs that compute. Only the thread that is the PE can finalise Skua: another
+ * one waits until that thread calls a function that waits, and does not return from here. */
+void shmemi_exit_leave(uint64_t word)
 {
+    int status = (int)(uint32_t)word;
+
     fflush(NULL);
-    if (status == 0 && shmemi_on_pe())
+    if (status == 0 && !shmemi_on_pe()) {
+        sleep(EXIT_PATIENCE);
+        fprintf(stderr,
+                "shmem_global_exit(0): the thread of PE %d that called shmem_init() has not waited "
+                "in a call for %u s, and the job ends with code 1\n",
+                shmemi_job.pe, EXIT_PATIENCE);
+    } else if (status == 0) {
+        if (word & SHMEMI_EXIT_JOB)
+            skua_exit(0);
         skua_finalize();
+    }
     _exit(status);
 }
 
@@ -371,9 +385,9 @@ void shmem_global_exit(int status)
         if (pe != shmemi_job.pe)
             shmemi_put("shmem_global_exit", shmemi_exit_word, &word, sizeof word, pe);
     shmemi_quiet();
-    if ((status & 0xff) == 0 && shmemi_on_pe())
-        skua_exit(0);
-    shmemi_exit_leave(status & 0xff);
+    word |= SHMEMI_EXIT_JOB;
+    __atomic_store_n(shmemi_exit_word, word, __ATOMIC_RELEASE); /* for the other threads */
+    shmemi_exit_leave(word);
 }
 
 /* ---- queries ------------------------------------------------------------ */

@@ -2,7 +2,7 @@
 /*
  * shmem_test.c - the complete test of OpenSHMEM: runs the parts of shmem_test.h.
  *
- * usage: shmem_test [exit CODE | gets]
+ * usage: shmem_test [exit pe|thread CODE | gets]
  *
  * With `gets' all PEs read from each other at the same time, which must not depend on a progress
  * thread.
@@ -10,6 +10,8 @@
 #include "shmem_test.h"
 
 #include <mpp/shmem.h>
+#include <pthread.h>
+#include <stdint.h>
 #include <string.h>
 
 int me, pes, next, prev;
@@ -58,6 +60,25 @@ static int test_gets(void)
     return 0;
 }
 
+/* Ends the job, from the PE or from another thread. */
+static void *test_end(void *status)
+{
+    shmem_global_exit((int)(intptr_t)status);
+    return NULL;
+}
+
+static void test_exit(const char *how, int status)
+{
+    pthread_t thread;
+
+    if (me == pes - 1 && strcmp(how, "thread") == 0)
+        CHECK(pthread_create(&thread, NULL, test_end, (void *)(intptr_t)status) == 0);
+    else if (me == pes - 1)
+        test_end((void *)(intptr_t)status);
+    for (;;)
+        shmem_barrier_all();
+}
+
 int main(int argc, char **argv)
 {
     int  provided, major, minor;
@@ -71,12 +92,8 @@ int main(int argc, char **argv)
     shmem_query_thread(&provided);
     CHECK(provided == SHMEM_THREAD_MULTIPLE && variable == 8);
     test_set_pes();
-    if (argc > 2 && strcmp(argv[1], "exit") == 0) {
-        if (me == pes - 1)
-            shmem_global_exit(atoi(argv[2]));
-        for (;;)
-            shmem_barrier_all();
-    }
+    if (argc > 3 && strcmp(argv[1], "exit") == 0)
+        test_exit(argv[2], atoi(argv[3]));
     CHECK(my_pe() == me && _my_pe() == me && num_pes() == pes && _num_pes() == pes);
     shmem_info_get_version(&major, &minor);
     shmem_info_get_name(name);
