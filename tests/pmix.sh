@@ -44,6 +44,14 @@ ok "phases" test "$code" = 0
 run timeout 60 "$mpirun" --oversubscribe --bind-to core -n 2 "$examples/halo"
 ok "bound by the launcher" test "$code" = 0
 
+# ---- inside of a job of skuarun
+skuarun=$(dirname "$skua")/skuarun
+inner="$mpirun --oversubscribe --bind-to none -n 2 $examples/hello"
+run timeout 60 "$skuarun" -n 1 sh -c "$inner"
+ok "mpirun inside of a job: the error says how to start it" has "$err" 'skua: error: .*mpirun.*by .env -u SKUA_JOB'
+run timeout 60 "$skuarun" -n 1 sh -c "env -u SKUA_JOB $inner"
+ok "and so it runs" test "$code $(printf '%s\n' "$out" | grep -c 'of 2 says hello')" = "0 2"
+
 # ---- failures
 mpi 3 "$program" exit-42
 ok "skua_exit(42)" test "$code" = 42

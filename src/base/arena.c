@@ -239,8 +239,8 @@ skua_status ski_arena_attach(int fd, struct ski_arena **arena)
         head.base % SKI_UNIT_BYTES != 0 || head.base == 0) {
         ski_log(SKI_LOG_ERROR,
                 "descriptor %d is not an arena of this version of Skua: were the program and its "
-                "launcher built together, and did skuarun start it, not another launcher inside of "
-                "a job?",
+                "launcher built together? If mpirun or another launcher has started it inside of a "
+                "job of skuarun, start that launcher by `env -u SKUA_JOB'",
                 fd);
         return SKUA_ERR_INVAL;
     }

@@ -191,7 +191,8 @@ static skua_status boot_claim_slot(struct ski_boot *boot)
     }
     ski_log(SKI_LOG_ERROR,
             "process %d of the job has joined already: start one program in each, not two after "
-            "another",
+            "another; a launcher inside of a job, such as mpirun, is started by `env "
+            "-u " SKI_BOOT_VARIABLE "'",
             boot->process);
     return SKUA_ERR_INVAL;
 }
