@@ -5,7 +5,7 @@
  * A program sets the member `size` to sizeof the struct as it was compiled; 0 stands for the size
  * in version 1.0.  A member that a later version adds is used only if the size of the program
  * covers it. A size beyond the library's own means that the program was compiled against a newer
- * version.
+ * version. The member itself makes the size of every such struct a multiple of its own.
  */
 #ifndef SKI_PARAMS_H
 #define SKI_PARAMS_H
@@ -17,7 +17,7 @@
  *  size; @p now is the size of the struct in this version. */
 static inline bool ski_params_known(size_t size, size_t now)
 {
-    return size == 0 || size <= now;
+    return size <= now && size % sizeof size == 0;
 }
 
 #endif

@@ -9,12 +9,19 @@
 #define PARAMS_SIZE_MAX 4096 /* bytes that no version of a struct has */
 #define PARAMS_TEXT     200
 
+/* Returns whether a version of a struct may have @p size bytes. */
+static bool params_is_possible(size_t size)
+{
+    return size <= PARAMS_SIZE_MAX && size % sizeof size == 0;
+}
+
 /* Writes why a struct of @p size bytes in the program is refused. */
 static void params_explain(char text[PARAMS_TEXT], const char *type, size_t size, size_t now)
 {
-    if (size > PARAMS_SIZE_MAX)
+    if (!params_is_possible(size))
         snprintf(text, PARAMS_TEXT,
-                 "`size` of the %s is not initialised (%zu bytes); initialise the struct with {0}",
+                 "`size` of the %s is not initialised (%zu bytes); initialise the struct with {0}, "
+                 "or set it to sizeof",
                  type, size);
     else
         snprintf(text, PARAMS_TEXT,
@@ -28,7 +35,7 @@ skua_status ski_params_refuse(const char *call, const char *type, size_t size, s
     char text[PARAMS_TEXT];
 
     params_explain(text, type, size, now);
-    return ski_refuse(size > PARAMS_SIZE_MAX ? SKUA_ERR_INVAL : SKUA_ERR_UNSUPPORTED, "%s: %s",
+    return ski_refuse(params_is_possible(size) ? SKUA_ERR_UNSUPPORTED : SKUA_ERR_INVAL, "%s: %s",
                       call, text);
 }
 

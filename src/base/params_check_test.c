@@ -21,17 +21,19 @@ static void params_test_give(void)
 static void params_test_refused(void)
 {
     OK(ski_params_status("params_test", "struct", 8, 16) == SKUA_OK, "an older struct is accepted");
-    OK(ski_params_status("params_test", "struct", 17, 16) == SKUA_ERR_UNSUPPORTED,
+    OK(ski_params_status("params_test", "struct", 24, 16) == SKUA_ERR_UNSUPPORTED,
        "a newer one is not supported");
     OK(ski_params_status("params_test", "struct", (size_t)0x41 << 56, 16) == SKUA_ERR_INVAL,
        "a size that no struct has is invalid");
+    OK(ski_params_status("params_test", "struct", 3, 16) == SKUA_ERR_INVAL, "so is an odd one");
 }
 
 int main(void)
 {
     OK(ski_params_known(0, 16) && ski_params_known(8, 16) && ski_params_known(16, 16),
        "no size, an older one and that of today are known");
-    OK(!ski_params_known(17, 16), "a larger one is not");
+    OK(!ski_params_known(24, 16) && !ski_params_known(3, 16),
+       "a larger one and an odd one are not");
     ski_params_check("params_test", "struct", 16, 16);
     params_test_refused();
     params_test_give();
