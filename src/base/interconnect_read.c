@@ -24,6 +24,9 @@
 
 #define CONF_FILE_MAX (64 << 20) /* bytes */
 
+/* Errors quote so many bytes of the file at most, so that the reason fits in. */
+#define CONF_QUOTED 80
+
 /* The keys of a line; those that are ignored are the last. */
 enum conf_key {
     CONF_SWITCH,
@@ -75,12 +78,18 @@ static bool conf_refuse(struct conf_reader *r, int32_t line, const char *format,
     int     used = snprintf(r->error, SKI_INTERCONNECT_TEXT, "%s:%d: ", r->path, line);
     va_list args;
 
-    if (used < 0 || used >= SKI_INTERCONNECT_TEXT)
+    if (used < 0 || used >= SKI_INTERCONNECT_TEXT / 2)
         used = 0;
     va_start(args, format);
     vsnprintf(r->error + used, SKI_INTERCONNECT_TEXT - (size_t)used, format, args);
     va_end(args);
     return false;
+}
+
+/* Returns how many of the @p bytes of a text an error quotes. */
+static int conf_quoted(size_t bytes)
+{
+    return bytes < CONF_QUOTED ? (int)bytes : CONF_QUOTED;
 }
 
 /* ---- values -------------------------------------------------------------------------------- */
@@ -98,8 +107,8 @@ static bool conf_expand(struct conf_reader *r, enum conf_key key,
 
     if (ski_hostlist_expand(r->value[key].text, r->value[key].bytes, each, r, &why))
         return true;
-    return why ? conf_refuse(r, r->line, "%s=%.*s: %s", conf_name[key], (int)r->value[key].bytes,
-                             r->value[key].text, why)
+    return why ? conf_refuse(r, r->line, "%s=%.*s: %s", conf_name[key],
+                             conf_quoted(r->value[key].bytes), r->value[key].text, why)
                : false;
 }
 
@@ -122,8 +131,8 @@ static int conf_numbers(struct conf_reader *r, enum conf_key key, char between,
             return n;
     }
     conf_refuse(r, r->line, "%s=%.*s: it should be 1 to %d numbers with a \"%c\" between them",
-                conf_name[key], (int)r->value[key].bytes, r->value[key].text, SKUA_TORUS_DIMS,
-                between);
+                conf_name[key], conf_quoted(r->value[key].bytes), r->value[key].text,
+                SKUA_TORUS_DIMS, between);
     return 0;
 }
 
@@ -242,8 +251,8 @@ static bool conf_read_pair(struct conf_reader *r, const char *at, size_t bytes)
            (strlen(conf_name[key]) != name || strncasecmp(conf_name[key], at, name) != 0))
         key++;
     if (key == CONF_KEYS)
-        return conf_refuse(r, r->line, "\"%.*s\" is none of the keys of a topology", (int)bytes,
-                           at);
+        return conf_refuse(r, r->line, "\"%.*s\" is none of the keys of a topology",
+                           conf_quoted(bytes), at);
     if (conf_has(r, (enum conf_key)key))
         return conf_refuse(r, r->line, "%s= comes twice", conf_name[key]);
     if (bytes == name + 1)
@@ -319,8 +328,8 @@ static bool conf_check_distinct(struct conf_reader *r, const struct conf_named *
             int32_t a = r->made->link[named[i - 1].number].line,
                     b = r->made->link[named[i].number].line;
 
-            return conf_refuse(r, a > b ? a : b, "switch %s is declared on line %d, too",
-                               named[i].name, a > b ? b : a);
+            return conf_refuse(r, a > b ? a : b, "switch %.*s is declared on line %d, too",
+                               CONF_QUOTED, named[i].name, a > b ? b : a);
         }
     return true;
 }
@@ -334,10 +343,11 @@ static bool conf_resolve_link(struct conf_reader *r, const struct conf_link *lin
     struct ski_switch *below = found ? &r->made->link[found->number] : NULL;
 
     if (!below)
-        return conf_refuse(r, link->line, "switch %s is not declared", link->name);
+        return conf_refuse(r, link->line, "switch %.*s is not declared", CONF_QUOTED, link->name);
     if (below->parent >= 0)
-        return conf_refuse(r, link->line, "switch %s is linked to switch %s, too: a tree is needed",
-                           link->name, r->made->link[below->parent].name);
+        return conf_refuse(r, link->line,
+                           "switch %.*s is linked to switch %.*s, too: a tree is needed",
+                           CONF_QUOTED, link->name, CONF_QUOTED, r->made->link[below->parent].name);
     below->parent = link->parent;
     return true;
 }
@@ -365,8 +375,8 @@ static bool conf_check_nodes(struct conf_reader *r)
 
     for (int32_t i = 1; i < r->made->nodes; i++)
         if (strcmp(node[i - 1].name, node[i].name) == 0)
-            return conf_refuse(r, node[i].line, "node %s is on line %d, too", node[i].name,
-                               node[i - 1].line);
+            return conf_refuse(r, node[i].line, "node %.*s is on line %d, too", CONF_QUOTED,
+                               node[i].name, node[i - 1].line);
     return true;
 }
 
@@ -383,8 +393,8 @@ static bool conf_finish(struct conf_reader *r)
         return false;
     circle = ski_interconnect_measure(r->made);
     return circle < 0 || conf_refuse(r, r->made->link[circle].line,
-                                     "switch %s is linked to itself through its switches",
-                                     r->made->link[circle].name);
+                                     "switch %.*s is linked to itself through its switches",
+                                     CONF_QUOTED, r->made->link[circle].name);
 }
 
 bool ski_interconnect_parse(struct ski_interconnect *made, const char *path, const char *text,
@@ -398,8 +408,8 @@ bool ski_interconnect_parse(struct ski_interconnect *made, const char *path, con
     if (bytes > 0)
         memcpy(copy, text, bytes);
     for (size_t i = 0; i < bytes; i++)
-        if (copy[i] == 0)
-            copy[i] = '?'; /* is in no key, and ends no name */
+        if (iscntrl((unsigned char)copy[i]) && !isspace((unsigned char)copy[i]))
+            copy[i] = '?'; /* in no key; a zero would end a name, and a terminal obeys others */
     ok = conf_read_lines(&r, copy, copy + bytes) && conf_finish(&r);
     for (int32_t i = 0; i < r.links; i++)
         free(r.link[i].name);

@@ -162,6 +162,30 @@ static void test_interconnect_addresses(void)
     ski_interconnect_destroy(&test_of);
 }
 
+/* The reason of an error follows what it quotes, of whatever length, and no control characters. */
+static void interconnect_test_quotes(void)
+{
+    static const char *const format[][2] = {
+        {"SwitchName=a Nodes=%s[\n", "a bracket is not closed"},
+        {"Torus=%1$s%1$s%1$s\n", "it should be 1 to 6 numbers"},
+        {"%1$s%1$s%1$s\n", "is none of the keys"},
+        {"SwitchName=a Switches=%s\n", "is not declared"},
+        {"SwitchName=%1$s Nodes=a\nSwitchName=b Switches=%1$s\nSwitchName=c Switches=%1$s\n",
+         "a tree is needed"},
+        {"SwitchName=a Nodes=%1$s,%1$s\n", "is on line 1, too"},
+    };
+    char name[251], text[1024];
+
+    memset(name, '\033', 250);
+    name[250] = '\0';
+    for (size_t i = 0; i < sizeof format / sizeof *format; i++) {
+        snprintf(text, sizeof text, format[i][0], name);
+        OK(!interconnect_test_parse(text) && strstr(test_error, format[i][1]) &&
+               !strchr(test_error, '\033'),
+           "%s", test_error);
+    }
+}
+
 static void test_interconnect_refused(void)
 {
     static const char *const bad[][2] = {
@@ -218,6 +242,7 @@ int main(void)
     interconnect_test_grid(false);
     test_interconnect_random();
     test_interconnect_addresses();
+    interconnect_test_quotes();
     test_interconnect_refused();
     return tap_end();
 }
