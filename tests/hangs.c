@@ -270,6 +270,16 @@ static void wrong_team_root(void)
     skua_team_gather(SKUA_TEAM_ALL, skua_pe(), &number, sizeof number, all, skua_done_nothing());
 }
 
+/* PEs 0 and 2 are a team, in which only PE 0 makes the call. */
+static void call_in_split(void)
+{
+    skua_team team;
+
+    CHECK(skua_team_split(SKUA_TEAM_ALL, skua_pe() % 2, skua_pe(), &team) == SKUA_OK);
+    if (skua_pe() == 0)
+        skua_team_barrier(team, skua_done_nothing());
+}
+
 static const struct {
     const char *name;
     void (*run)(void);
@@ -280,7 +290,7 @@ static const struct {
     {"stream", keep_items},          {"timer", wait_for_timer},    {"handler", block_in_handler},
     {"external", wait_for_external}, {"callback", work_when_idle}, {"ping", ping},
     {"when", wait_in_when},          {"root", wrong_root},         {"send", send_to_busy},
-    {"team-root", wrong_team_root},
+    {"team-root", wrong_team_root},  {"split", call_in_split},
 };
 
 static void start(int argc, char **argv)

@@ -64,6 +64,7 @@ for threads in 1 2; do
   hang 2 $threads root "PE 0: $reduce 0, waits for other PEs" "PE 1: $reduce 1, waits for other PEs"
   hang 2 $threads team-root "PE 0: $gather 0, waits for other members" "PE 1: $gather 1, waits for other members"
 done
+hang 3 1 split 'PE 0: call 1 of team 0.[0-9]* .2 members: PEs 0, 2., skua_team_barrier, waits for other members'
 hang 2 2 stream 'PE 0: stream items keeps 1 items until skua_stream_flush'
 hang 1 1 when '3 objects of Sleeper wait, such as Sleeper .0. in Sleeper.run for note with reference number 7' \
   '.1 others have arrived, the first with reference number 3. and end'
