@@ -42,6 +42,12 @@ ok "info --topology" has "$out" 'Core|CPUs'
 run "$skua" info --memory
 ok "info --memory" has "$code $out" '^0 PEs 1, processes 1, hosts 1: [1-9]'
 ok "and names uses" has "$out" '^ +[0-9]+ KiB +[0-9.]+ %  inboxes$'
+run "$skua" help info
+ok "help of a command" has "$code $out" '^0 usage: skua info'
+run "$skua" help frobnicate
+ok "and of an unknown one" has "$code $err" "^2 skua: unknown command 'frobnicate'"
+run "$skua" info --config --topology
+ok "two options of info" has "$code $err" '^2 skua info: --topology: unexpected argument'
 run "$skua" info --what
 ok "an unknown option" has "$code $err" '^2 skua info: unrecognized option'
 run "$skua" info topology

@@ -121,6 +121,8 @@ ok "an unknown option" test "$code" = 2
 mkdir "$work/other" && cp jacobi.ci "$work/other"
 run "$skuac" -o "$work/other" jacobi.ci "$work/other/jacobi.ci"
 ok "two files of one name" has "$code $err" '^2 skuac: jacobi.ci and .*/jacobi.ci generate the same files'
+run "$skuac" -o "" jacobi.ci
+ok "a directory without a name is not /" has "$code $err" '^2 skuac: the name of a directory is empty'
 run "$skuac" --tree --deps jacobi.ci
 ok "two tasks" has "$code $err" '^2 .*at a time'
 run "$skuac" --in-place jacobi.ci

@@ -21,6 +21,8 @@ run sh -c "'$skuarun' --help >/dev/full"
 ok "or says that it cannot" has "$code $err" '^1 skuarun: cannot write to standard output: No space'
 run "$skuarun" -n 2
 ok "no program is an error" has "$code $err" '^2 skuarun: no program'
+run "$skuarun" -n 2 ""
+ok "nor is an empty name" has "$code $err" '^2 skuarun: no program'
 run "$skuarun" -n 0 "$program"
 ok "0 PEs are an error" has "$code $err" '^2 skuarun: -n 0: expected'
 run "$skuarun" -n 2x "$program"

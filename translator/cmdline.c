@@ -52,11 +52,19 @@ static void cmdline_set_task(struct cmdline *options, enum cmdline_task task)
     options->task = task;
 }
 
+/* Returns the name of a folder.  An empty one, of an unset variable, would be the root folder. */
+static char *cmdline_folder(char *name)
+{
+    if (!name[0])
+        cmdline_usage_error("the name of a directory is empty");
+    return name;
+}
+
 static void cmdline_option(struct cmdline *options, int c, unsigned *folders)
 {
     switch (c) {
-    case 'o': options->directory = optarg; break;
-    case 'I': options->folders[(*folders)++] = optarg; break;
+    case 'o': options->directory = cmdline_folder(optarg); break;
+    case 'I': options->folders[(*folders)++] = cmdline_folder(optarg); break;
     case OPTION_DEPS: cmdline_set_task(options, TASK_DEPS); break;
     case OPTION_FORMAT: cmdline_set_task(options, TASK_FORMAT); break;
     case OPTION_TREE: cmdline_set_task(options, TASK_TREE); break;

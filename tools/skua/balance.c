@@ -172,9 +172,11 @@ static bool offline_read(const struct offline_options *o, struct ski_problem *pr
         if (k > 0)
             ski_problem_destroy(problem);
         got = ski_problem_read(text, bytes, &at, problem, error);
-        if (got == 0)
-            snprintf(error, sizeof error, "%s%" PRIu64 " problems; there is no --step=%" PRIu64,
-                     k ? "the file has " : "the file is empty: it has ", k, step);
+        if (got == 0 && k == 0)
+            snprintf(error, sizeof error, "it is empty: expected loads that a job has recorded");
+        else if (got == 0)
+            snprintf(error, sizeof error,
+                     "the file has %" PRIu64 " problems; there is no --step=%" PRIu64, k, step);
     }
     if (got != 1 && text)
         fprintf(stderr, "skua balance: %s: %s\n", offline_file_name(o->file), error);

@@ -176,6 +176,8 @@ int command_info(int argc, char **argv)
         return 2;
     ski_config_check_names();
     while ((c = getopt_long(argc, argv, "ctpmh", options, NULL)) != -1) {
+        if (c != '?' && optind < argc)
+            break;
         switch (c) {
         case 'c': ski_config_print(stdout); return 0;
         case 't': ski_topology_print(stdout); return 0;

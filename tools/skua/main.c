@@ -35,10 +35,15 @@ static void skua_print_help(FILE *to)
 
 int main(int argc, char **argv)
 {
-    const char *name = argc > 1 ? argv[1] : "";
+    static char help[] = "--help";
+    const char *name   = argc > 1 ? argv[1] : "";
     char        both[32]; /* "skua COMMAND", with which getopt_long() begins its errors */
 
     output_check_at_exit("skua");
+    if (strcmp(name, "help") == 0 && argc == 3) { /* `skua help info' */
+        name    = argv[2];
+        argv[2] = help;
+    }
     for (size_t i = 0; i < COMMANDS; i++)
         if (strcmp(name, commands[i].name) == 0) {
             snprintf(both, sizeof both, "skua %s", commands[i].name);

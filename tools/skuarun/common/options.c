@@ -224,7 +224,7 @@ struct run_options run_options_parse(int argc, char **argv)
         options.survive = true;
     if (options.spare >= 0 && !options.survive)
         run_options_error("%s", "--spare requires --survive");
-    if (optind == argc)
+    if (optind == argc || !argv[optind][0])
         run_options_error("%s", "no program given");
     options.command = argv + optind;
     return options;
