@@ -278,6 +278,12 @@ static bool config_parse_text(const char *text, void *field)
     return true;
 }
 
+/* A job or a library could do nothing in less time. */
+static bool config_parse_timeout(const char *text, void *field)
+{
+    return config_parse_number(text, field) && *(double *)field >= 0.1;
+}
+
 static const char config_expects_address[] =
     "auto or a multiple of 64 KiB in hexadecimal, such as 0x400000000000";
 static const char config_expects_arena[] = "auto or a size from 1m to 128t, such as 512m or 16g";
@@ -301,6 +307,7 @@ static const char config_expects_power[]     = "a power of two";
 static const char config_expects_security[]  = "job, auth or encrypt";
 static const char config_expects_seconds[]   = "a number of seconds such as 0.5";
 static const char config_expects_text[]      = "a text";
+static const char config_expects_timeout[]   = "a number of seconds from 0.1 on";
 
 static const struct config_setting {
     const char *name, *preset, *doc, *expects;

@@ -39,6 +39,7 @@ typedef uint64_t           ski_type_power;     /* 512                       */
 typedef int                ski_type_security;  /* an enum ski_security      */
 typedef double             ski_type_seconds;   /* 0.5                       */
 typedef const char        *ski_type_text;      /* the variable itself       */
+typedef double             ski_type_timeout;   /* 30; at least 0.1          */
 
 enum { SKI_CHANNELS_AUTO, SKI_CHANNELS_MESSAGE };
 enum { SKI_ERRORS_STATUS, SKI_ERRORS_FATAL };

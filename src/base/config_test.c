@@ -59,6 +59,7 @@ static void test_config_refusals(void)
     OK(config_test_refused("SKUA_TREE_ARITY", "0"), "a count of 0");
     OK(config_test_refused("SKUA_THREADS", "65536"), "more PEs than a job can have");
     OK(config_test_refused("SKUA_IDLE_SPIN", "-3"), "a negative time");
+    OK(config_test_refused("SKUA_PEER_TIMEOUT", "0"), "a timeout of 0");
     OK(config_test_refused("SKUA_ARENA_ADDRESS", "0x400000000001"), "an address off the grid");
     OK(config_test_refused("SKUA_SHARE", "0"), "a former name");
     OK(ski_config_load() == SKUA_OK, "and without them all is well");
