@@ -28,6 +28,8 @@ bad_hosts "a:1,b:0" "only a job with --survive has a use for a host without PEs:
 bad_hosts "a:2,b:2,a:1" "names a host twice: a"
 bad_hosts "localhost:1,$(hostname):1" "names a host twice"
 bad_hosts "-oProxyCommand=x:1" "expected host names"
+bad_hosts "a:4, b:4" "expected host names without blanks"
+bad_hosts "fe80::1" "in place of an IPv6 address"
 run "$skuarun" -n 5 --hosts=a:2,b:2 "$program" exit-42
 ok "more PEs than the hosts have" has "$code $err" '^2 .*fewer PEs than -n requests'
 run "$skuarun" -t 2 --hosts=a:3,b:2 "$program" exit-42

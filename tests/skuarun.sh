@@ -31,6 +31,8 @@ run "$skuarun" --bogus "$program"
 ok "an unknown option is an error" has "$code" '^2$'
 run "$skuarun" -np 2 -v "$program" exit-42
 ok "-np is -n, as of mpirun" has "$code $err" '^42 skuarun: process 0 is pid'
+run "$skuarun" --np=2 "$program" exit-42
+ok "and so is --np" test "$code" = 42
 run "$skuarun" -np
 ok "it has an argument" has "$code $err" '^2 skuarun: -np: expected'
 run "$skuarun" -n 2 -s log_levle=info "$program" exit-42
@@ -52,6 +54,10 @@ cp "$program" "$work/just$$"
 run sh -c 'cd "$1" && exec "$2" -n 1 "$3"' sh "$work" "$skuarun" "just$$"
 ok "a program of this directory without a path: the error says how to run it" \
   has "$code $err" "^127 .* in PATH; to run the one in this directory, write ./just$$"
+printf '#!/bin/no-such-shell\n' >"$work/script"
+chmod +x "$work/script"
+run "$skuarun" -n 2 "$work/script"
+ok "a script whose interpreter does not exist" has "$code $err" '^127 .*script: No such file or directory: the interpreter'
 run "$skuarun" -n 2 /etc/passwd
 ok "a program that cannot be executed" has "$code $err" '^126 skuarun: cannot run /etc/passwd: Permission denied'
 run "$skuarun" -n 2 /etc

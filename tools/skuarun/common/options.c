@@ -21,7 +21,7 @@ static const char help[] =
     "\n"
     "Start a Skua program on this host, or on several.\n"
     "\n"
-    "  -n, --pes=N          number of PEs (default: one per core); also -np N\n"
+    "  -n, --pes=N          number of PEs (default: one per core); also --np, -np\n"
     "  -t, --threads=N      PEs of each process, as threads (default: SKUA_THREADS, else 1)\n"
     "  -l, --label          prefix every line of output with its PEs: [3] or [4-7]\n"
     "      --pin=WHERE      auto, none, or CPUs such as 0,2,4-7 (default: auto)\n"
@@ -53,6 +53,7 @@ static const char help[] =
 
 static const struct option long_options[] = {
     {"pes", required_argument, NULL, 'n'},
+    {"np", required_argument, NULL, 'n'},
     {"threads", required_argument, NULL, 't'},
     {"label", no_argument, NULL, 'l'},
     {"pin", required_argument, NULL, 'p'},

@@ -61,8 +61,10 @@ static bool hosts_add(struct hosts *hosts, char *entry, const char *list)
     hosts->host[hosts->count] = (struct hosts_entry){entry, pes, hosts_is_local(entry), spare};
     listed                    = hosts_is_listed(hosts, &hosts->host[hosts->count]);
     hosts->count++;
-    if (!entry[0] || entry[0] == '-') /* ssh would parse it as an option */
-        return hosts_error(list, "expected host names, as in a:4,b:4", "");
+    if (!entry[0] || entry[0] == '-' || strpbrk(entry, " \t")) /* ssh has options with '-' */
+        return hosts_error(list, "expected host names without blanks, as in a:4,b:4", "");
+    if (strchr(entry, ':'))
+        return hosts_error(list, "expected the name of a host in place of an IPv6 address", "");
     if (colon && !pes && !spare)
         return hosts_error(list, "expected a number of PEs from 1 to 65535 after the name of host ",
                            entry);

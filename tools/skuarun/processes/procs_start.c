@@ -240,14 +240,19 @@ static void procs_keep_ends(struct procs *procs, const struct run_options *optio
  * not have meant. */
 static void procs_exec_error(const char *program, int error, char reason[REASON_BYTES])
 {
-    bool        here = error == ENOENT && !strchr(program, '/') && access(program, X_OK) == 0;
+    bool        missing = error == ENOENT && access(program, X_OK) == 0;
     struct stat file;
 
     if (error == EACCES && stat(program, &file) == 0 && S_ISDIR(file.st_mode))
         error = EISDIR;
-    snprintf(reason, REASON_BYTES, "cannot run %s: %s%s%s", program, strerror(error),
-             here ? " in PATH; to run the one in this directory, write ./" : "",
-             here ? program : "");
+    if (missing && !strchr(program, '/'))
+        snprintf(reason, REASON_BYTES,
+                 "cannot run %s: %s in PATH; to run the one in this directory, write ./%s", program,
+                 strerror(error), program);
+    else
+        snprintf(reason, REASON_BYTES, "cannot run %s: %s%s", program, strerror(error),
+                 missing ? ": the interpreter that its first line names, or its dynamic linker"
+                         : "");
 }
 
 static bool procs_start_one(struct procs *procs, const struct run_options *options, int index,
