@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 #
 # limits.sh - a job whose processes may have few addresses, files or processes: it has a smaller arena, or
-# its error names the limit to raise.  A job where /proc or /sys is not mounted.
+# its error names the limit to raise.  A job where /proc or /sys is not mounted, or loopback is down.
 #
 # usage: limits.sh SKUARUN TESTS-FOLDER
 skuarun=$1
@@ -64,6 +64,11 @@ if unshare -m mount -t tmpfs none /sys 2>/dev/null; then
   if [ -e "$tests/../drivers/skua-ucx.so" ]; then
     ok "which UCX needs" has "$err" 'ucx: UCX finds no interfaces: .*is /sys mounted'
   fi
+  for driver in tcp ucx ofi; do
+    [ -e "$tests/../drivers/skua-$driver.so" ] || continue
+    run timeout 60 unshare -n env SKUA_DRIVER=$driver "$skuarun" -n 2 "$tests/test_order"
+    ok "loopback that is down is an error of $driver" has "$code $err" "$driver: interface lo is down"
+  done
   unset SKUA_SHARED_MEMORY
 fi
 

@@ -137,8 +137,8 @@ static bool netif_any_lacks_carrier(const struct ifaddrs *all)
 
 bool ski_netif_usable_in(const struct ifaddrs *all, const char *names, char *reason, size_t size)
 {
-    return strcmp(names, "auto") == 0 ? netif_any_routable(all, reason, size)
-                                      : netif_any_usable(all, names, reason, size);
+    return strcmp(names, "all") == 0 ? netif_any_routable(all, reason, size)
+                                     : netif_any_usable(all, names, reason, size);
 }
 
 static bool netif_usable_now(const char *names, char *reason, size_t size, bool *wait_helps)

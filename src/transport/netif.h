@@ -17,7 +17,7 @@
 struct ifaddrs;
 
 /** Returns whether one of @p names, as in eth0,ib0, can be used: an interface that is up and has an
- *  IP address, or an RDMA device.  "auto" is any interface that leads to other hosts.  Otherwise
+ *  IP address, or an RDMA device.  "all" is any interface that leads to other hosts.  Otherwise
  *  @p reason says why not.  It waits up to two seconds for the carrier of a link that was just set
  *  up. */
 bool ski_netif_usable(const char *names, char *reason, size_t size);

@@ -72,7 +72,8 @@ static void test_netif_usable(void)
 {
     char reason[256];
 
-    OK(ski_netif_usable_in(netif_entry, "auto", reason, sizeof reason), "auto");
+    OK(ski_netif_usable_in(netif_entry, "all", reason, sizeof reason), "all");
+    OK(ski_netif_usable_in(netif_entry, "lo", reason, sizeof reason), "loopback");
     OK(ski_netif_usable_in(netif_entry, "eth0", reason, sizeof reason), "an interface that is up");
     OK(ski_netif_usable_in(netif_entry, "eth9,eth0", reason, sizeof reason),
        "one of two is enough");

@@ -259,6 +259,13 @@ static void provider_set_rxm_buffers(void)
     setenv("FI_OFI_RXM_MSG_RX_SIZE", "16", 0);
 }
 
+/* Returns whether the processes of one host, which loopback connects by default, can use it. */
+static bool provider_check_loopback(struct ski_net *net)
+{
+    return !net->one_host || strcmp(net->interfaces, "auto") != 0 || provider_is_forced() ||
+           ski_netif_usable("lo", net->last_error(), SKI_REASON_MAX);
+}
+
 /* Queries providers with the given capabilities. Returns NULL, with net->last_error() set, if there
  * is none. */
 static struct fi_info *provider_query(struct ski_net *net, uint64_t caps)
@@ -283,6 +290,8 @@ skua_status ski_ofi_provider_select(struct ski_net *net, struct fi_info **info)
     skua_status     status = provider_set_ports(net);
     struct fi_info *chosen = NULL;
 
+    if (!provider_check_loopback(net))
+        return SKUA_ERR_INVAL;
     provider_set_rxm_buffers();
     for (size_t i = 0; !chosen && status == SKUA_OK && i < sizeof ofi_caps / sizeof *ofi_caps; i++)
         chosen = provider_query(net, ofi_caps[i]);

@@ -18,13 +18,12 @@ double ski_tcp_now(void)
     return ski_seconds(CLOCK_MONOTONIC_COARSE);
 }
 
-/* Returns whether the selected interfaces can be used; loopback always can. */
+/* Returns whether the selected interfaces can be used. */
 static bool tcp_check_interfaces(struct ski_net *net)
 {
     struct sockaddr_storage any;
 
-    if (strcmp(ski_tcp.interfaces, "lo") != 0 &&
-        !ski_netif_usable(net->interfaces, net->last_error(), SKI_REASON_MAX))
+    if (!ski_netif_usable(ski_tcp.interfaces, net->last_error(), SKI_REASON_MAX))
         return false;
     if (ski_netif_addresses(ski_tcp.interfaces, &any, 1) > 0)
         return true;

@@ -59,9 +59,8 @@ static bool ucx_check_interfaces(struct ski_net *net)
                  "UCX finds no interfaces: /sys/class/net: %s (is /sys mounted?)", strerror(errno));
         return false;
     }
-    if (getenv("UCX_NET_DEVICES") || (net->one_host && strcmp(net->interfaces, "auto") == 0))
-        return true;
-    return ski_netif_usable(net->interfaces, net->last_error(), SKI_REASON_MAX);
+    return getenv("UCX_NET_DEVICES") ||
+           ski_netif_usable(ski_ucx_interfaces(net), net->last_error(), SKI_REASON_MAX);
 }
 
 /* Sets the interfaces, and how soon a silent peer is noticed. */
