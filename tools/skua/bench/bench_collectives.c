@@ -290,6 +290,10 @@ static void bench_collectives_print_worst(const struct results *r, const struct 
     const char        *metric = kinds[k].metric;
     struct bench_worst worst  = bench_collectives_worst(r, mpi, setup, k);
 
+    if (worst.ratio == 0) {
+        bench_print_goalf(0, "<=", 1, "%s / %s of %s", kinds[k].what, kinds[k].mpi, mpi);
+        return;
+    }
     bench_print_goalf(worst.ratio, "<=", 1, "%s / %s of %s, worst: %zu B (%.2f)", kinds[k].what,
                       kinds[k].mpi, mpi, worst.bytes,
                       bench_collectives_best(r, mpi, setup, worst.bytes, metric, metric));
