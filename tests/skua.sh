@@ -58,6 +58,8 @@ run "$skua" bench --rounds=0
 ok "no rounds" has "$code $err" '^2 .*expected 1 to 100'
 run "$skua" bench --rounds=3x
 ok "a number of rounds that is none" has "$code $err" '^2 .*expected 1 to 100'
+run env SKUA_JOB=3,4,5,-1,0 "$skua" bench messages
+ok "as a process of a job" has "$code $err" '^2 skua bench: .*run it without skuarun'
 run "$skua" bench messages onesided
 ok "two benchmarks" has "$code $err" '^2 skua bench: onesided: unexpected argument'
 run "$skua" bench collectives --pes=1

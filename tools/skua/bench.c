@@ -19,6 +19,7 @@
 #include "bench/compare.h"
 #include "bench/scaling.h"
 #include "bench/series.h"
+#include "boot/boot.h"
 #include "commands.h"
 
 #define BENCH_THRESHOLD     5 /* percent of change that --compare marks */
@@ -507,6 +508,10 @@ int command_bench(int argc, char **argv)
         return code < 0 ? 0 : code;
     if (options.compare)
         return compare_files(options.old, options.new, options.threshold);
+    if (getenv(SKI_BOOT_VARIABLE)) {
+        fprintf(stderr, "skua bench: it starts jobs of its own: run it without skuarun\n");
+        return 2;
+    }
     results.median = options.bench->median;
     bench_find_cpus(&host);
     host.namespaces = options.namespaces;
