@@ -94,12 +94,14 @@ void ski_net_sleep(struct ski_pe *self, uint64_t ns)
 /* Opens the port of a PE, and its wakeup socket if the driver has a descriptor to sleep on. */
 static skua_status net_open_port(struct ski_net_port *net, int pe)
 {
+    bool        hidden = pe >= ski_net_here.boot->job->pes; /* a number that users do not know */
     skua_status status;
 
     ski_driver_last_error()[0] = '\0';
     status                     = ski_net_here.driver->open(pe, &ski_net_upcalls, net, &net->port);
     if (status != SKUA_OK)
-        return ski_fail(status, "PE %d cannot use the network through %s: %s", pe,
+        return ski_fail(status, "%s %d cannot use the network through %s: %s",
+                        hidden ? "process" : "PE", hidden ? ski_net_here.boot->process : pe,
                         ski_net_here.driver->name, ski_net_reason(status));
     net->wait_fd = ski_net_here.driver->wait_fd(net->port);
     net->bell    = net->wait_fd < 0 ? -1
