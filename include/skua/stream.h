@@ -83,7 +83,8 @@ SKUA_API size_t skua_stream_waiting(skua_stream stream);
 
 /** A buffer of items that share a route. */
 typedef struct {
-    char     *next, *end; /* address of the next item; equal: no message */
+    char *next, *end; /* addresses of the next item, and of the end of the room for items that
+                         the slot has got of the limit so far; equal: no message */
     int32_t  *to; /* where to store the destination of the next item, if it is forwarded; or NULL */
     skua_msg *msg;
 } skua_stream_slot;
@@ -102,7 +103,7 @@ typedef struct {
  *  one for each neighbour in the mesh. */
 typedef struct {
     uint32_t          pes;  /* 0: not started */
-    uint32_t          left; /* items until the limit */
+    uint32_t          left; /* items until the limit, beside those that slots have room for */
     uint32_t          item_bytes;
     uint32_t          direct; /* PEs, if the mesh has one dimension: their slots; else 0 */
     skua_stream_slot *slot;
@@ -145,8 +146,8 @@ static inline skua_stream_port *skua_stream_here(uint32_t offset)
 /** Opens a slot for items to @p pe: the slow path of skua_stream_put(). */
 SKUA_API skua_stream_slot *skua_stream_open(uint32_t offset, int pe);
 
-/** Sends a buffer, because a slot is full or the PE has reached its limit: the slow path of
- *  skua_stream_put(). */
+/** Gives a slot more room or, if it is full or the PE has reached its limit, sends a buffer: the
+ * slow path of skua_stream_put(). */
 SKUA_API void skua_stream_full(uint32_t offset, skua_stream_slot *slot);
 
 /** Puts a copy of @p item into the stream to @p pe, which may be the caller's. The caller may reuse
@@ -176,7 +177,7 @@ static inline void skua_stream_put(skua_stream stream, int pe, const void *item)
         memcpy(next, item, bytes);
     if (slot->to)
         *slot->to++ = pe;
-    if (__builtin_expect(--port->left == 0 || next + bytes == slot->end, 0))
+    if (__builtin_expect(next + bytes == slot->end, 0))
         skua_stream_full(stream.offset, slot);
 }
 

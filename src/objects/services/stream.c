@@ -23,6 +23,7 @@
 
 #define STREAM_SLOT_BYTES ((size_t)16384) /* of a message: larger ones are no faster         */
 #define STREAM_SLOT_SHARE 4               /* times its share of the bound that a slot holds  */
+#define STREAM_LEASES     4               /* leases of a slot that make its share            */
 
 /* A stream that was registered, in every process. */
 struct stream_kind {
@@ -43,6 +44,7 @@ struct stream_pe {
     uint32_t                  bound;     /* items that may wait, in all      */
     uint32_t                  slots;     /* slots, one for each neighbour    */
     uint32_t                  slot_room; /* items that a slot holds at most  */
+    uint32_t                  lease;     /* items of the bound that a slot gets at a time */
     skua_completion           due;
     skua_timer                timer;
 };
@@ -180,6 +182,16 @@ static uint32_t stream_slot_room(const struct stream_pe *s)
     return (uint32_t)(most < s->bound ? most : s->bound);
 }
 
+/* Items of the bound that a slot gets at a time, so that a put counts none: less than its share,
+ * since those that it does not use are missing elsewhere. */
+static uint32_t stream_lease(const struct stream_pe *s)
+{
+    uint32_t lease = s->bound / (STREAM_LEASES * s->slots);
+
+    lease = lease ? lease : 1;
+    return lease < s->slot_room ? lease : s->slot_room;
+}
+
 static void stream_on_due(void *arg, const void *data, size_t bytes);
 static bool stream_flush_slots(struct stream_pe *s);
 
@@ -235,6 +247,7 @@ static void stream_begin(struct stream_pe *s, const struct stream_kind *kind)
     s->bound           = (uint32_t)(kind->def.buffer ? kind->def.buffer : ski_config.stream_buffer);
     s->bound           = s->bound ? s->bound : 1;
     s->slot_room       = stream_slot_room(s);
+    s->lease           = stream_lease(s);
     s->due             = skua_done_call(stream_on_due, s);
     s->port.slot       = ski_calloc(s->slots, sizeof *s->port.slot);
     s->port.left       = s->bound;
@@ -351,11 +364,48 @@ static size_t stream_items_in(const struct stream_pe *s, const skua_stream_slot 
                      : 0;
 }
 
+/* Returns the number of items that wait. */
+static size_t stream_waiting(const struct stream_pe *s)
+{
+    size_t count = 0;
+
+    for (uint32_t i = 0; s->port.pes && i < s->slots; i++)
+        count += stream_items_in(s, &s->port.slot[i]);
+    return count;
+}
+
+/* Returns the bytes of the items that a slot holds at most. */
+static size_t stream_slot_bytes(const struct stream_pe *s)
+{
+    return (size_t)s->slot_room * s->port.item_bytes;
+}
+
+/* Returns whether a slot with a message can hold no more items, whatever the bound. */
+static bool stream_slot_is_full(const struct stream_pe *s, const skua_stream_slot *slot)
+{
+    return slot->next == (char *)skua_msg_data(slot->msg) + stream_slot_bytes(s);
+}
+
+/* Gives a slot that has used its room more of it.  Returns false if it is full or the bound is
+ * reached. */
+static bool stream_extend_slot(struct stream_pe *s, skua_stream_slot *slot)
+{
+    size_t   room  = stream_slot_bytes(s) - (size_t)(slot->end - (char *)skua_msg_data(slot->msg));
+    uint32_t items = s->lease < s->port.left ? s->lease : s->port.left;
+
+    ski_assert(slot->next == slot->end);
+    if (room < (size_t)items * s->port.item_bytes)
+        items = (uint32_t)(room / s->port.item_bytes);
+    slot->end += (size_t)items * s->port.item_bytes;
+    s->port.left -= items;
+    return items > 0;
+}
+
 /* Allocates a message for a slot that has none. */
 static SKI_COLD void stream_open_slot(struct stream_pe *s, skua_stream_slot *slot)
 {
     bool   last  = ski_mesh_slot_last(&s->mesh, (int)(slot - s->port.slot));
-    size_t items = (size_t)s->slot_room * s->port.item_bytes;
+    size_t items = stream_slot_bytes(s);
     size_t to    = (items + 3) & ~(size_t)3;
 
     ski_assert(!slot->msg && s->port.left > 0);
@@ -363,24 +413,9 @@ static SKI_COLD void stream_open_slot(struct stream_pe *s, skua_stream_slot *slo
         s->timer = skua_timer_after(stream_period(s), s->due);
     slot->msg  = skua_msg_alloc((last ? items : to + s->slot_room * sizeof(int32_t)) +
                                 stream_group_bytes(s));
-    slot->next = skua_msg_data(slot->msg);
-    slot->end  = slot->next + items;
-    slot->to   = last ? NULL : (int32_t *)(void *)(slot->next + to);
-}
-
-skua_stream_slot *skua_stream_open(uint32_t offset, int pe)
-{
-    struct stream_pe *s = stream_get("skua_stream_put", offset);
-    skua_stream_slot *slot;
-
-    if ((uint32_t)pe >= s->port.pes)
-        ski_misuse("skua_stream_put: PE %d does not exist; this job has PEs 0 to %u", pe,
-                   s->port.pes - 1);
-    slot = &s->port.slot[skua_stream_route(&s->port, (uint32_t)pe)];
-    ski_assert(slot < s->port.slot + s->slots);
-    if (slot->next == slot->end)
-        stream_open_slot(s, slot);
-    return slot;
+    slot->next = slot->end = skua_msg_data(slot->msg);
+    slot->to               = last ? NULL : (int32_t *)(void *)(slot->next + to);
+    stream_extend_slot(s, slot);
 }
 
 /* Moves items, destinations and group together; returns the bytes of all. */
@@ -402,13 +437,14 @@ static void stream_send_slot(struct stream_pe *s, skua_stream_slot *slot)
 {
     size_t       count   = stream_items_in(s, slot);
     skua_msg    *msg     = slot->msg;
+    size_t       room    = (size_t)(slot->end - (char *)skua_msg_data(msg));
     skua_handler handler = slot->to ? s->kind->hop : s->kind->last;
     int          to      = ski_mesh_slot_pe(&s->mesh, ski_self->pe, (int)(slot - s->port.slot));
 
     ski_assert(msg && count > 0 && count <= s->slot_room);
     msg->bytes = stream_close_slot(s, slot, count);
     *slot      = (skua_stream_slot){0};
-    s->port.left += (uint32_t)count;
+    s->port.left += (uint32_t)(room / s->port.item_bytes);
     ski_assert(s->port.left <= s->bound);
     if (stream_is_empty(s) && stream_period(s) > 0)
         skua_timer_cancel(s->timer);
@@ -431,11 +467,37 @@ static skua_stream_slot *stream_fullest_slot(const struct stream_pe *s)
     return best;
 }
 
+skua_stream_slot *skua_stream_open(uint32_t offset, int pe)
+{
+    struct stream_pe *s = stream_get("skua_stream_put", offset);
+    skua_stream_slot *slot;
+
+    if ((uint32_t)pe >= s->port.pes)
+        ski_misuse("skua_stream_put: PE %d does not exist; this job has PEs 0 to %u", pe,
+                   s->port.pes - 1);
+    slot = &s->port.slot[skua_stream_route(&s->port, (uint32_t)pe)];
+    ski_assert(slot < s->port.slot + s->slots);
+    if (slot->next != slot->end) /* the stream has begun here */
+        return slot;
+    if (s->port.left == 0)
+        stream_send_slot(s, stream_fullest_slot(s));
+    stream_open_slot(s, slot);
+    return slot;
+}
+
 void skua_stream_full(uint32_t offset, skua_stream_slot *slot)
 {
     struct stream_pe *s = stream_at(offset);
 
-    stream_send_slot(s, slot->next == slot->end ? slot : stream_fullest_slot(s));
+    if (stream_extend_slot(s, slot))
+        return;
+    if (stream_slot_is_full(s, slot)) {
+        stream_send_slot(s, slot);
+        return;
+    }
+    stream_send_slot(s, stream_fullest_slot(s));
+    if (slot->msg) /* another one was fuller */
+        stream_extend_slot(s, slot);
 }
 
 static bool stream_flush_slots(struct stream_pe *s)
@@ -458,7 +520,7 @@ size_t skua_stream_waiting(skua_stream stream)
 {
     const struct stream_pe *s = stream_of_call(__func__, stream);
 
-    return s->port.pes ? s->bound - s->port.left : 0;
+    return stream_waiting(s);
 }
 
 static void stream_on_due(void *arg, const void *data, size_t bytes)
@@ -588,8 +650,8 @@ static void stream_report(struct ski_objects *objects, struct ski_text *text)
         const struct stream_pe *s = stream_at(kind->key.offset);
 
         if (s->port.pes && !stream_is_empty(s))
-            ski_text_item(text, "stream %s keeps %u items until skua_stream_flush()", kind->name,
-                          s->bound - s->port.left);
+            ski_text_item(text, "stream %s keeps %zu items until skua_stream_flush()", kind->name,
+                          stream_waiting(s));
         if (s->port.pes && s->kept.first)
             ski_text_item(text, "items of stream %s wait for skua_stream_bind()", kind->name);
     }
