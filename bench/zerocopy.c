@@ -184,7 +184,7 @@ static double best_batch(void (*send)(size_t bytes), size_t bytes)
 {
     bool   net     = skua_hosts() > 1;
     int    trips   = net ? bench_trips_net(bytes) : bench_trips(bytes);
-    int    batches = net ? BENCH_BATCHES_NET : BENCH_BATCHES;
+    int    batches = bench_batches(net, skua_pes());
     double best    = 1e30;
 
     for (int i = 0; i < batches; i++) {

@@ -52,8 +52,8 @@ run "$skua" bench collectives --pes=1
 ok "too few PEs" has "$code $err" '^2 .*benchmark needs 2 PEs'
 run "$skua" bench stencil3d --pes=0
 ok "no PEs" has "$code $err" '^2 .*expected 1 to 1024 PEs'
-run "$skua" bench channels --pes=4
-ok "a benchmark of two PEs" has "$code $err" '^2 .*this benchmark measures two PEs; skua bench stencil3d --pes measures channels on more'
+run "$skua" bench channels --pes=2,5
+ok "an odd number of PEs where pairs are measured" has "$code $err" '^2 .*--pes: this benchmark measures pairs of PEs: expected even numbers'
 run "$skua" bench collectives --pes=2,x
 ok "a list of PEs with a word in it" has "$code $err" '^2 .*expected 1 to 1024 PEs'
 run "$skua" bench pairs --weak
@@ -91,8 +91,11 @@ cat >"$work/grow/skuarun" <<END
 echo "\$*" >>$work/grown
 printf '{"bench":"fft1d","series":"skua","bytes":%s,"metric":"rate-%spe","value":%se9}\n' \
   \$((16 * (\$2 == 1 ? 1 << 20 : 1 << 22))) \$2 \$((\$2 == 1 ? 2 : 6))
+case \$* in *bench-channels*)
+  printf '{"bench":"channels","series":"channel","bytes":8,"metric":"roundtrip_us","value":%s}\n' \$2
+esac
 END
-for name in fft1d bench-fft1d_limit bench-scaling bench-zerocopy; do printf '#!/bin/sh\n' >"$work/grow/$name"; done
+for name in fft1d bench-channels bench-fft1d_limit bench-scaling bench-zerocopy; do printf '#!/bin/sh\n' >"$work/grow/$name"; done
 chmod +x "$work"/grow/*
 run env PATH="$work/grow:$PATH" SKUA_DRIVER=ucx "$work/grow/skua" bench zerocopy --rounds=2 --output="$work"
 ok "a setting that rows replace is named once" test "$(printf '%s\n' "$err" | grep -c 'set SKUA_DRIVER themselves')" = 1
@@ -110,6 +113,15 @@ ok "and both efficiencies" has "$(cat "$work/bench-scaling.csv")" '^scaling,skua
 run env PATH="$work/grow:$PATH" "$work/grow/skua" bench objects --pes=4 --rounds=1 --output="$work"
 ok "a benchmark of two PEs measures its kernels on others" has "$(cat "$work/grown")" '^-n 4 -t 1 .*/bench-scaling skua entries,tasks$'
 ok "in files of its own" test -s "$work/bench-objects-pes.csv" -a ! -e "$work/bench-objects.csv"
+: >"$work/grown"
+run env PATH="$work/grow:$PATH" "$work/grow/skua" bench channels --pes=2,4 --rounds=1 --output="$work"
+ok "pairs of PEs are measured within a host" has "$(cat "$work/grown")" '^-n 4 -t 4 --pin=[a-z]* .*/bench-channels$'
+ok "and half of them on each of two" has "$(cat "$work/grown")" '^-n 4 -t 2 .*-s shared_memory=0 .*/bench-channels 100000 8$'
+ok "with a table for each number" has "$out" '^4 PEs: 2 pairs '
+ok "of what was measured" sh -c 'printf "%s\n" "$1" | sed "1,/^4 PEs/d" | grep -qE "^ +8 +4.00$"' sh "$out"
+ok "and metrics that name the number" sh -c 'grep -qxF "channels,channel,8,roundtrip_us,2" "$1" &&
+  grep -qxF "channels,channel,8,roundtrip_us-4pe,4" "$1"' sh "$work/bench-channels.csv"
+ok "and a plot" grep -q '>4 PEs: Round trip' "$work/bench-channels.svg"
 run "$skua" resize 0
 ok "no PEs to resize to" has "$code $err" '^2 skua resize: 0: expected a number of PEs from 1'
 run "$skua" resize

@@ -44,7 +44,8 @@ struct bench {
     bool (*has_part)(const char *name);
     bool median;      /* a value is the median of the runs, not the best */
     bool several_pes; /* --pes: measured on each number of PEs of that list, from 2 on */
-    bool every_pes;   /* --pes: measured on each number, from 1 on; by default up to all cores */
+    bool pairs; /* so, and the numbers are even: half of the PEs communicate with the other half */
+    bool every_pes; /* --pes: measured on each number, from 1 on; by default up to all cores */
     /** A benchmark of two PEs: the part of `skua bench scaling` that --pes measures, or, if that is
      * NULL, the sentence that says what does. */
     const char *part_on_pes, *instead_of_pes;
@@ -158,14 +159,23 @@ void bench_run_peer_threads(struct results *results, const struct bench_peer *pe
  * the receiver. */
 void bench_run_floor(struct results *results, char *what);
 
-/** Runs a program of Skua, if it is installed, with two PEs that share no memory and are connected
- * by the driver tcp over loopback. */
-void bench_run_between_hosts(struct results *results, const char *name, const char *arguments);
+/** Calls @p run for each number of PEs of the host.  What its programs print on more than two has
+ * metrics that end with the number of PEs. */
+void bench_run_each(struct results *results, void (*run)(struct results *results, int pes));
 
-/** Measures a round trip from buffer to buffer with each MPI (bench_channels.c): series MPI-send,
- * -pscw and -flag, metric roundtrip_us.  @p trips is "", or ",N" for N round trips of each size
- * that apps/pingpong measures. */
-void bench_run_mpi_channels(struct results *results, const char *trips);
+/** Returns a value of the option --pin of skuarun for @p pes PEs: auto if there is a core for each.
+ */
+const char *bench_pin(const struct bench_host *host, int pes);
+
+/** Runs a program of Skua, if it is installed, with half of @p pes PEs on each of two hosts: two
+ * processes that share no memory, connected by the driver tcp over loopback. */
+void bench_run_between_hosts(struct results *results, int pes, const char *name,
+                             const char *arguments);
+
+/** Measures a round trip from buffer to buffer with each MPI (bench_channels.c) in pairs of @p
+ * ranks processes: series MPI-send, -pscw and -flag, metric roundtrip_us.  @p trips is "", or ",N"
+ * for N round trips of each size that apps/pingpong measures. */
+void bench_run_mpi_channels(struct results *results, const char *trips, int ranks);
 
 /** Finds the launcher of a peer: mpirun.NAME as Debian calls it, or mpirun.  Returns false if it is
  * not installed. */
@@ -194,6 +204,14 @@ void bench_setup_series(char *to, size_t room, const char *library,
 /** Calls @p print for each number of PEs of the host, within it and then over TCP. */
 void bench_setup_each(const struct results *results,
                       void (*print)(const struct results *, const struct bench_setup *));
+
+/** Calls @p print for each number of PEs of the host with the results on them (results_select()).
+ */
+void bench_print_each(const struct results *results,
+                      void (*print)(const struct results *results, int pes));
+
+/** Prints a heading for the tables of pairs of PEs: none if they are the only ones and two. */
+void bench_print_pairs_head(const struct results *results, int pes);
 
 /** Returns a / b, or 0, which means "not measured", if a or b is 0. */
 double bench_ratio(double a, double b);

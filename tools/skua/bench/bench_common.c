@@ -36,7 +36,7 @@ static int bench_run_code(struct results *results, char *const argv[])
     cpu_rates_measure(&bench_rates);
     code = program_run(argv, false, bench_read_line, &printed);
     for (size_t i = 0; code == 0 && i < printed.count; i++)
-        results_add(results, &printed.list[i]);
+        results_add_measured(results, &printed.list[i]);
     results_free(&printed);
     if (code == 0)
         return 0;
@@ -93,11 +93,30 @@ void bench_run_floor(struct results *results, char *what)
     bench_run(results, argv);
 }
 
-void bench_run_between_hosts(struct results *results, const char *name, const char *arguments)
+void bench_run_each(struct results *results, void (*run)(struct results *results, int pes))
 {
+    for (const int *pes = results->host->pes; *pes; pes++) {
+        results->pes = *pes;
+        run(results, *pes);
+    }
+    results->pes = 0;
+}
+
+const char *bench_pin(const struct bench_host *host, int pes)
+{
+    return pes > host->cores ? "none" : "auto";
+}
+
+void bench_run_between_hosts(struct results *results, int pes, const char *name,
+                             const char *arguments)
+{
+    const struct bench_host *host    = results->host;
+    char                     cpu[32] = "";
+
     program_set_variable("SKUA_DRIVER", "tcp");
-    bench_run_job(results, "-n 2 --pin=%d,%d -s shared_memory=0 @%s %s", results->host->cpu[0],
-                  results->host->cpu[1], name, arguments);
+    snprintf(cpu, sizeof cpu, "%d,%d", host->cpu[0], host->cpu[1]);
+    bench_run_job(results, "-n %d -t %d --pin=%s -s shared_memory=0 @%s %s", pes, pes / 2,
+                  pes == 2 ? cpu : bench_pin(host, pes), name, arguments);
     program_restore_variable("SKUA_DRIVER");
 }
 
@@ -271,6 +290,9 @@ void bench_stepf(const struct results *results, const char *format, ...)
                                     results->host->rounds);
     va_list list;
 
+    if (results->pes > 2)
+        used += (size_t)snprintf(text + used, sizeof text - used, "%d PEs, ", results->pes);
+
     va_start(list, format);
     vsnprintf(text + used, sizeof text - used, format, list);
     va_end(list);
@@ -295,6 +317,29 @@ void bench_setup_each(const struct results *results,
     for (const int *pes = results->host->pes; *pes; pes++)
         for (int tcp = 0; tcp < 2; tcp++)
             print(results, &(struct bench_setup){tcp, *pes});
+}
+
+void bench_print_each(const struct results *results,
+                      void (*print)(const struct results *results, int pes))
+{
+    for (const int *pes = results->host->pes; *pes; pes++) {
+        struct results on;
+
+        results_select(results, *pes, &on);
+        print(&on, *pes);
+        results_free(&on);
+    }
+}
+
+void bench_print_pairs_head(const struct results *results, int pes)
+{
+    const int *first = results->host->pes;
+
+    if (pes > 2)
+        printf("%s%d PEs: %d pairs that communicate at once, of which the slowest counts\n\n",
+               *first == pes ? "" : "\n", pes, pes / 2);
+    else if (first[1] != 0)
+        printf("%s2 PEs\n\n", *first == pes ? "" : "\n");
 }
 
 double bench_ratio(double a, double b)

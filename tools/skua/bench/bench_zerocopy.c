@@ -43,7 +43,7 @@ static void bench_zerocopy_run(struct results *results)
     bench_run_job(results, "-n 2 -t 2 --pin=auto @bench-zerocopy");
     bench_step(results, titles[BETWEEN_HOSTS]);
     bench_run_floor(results, "zerocopy");
-    bench_run_between_hosts(results, "bench-zerocopy", "1048576 1024");
+    bench_run_between_hosts(results, 2, "bench-zerocopy", "1048576 1024");
 }
 
 static double bench_zerocopy_get(const struct results *r, const char *of, const char *variant,

@@ -52,7 +52,7 @@ static void network_zcopy_add_channel(struct results *results, const struct resu
 static void network_zcopy_add_buffer(struct results *results, const struct result *found,
                                      const char *driver)
 {
-    char metric[48];
+    char metric[64];
 
     snprintf(metric, sizeof metric, "zcopy_%s", found->metric);
     network_zcopy_add(results, found, driver, metric);
