@@ -82,6 +82,8 @@ case $("$skua" info --topology) in *Core*)
   ok "two processes of a peer on one core are not bound" has "$(head -1 "$work/called")" ' --bind-to none -n 2 .*/bench-armci-openmpi '
   ok "on four cores they are bound to the first ones" has "$(tail -1 "$work/called")" \
     ' --map-by core --bind-to core -n 2 .*/bench-armci-openmpi '
+  run env PATH="$work/bin:$PATH" HWLOC_SYNTHETIC="core:4 pu:2" "$work/bin/skua" bench armci --pes=4 --rounds=1 --output="$work"
+  ok "pairs of more processes, too" has "$(tail -1 "$work/called")" ' --bind-to core -n 4 .*/bench-armci-openmpi '
 esac
 # A launcher that prints its command line and a result replaces skuarun.
 mkdir -p "$work/grow"

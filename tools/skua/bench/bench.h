@@ -213,6 +213,9 @@ void bench_print_each(const struct results *results,
 /** Prints a heading for the tables of pairs of PEs: none if they are the only ones and two. */
 void bench_print_pairs_head(const struct results *results, int pes);
 
+/** Writes the title of a plot of @p pes PEs: that of two PEs, or it after the number. */
+void bench_title(char *to, size_t room, int pes, const char *title);
+
 /** Returns a / b, or 0, which means "not measured", if a or b is 0. */
 double bench_ratio(double a, double b);
 

@@ -342,6 +342,14 @@ void bench_print_pairs_head(const struct results *results, int pes)
         printf("%s2 PEs\n\n", *first == pes ? "" : "\n");
 }
 
+void bench_title(char *to, size_t room, int pes, const char *title)
+{
+    if (pes == 2)
+        snprintf(to, room, "%s", title);
+    else
+        snprintf(to, room, "%d PEs: %s", pes, title);
+}
+
 double bench_ratio(double a, double b)
 {
     return a > 0 && b > 0 ? a / b : 0;

@@ -132,9 +132,9 @@ void series_plot(const struct series_set *set, const struct results *results, FI
         struct plot   *plot  = &plots[count];
         bool           other = pes[count] != 2;
 
-        snprintf(title[count], SERIES_TITLE, "%d PEs: %s", pes[count], what);
-        *plot = (struct plot){other ? title[count] : what, set->label,
-                              set->plot_unit ? set->plot_unit : set->unit, curve[count], 0};
+        bench_title(title[count], SERIES_TITLE, pes[count], what);
+        *plot = (struct plot){title[count], set->label, set->plot_unit ? set->plot_unit : set->unit,
+                              curve[count], 0};
         if (other)
             results_select(results, pes[count], &on);
         series_draw(plot, set, other ? &on : results);
