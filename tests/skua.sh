@@ -97,7 +97,7 @@ case \$* in *bench-channels*)
   printf '{"bench":"channels","series":"channel","bytes":8,"metric":"roundtrip_us","value":%s}\n' \$2
 esac
 END
-for name in fft1d bench-channels bench-fft1d_limit bench-scaling bench-zerocopy; do printf '#!/bin/sh\n' >"$work/grow/$name"; done
+for name in fft1d bench-channels bench-fft1d_limit bench-mixed bench-scaling bench-zerocopy; do printf '#!/bin/sh\n' >"$work/grow/$name"; done
 chmod +x "$work"/grow/*
 run env PATH="$work/grow:$PATH" SKUA_DRIVER=ucx "$work/grow/skua" bench zerocopy --rounds=2 --output="$work"
 ok "a setting that rows replace is named once" test "$(printf '%s\n' "$err" | grep -c 'set SKUA_DRIVER themselves')" = 1
@@ -124,6 +124,10 @@ ok "of what was measured" sh -c 'printf "%s\n" "$1" | sed "1,/^4 PEs/d" | grep -
 ok "and metrics that name the number" sh -c 'grep -qxF "channels,channel,8,roundtrip_us,2" "$1" &&
   grep -qxF "channels,channel,8,roundtrip_us-4pe,4" "$1"' sh "$work/bench-channels.csv"
 ok "and a plot" grep -q '>4 PEs: Round trip' "$work/bench-channels.svg"
+: >"$work/grown"
+run env PATH="$work/grow:$PATH" HWLOC_SYNTHETIC="core:4 pu:1" "$work/grow/skua" bench mixed --pes=4 --rounds=1 --output="$work"
+ok "a host of more PEs alone" has "$(cat "$work/grown")" '^-n 4 -t 4 --pin=[0-9,none]* .*/bench-mixed alone$'
+ok "and beside another one" has "$(cat "$work/grown")" '^-n 8 -t 4 --pin=[0-9,none]* .*/bench-mixed busy busy$'
 run "$skua" resize 0
 ok "no PEs to resize to" has "$code $err" '^2 skua resize: 0: expected a number of PEs from 1'
 run "$skua" resize

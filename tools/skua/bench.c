@@ -27,7 +27,7 @@ static const char help[] =
     "  -o, --output=DIR    write bench-NAME.csv and bench-NAME.svg here (default: .)\n"
     "  -n, --pes=N[,N...]  collectives, prk, openshmem: the number of PEs, or several\n"
     "                      (default: 2);\n"
-    "                      armci, channels, zerocopy: even numbers; pairs of PEs\n"
+    "                      armci, channels, mixed, zerocopy: even numbers; pairs of PEs\n"
     "                      communicate at once, and the slowest pair counts (default: 2);\n"
     "                      messages, onesided, objects, pingpong: measure what many PEs do\n"
     "                      at once, as in scaling, in bench-NAME-pes.csv and .svg;\n"
