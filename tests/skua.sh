@@ -97,7 +97,7 @@ case \$* in *bench-channels*)
   printf '{"bench":"channels","series":"channel","bytes":8,"metric":"roundtrip_us","value":%s}\n' \$2
 esac
 END
-for name in fft1d bench-channels bench-fft1d_limit bench-mixed bench-scaling bench-zerocopy; do printf '#!/bin/sh\n' >"$work/grow/$name"; done
+for name in fft1d bench-channels bench-checkpoint bench-fft1d_limit bench-mixed bench-scaling bench-zerocopy; do printf '#!/bin/sh\n' >"$work/grow/$name"; done
 chmod +x "$work"/grow/*
 run env PATH="$work/grow:$PATH" SKUA_DRIVER=ucx "$work/grow/skua" bench zerocopy --rounds=2 --output="$work"
 ok "a setting that rows replace is named once" test "$(printf '%s\n' "$err" | grep -c 'set SKUA_DRIVER themselves')" = 1
@@ -128,6 +128,11 @@ ok "and a plot" grep -q '>4 PEs: Round trip' "$work/bench-channels.svg"
 run env PATH="$work/grow:$PATH" HWLOC_SYNTHETIC="core:4 pu:1" "$work/grow/skua" bench mixed --pes=4 --rounds=1 --output="$work"
 ok "a host of more PEs alone" has "$(cat "$work/grown")" '^-n 4 -t 4 --pin=[0-9,none]* .*/bench-mixed alone$'
 ok "and beside another one" has "$(cat "$work/grown")" '^-n 8 -t 4 --pin=[0-9,none]* .*/bench-mixed busy busy$'
+: >"$work/grown"
+run env PATH="$work/grow:$PATH" TMPDIR="$work" "$work/grow/skua" bench checkpoint --pes=2,4 --rounds=1 --output="$work"
+ok "more PEs make a checkpoint" has "$(cat "$work/grown")" '^-n 4 .*/bench-checkpoint disk .*/checkpoints 256$'
+ok "in a table of their own" has "$out" '^Checkpoints of 256 MB on 4 PEs$'
+ok "where each value has its number of PEs" grep -q '^checkpoint,dd,1048576,write_gbs-4pe,' "$work/bench-checkpoint.csv"
 run "$skua" resize 0
 ok "no PEs to resize to" has "$code $err" '^2 skua resize: 0: expected a number of PEs from 1'
 run "$skua" resize

@@ -122,7 +122,7 @@ struct bench_stop {
     double      seconds;
 };
 
-/** Adds a result that says that a run was stopped: metric stop_s-PARTPpe, bytes 0. */
+/** Adds a result that says that a run was stopped: metric stopped_s-PARTPpe, bytes 0. */
 void bench_add_stopped(struct results *results, const struct bench_stop *stop);
 
 /** Returns after how many seconds a run was stopped, or 0 if it was not. */

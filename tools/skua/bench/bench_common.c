@@ -183,7 +183,7 @@ char *bench_bound_options(const struct bench_host *host, int pes, int threads)
 
 /* ---- peers that are stopped ------------------------------------------------------- */
 
-#define BENCH_STOPPED "stop_s-" /* begins the metric of a run that was stopped */
+#define BENCH_STOPPED "stopped_s-" /* begins the metric of a run that was stopped */
 
 void bench_add_stopped(struct results *results, const struct bench_stop *stop)
 {
