@@ -97,7 +97,7 @@ case \$* in *bench-channels*)
   printf '{"bench":"channels","series":"channel","bytes":8,"metric":"roundtrip_us","value":%s}\n' \$2
 esac
 END
-for name in fft1d bench-channels bench-checkpoint bench-fft1d_limit bench-mixed bench-scaling bench-zerocopy; do printf '#!/bin/sh\n' >"$work/grow/$name"; done
+for name in fft1d leanmd bench-leanmd_limit bench-channels bench-checkpoint bench-fft1d_limit bench-mixed bench-scaling bench-zerocopy; do printf '#!/bin/sh\n' >"$work/grow/$name"; done
 chmod +x "$work"/grow/*
 run env PATH="$work/grow:$PATH" SKUA_DRIVER=ucx "$work/grow/skua" bench zerocopy --rounds=2 --output="$work"
 ok "a setting that rows replace is named once" test "$(printf '%s\n' "$err" | grep -c 'set SKUA_DRIVER themselves')" = 1
@@ -133,6 +133,14 @@ run env PATH="$work/grow:$PATH" TMPDIR="$work" "$work/grow/skua" bench checkpoin
 ok "more PEs make a checkpoint" has "$(cat "$work/grown")" '^-n 4 .*/bench-checkpoint disk .*/checkpoints 256$'
 ok "in a table of their own" has "$out" '^Checkpoints of 256 MB on 4 PEs$'
 ok "where each value has its number of PEs" grep -q '^checkpoint,dd,1048576,write_gbs-4pe,' "$work/bench-checkpoint.csv"
+: >"$work/grown"
+run env PATH="$work/grow:$PATH" HWLOC_SYNTHETIC="core:4 pu:1" "$work/grow/skua" bench balance --pes=4,5 --rounds=1 --output="$work"
+ok "balance measures applications on the given numbers of PEs" has "$(cat "$work/grown")" '^-n 5 .*/leanmd --size=4,4,4 '
+ok "which refer to one PE" has "$(cat "$work/grown")" '^-n 1 .*/leanmd --size=4,4,4 '
+case $("$skua" info --topology) in *Core*)
+  ok "and a droplet" has "$(cat "$work/grown")" '^-n 4 .*--set=balance=refine .*/leanmd --size=6,6,6 --droplet '
+  ok "where each has a core" sh -c '! echo "$1" | grep "^-n 5 .*--droplet" && echo "$2" | grep -q "^ 5 PEs: skipped, this host has 4 cores"' sh "$(cat "$work/grown")" "$out"
+esac
 run "$skua" resize 0
 ok "no PEs to resize to" has "$code $err" '^2 skua resize: 0: expected a number of PEs from 1'
 run "$skua" resize

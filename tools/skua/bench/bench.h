@@ -25,6 +25,7 @@ struct bench_host {
     int  cpu[2]; /* two CPUs, on different cores if there are two */
     int  cores;
     int  pes[BENCH_PES_MAX + 1]; /* --pes; 0 ends the list */
+    bool pes_given;              /* the list is not the default */
     int  round, rounds;          /* the one that is being measured, and how many there are */
     bool namespaces;             /* network: --namespaces                   */
 
@@ -46,6 +47,7 @@ struct bench {
     bool several_pes; /* --pes: measured on each number of PEs of that list, from 2 on */
     bool pairs; /* so, and the numbers are even: half of the PEs communicate with the other half */
     bool every_pes; /* --pes: measured on each number, from 1 on; by default up to all cores */
+    const int *default_pes; /* so, and by default on these, of which 0 ends the list */
     /** A benchmark of two PEs: the part of `skua bench scaling` that --pes measures, or, if that is
      * NULL, the sentence that says what does. */
     const char *part_on_pes, *instead_of_pes;
