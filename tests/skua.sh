@@ -117,7 +117,7 @@ ok "a benchmark of two PEs measures its kernels on others" has "$(cat "$work/gro
 ok "in files of its own" test -s "$work/bench-objects-pes.csv" -a ! -e "$work/bench-objects.csv"
 : >"$work/grown"
 run env PATH="$work/grow:$PATH" "$work/grow/skua" bench channels --pes=2,4 --rounds=1 --output="$work"
-ok "pairs of PEs are measured within a host" has "$(cat "$work/grown")" '^-n 4 -t 4 --pin=[a-z]* .*/bench-channels$'
+ok "pairs of PEs are measured within a host" has "$(cat "$work/grown")" '^-n 4 -t 4 --pin=(auto|[0-9,]+) .*/bench-channels$'
 ok "and half of them on each of two" has "$(cat "$work/grown")" '^-n 4 -t 2 .*-s shared_memory=0 .*/bench-channels 100000 8$'
 ok "with a table for each number" has "$out" '^4 PEs: 2 pairs '
 ok "of what was measured" sh -c 'printf "%s\n" "$1" | sed "1,/^4 PEs/d" | grep -qE "^ +8 +4.00$"' sh "$out"
@@ -126,8 +126,8 @@ ok "and metrics that name the number" sh -c 'grep -qxF "channels,channel,8,round
 ok "and a plot" grep -q '>4 PEs: Round trip' "$work/bench-channels.svg"
 : >"$work/grown"
 run env PATH="$work/grow:$PATH" HWLOC_SYNTHETIC="core:4 pu:1" "$work/grow/skua" bench mixed --pes=4 --rounds=1 --output="$work"
-ok "a host of more PEs alone" has "$(cat "$work/grown")" '^-n 4 -t 4 --pin=[0-9,none]* .*/bench-mixed alone$'
-ok "and beside another one" has "$(cat "$work/grown")" '^-n 8 -t 4 --pin=[0-9,none]* .*/bench-mixed busy busy$'
+ok "a host of more PEs alone" has "$(cat "$work/grown")" '^-n 4 -t 4 --pin=[0-9,]* .*/bench-mixed alone$'
+ok "and beside another one" has "$(cat "$work/grown")" '^-n 8 -t 4 --pin=[0-9,]* .*/bench-mixed busy busy$'
 : >"$work/grown"
 run env PATH="$work/grow:$PATH" TMPDIR="$work" "$work/grow/skua" bench checkpoint --pes=2,4 --rounds=1 --output="$work"
 ok "more PEs make a checkpoint" has "$(cat "$work/grown")" '^-n 4 .*/bench-checkpoint disk .*/checkpoints 256$'

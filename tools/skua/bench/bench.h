@@ -165,9 +165,14 @@ void bench_run_floor(struct results *results, char *what);
  * metrics that end with the number of PEs. */
 void bench_run_each(struct results *results, void (*run)(struct results *results, int pes));
 
-/** Returns a value of the option --pin of skuarun for @p pes PEs: auto if there is a core for each.
- */
-const char *bench_pin(const struct bench_host *host, int pes);
+/** Returns a list of CPUs that has one of host->cpu for the first half of @p pes PEs and the other
+ * for the rest.  The caller frees it. */
+char *bench_halves(const struct bench_host *host, int pes);
+
+/** Returns a value of the option --pin of skuarun for the PEs of pairs: auto for two, and if there
+ * is a core for each; else the list of bench_halves(), since the kernel lets pairs that share cores
+ * run in turn.  The caller frees it. */
+char *bench_pin(const struct bench_host *host, int pes);
 
 /** Runs a program of Skua, if it is installed, with half of @p pes PEs on each of two hosts: two
  * processes that share no memory, connected by the driver tcp over loopback. */

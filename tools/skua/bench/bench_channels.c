@@ -46,13 +46,15 @@ void bench_run_mpi_channels(struct results *results, const char *trips, int rank
 
 static void bench_channels_run_on(struct results *results, int pes)
 {
+    char *pin = bench_pin(results->host, pes);
+
     for (int threads = 0; threads < 2; threads++) {
         bench_step(results, threads ? "threads" : "floor and channels");
         if (pes == 2)
             bench_run_floor(results, threads ? "threads" : NULL);
-        bench_run_job(results, "-n %d -t %d --pin=%s @bench-channels", pes, threads ? pes : 1,
-                      bench_pin(results->host, pes));
+        bench_run_job(results, "-n %d -t %d --pin=%s @bench-channels", pes, threads ? pes : 1, pin);
     }
+    free(pin);
     bench_step(results, "between hosts over TCP");
     if (pes == 2)
         bench_run_floor(results, "tcp");

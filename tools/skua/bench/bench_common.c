@@ -102,22 +102,16 @@ void bench_run_each(struct results *results, void (*run)(struct results *results
     results->pes = 0;
 }
 
-const char *bench_pin(const struct bench_host *host, int pes)
-{
-    return pes > host->cores ? "none" : "auto";
-}
-
 void bench_run_between_hosts(struct results *results, int pes, const char *name,
                              const char *arguments)
 {
-    const struct bench_host *host    = results->host;
-    char                     cpu[32] = "";
+    char *pin = pes == 2 ? bench_halves(results->host, pes) : bench_pin(results->host, pes);
 
     program_set_variable("SKUA_DRIVER", "tcp");
-    snprintf(cpu, sizeof cpu, "%d,%d", host->cpu[0], host->cpu[1]);
-    bench_run_job(results, "-n %d -t %d --pin=%s -s shared_memory=0 @%s %s", pes, pes / 2,
-                  pes == 2 ? cpu : bench_pin(host, pes), name, arguments);
+    bench_run_job(results, "-n %d -t %d --pin=%s -s shared_memory=0 @%s %s", pes, pes / 2, pin,
+                  name, arguments);
     program_restore_variable("SKUA_DRIVER");
+    free(pin);
 }
 
 bool bench_launcher(const char *launcher, char path[PROGRAM_PATH_BYTES])
@@ -168,6 +162,25 @@ char *bench_cpus(const struct bench_host *host, int pes, int threads)
         list = bench_write_list(cpu, pes);
     free(cpu);
     return list;
+}
+
+char *bench_halves(const struct bench_host *host, int pes)
+{
+    int  *cpu = ski_calloc((size_t)pes, sizeof *cpu);
+    char *list;
+
+    for (int i = 0; i < pes; i++)
+        cpu[i] = host->cpu[2 * i / pes];
+    list = bench_write_list(cpu, pes);
+    free(cpu);
+    return list;
+}
+
+char *bench_pin(const struct bench_host *host, int pes)
+{
+    if (pes > 2 && pes > host->cores)
+        return bench_halves(host, pes);
+    return ski_memory_checked(strdup("auto"), sizeof "auto");
 }
 
 char *bench_bound_options(const struct bench_host *host, int pes, int threads)

@@ -39,19 +39,8 @@ static const struct mixed_row {
 /* Round trips inside the host for each message to the other host, in bench/mixed.c and floor.c. */
 #define MIXED_FAR_EVERY 256
 
-/* Returns the CPUs of @p pes PEs of a host, allocated, or NULL if there are fewer cores. */
-static char *bench_mixed_own_cpus(const struct bench_host *host, int pes)
-{
-    char *two;
-
-    if (pes > 2)
-        return bench_cpus(host, pes, pes);
-    two = ski_malloc(32);
-    snprintf(two, 32, "%d,%d", host->cpu[0], host->cpu[1]);
-    return two;
-}
-
-/* Returns the CPUs of @p pes PEs of each of two hosts, allocated, as --pin takes them. */
+/* Returns the CPUs of @p pes PEs of each of two hosts, allocated, as --pin takes them: those of
+ * both are the same ones if there are too few. */
 static char *bench_mixed_cpus(const struct bench_host *host, int pes)
 {
     char  *all = bench_cpus(host, 2 * pes, pes), *own;
@@ -59,13 +48,12 @@ static char *bench_mixed_cpus(const struct bench_host *host, int pes)
 
     if (all)
         return all;
-    own  = bench_mixed_own_cpus(host, pes);
-    room = 2 * (own ? strlen(own) : 0) + sizeof "none";
+    own = pes > 2 ? bench_cpus(host, pes, pes) : NULL;
+    if (!own)
+        own = bench_halves(host, pes);
+    room = 2 * strlen(own) + sizeof ",";
     all  = ski_malloc(room);
-    if (own)
-        snprintf(all, room, "%s,%s", own, own);
-    else
-        snprintf(all, room, "none");
+    snprintf(all, room, "%s,%s", own, own);
     free(own);
     return all;
 }

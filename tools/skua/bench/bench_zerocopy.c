@@ -7,6 +7,7 @@
  */
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "bench.h"
@@ -37,14 +38,16 @@ static const char *const variants[] = {"copy", "get", "put", "send", "post"};
 
 static void bench_zerocopy_run_on(struct results *results, int pes)
 {
-    const char *pin = bench_pin(results->host, pes);
+    char *pin = bench_pin(results->host, pes);
 
     bench_step(results, titles[PROCESSES]);
     bench_run_job(results, "-n %d -t 1 --pin=%s @bench-zerocopy", pes, pin);
     bench_step(results, titles[SHARED]);
-    bench_run_job(results, "-n %d -t 1 --set=malloc_arena=4k @bench-zerocopy", pes);
+    bench_run_job(results, "-n %d -t 1%s%s --set=malloc_arena=4k @bench-zerocopy", pes,
+                  pes > 2 ? " --pin=" : "", pes > 2 ? pin : "");
     bench_step(results, titles[THREADS]);
     bench_run_job(results, "-n %d -t %d --pin=%s @bench-zerocopy", pes, pes, pin);
+    free(pin);
     bench_step(results, titles[BETWEEN_HOSTS]);
     if (pes == 2)
         bench_run_floor(results, "zerocopy");
