@@ -141,6 +141,13 @@ case $("$skua" info --topology) in *Core*)
   ok "and a droplet" has "$(cat "$work/grown")" '^-n 4 .*--set=balance=refine .*/leanmd --size=6,6,6 --droplet '
   ok "where each has a core" sh -c '! echo "$1" | grep "^-n 5 .*--droplet" && echo "$2" | grep -q "^ 5 PEs: skipped, this host has 4 cores"' sh "$(cat "$work/grown")" "$out"
 esac
+# Every benchmark has a meaning for other numbers of PEs.
+refused=''
+for name in $("$skua" bench --help | sed -n '/^Benchmarks:/,$s/^  \([a-z0-9][a-z0-9]*\)  .*/\1/p'); do
+  run env PATH="$work/grow:$PATH" TMPDIR="$work" "$work/grow/skua" bench "$name" --pes=4 --rounds=1 --output="$work"
+  [ "$code" != 2 ] || refused="$refused $name"
+done
+ok "all benchmarks accept --pes: ${refused:-all}" test -z "$refused"
 run "$skua" resize 0
 ok "no PEs to resize to" has "$code $err" '^2 skua resize: 0: expected a number of PEs from 1'
 run "$skua" resize

@@ -27,8 +27,9 @@ static const char help[] =
     "  -o, --output=DIR    write bench-NAME.csv and bench-NAME.svg here (default: .)\n"
     "  -n, --pes=N[,N...]  collectives, prk, openshmem, checkpoint: the number of PEs, or\n"
     "                      several (default: 2);\n"
-    "                      armci, channels, mixed, zerocopy: even numbers; pairs of PEs\n"
-    "                      communicate at once, and the slowest pair counts (default: 2);\n"
+    "                      armci, channels, mixed, network, zerocopy: even numbers; pairs\n"
+    "                      of PEs communicate at once, and the slowest pair counts\n"
+    "                      (default: 2);\n"
     "                      messages, onesided, objects, pingpong: measure what many PEs do\n"
     "                      at once, as in scaling, in bench-NAME-pes.csv and .svg;\n"
     "                      applications: measure one problem on each number of PEs and\n"
@@ -349,8 +350,6 @@ static int bench_select_scaling(struct bench_options *options)
         options->bench = &bench_scaling;
         return 0;
     }
-    if (!options->bench->several_pes && !options->bench->pairs)
-        return bench_option_error(options->bench->instead_of_pes, "--pes");
     for (const int *pes = options->pes; *pes; pes++) {
         if (*pes == 1)
             return bench_option_error("this benchmark needs 2 PEs or more", "--pes");

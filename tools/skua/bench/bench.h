@@ -47,10 +47,8 @@ struct bench {
     bool several_pes; /* --pes: measured on each number of PEs of that list, from 2 on */
     bool pairs; /* so, and the numbers are even: half of the PEs communicate with the other half */
     bool every_pes; /* --pes: measured on each number, from 1 on; by default up to all cores */
-    const int *default_pes; /* so, and by default on these, of which 0 ends the list */
-    /** A benchmark of two PEs: the part of `skua bench scaling` that --pes measures, or, if that is
-     * NULL, the sentence that says what does. */
-    const char *part_on_pes, *instead_of_pes;
+    const int  *default_pes; /* so, and by default on these, of which 0 ends the list */
+    const char *part_on_pes; /* the part of `skua bench scaling` that --pes measures */
 };
 
 /* The benchmarks, in the order of the list that --help prints: BENCH(NAME) for each. */

@@ -349,10 +349,10 @@ void bench_print_pairs_head(const struct results *results, int pes)
     const int *first = results->host->pes;
 
     if (pes > 2)
-        printf("%s%d PEs: %d pairs that communicate at once, of which the slowest counts\n\n",
+        printf("%s%d PEs: %d pairs that communicate at once, of which the slowest counts\n",
                *first == pes ? "" : "\n", pes, pes / 2);
     else if (first[1] != 0)
-        printf("%s2 PEs\n\n", *first == pes ? "" : "\n");
+        printf("%s2 PEs\n", *first == pes ? "" : "\n");
 }
 
 void bench_title(char *to, size_t room, int pes, const char *title)

@@ -34,7 +34,7 @@ static void network_zcopy_add(struct results *results, const struct result *foun
 
     snprintf(result.series, sizeof result.series, "skua-%s", driver);
     snprintf(result.metric, sizeof result.metric, "%s", metric);
-    results_add(results, &result);
+    results_add_measured(results, &result);
 }
 
 static void network_zcopy_add_channel(struct results *results, const struct result *found,
