@@ -1,13 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * armci.c - the program of `skua bench armci', for two processes: Global Arrays and ARMCI, linked
- * with libskua-armci and with ARMCI-MPI.
+ * armci.c - the program of `skua bench armci': Global Arrays and ARMCI, linked with libskua-armci
+ * and with ARMCI-MPI, for two processes, or for more, which are pairs of one of the first half and
+ * one of the other.
  *
  * usage: bench-armci SERIES [busy]
  *
- * Each process owns a matrix of 1024 x 1024 doubles of a global array.  Process 0 works on square
- * patches of the other's ("remote") or of its own ("local"), as in the paper on OSPRI; from one
- * operation to the next a patch moves along the diagonal.
+ * Each process owns a matrix of 1024 x 1024 doubles of a global array.  The first of a pair works
+ * on square patches of the other's ("remote") or of its own ("local"), as in the paper on OSPRI;
+ * from one operation to the next a patch moves along the diagonal.  All pairs begin a batch
+ * together, and it takes as long as on the slowest.
  *
  *   put_us, get_us, acc_us         patches, remote; local_put_us ... local
  *   read_inc_us                    a shared counter in the memory of the other process
@@ -36,15 +38,29 @@ struct patch {
 typedef void (*patch_fn)(const struct patch *patch);
 
 static const char *series;
-static int         me;
+static int         me, processes, leads, partner;
 static int         array, counter;
 static double     *buffer;
-static void       *column[2]; /* the matrix of each process, from ARMCI_Malloc() */
+static void      **column; /* the matrix of each process, from ARMCI_Malloc() */
 
 static void report(size_t bytes, const char *metric, double value)
 {
     if (me == 0)
         bench_report("armci", series, bytes, metric, value);
+}
+
+/* Returns the best of @p count times, each of which is that of the slowest pair. */
+static double best_of(double *time, int count)
+{
+    double best = 1e9;
+
+    if (processes > 2) {
+        GA_Sync(); /* in which the second of a pair waits for the first, as between two batches */
+        MPI_Allreduce(MPI_IN_PLACE, time, count, MPI_DOUBLE, MPI_MAX, MPI_COMM_WORLD);
+    }
+    for (int i = 0; i < count; i++)
+        best = time[i] < best ? time[i] : best;
+    return best;
 }
 
 /* ---- operations --------------------------------------------------------------------- */
@@ -120,25 +136,24 @@ static int trips_of(int side)
 
 static void measure(const char *metric, patch_fn fn, int owner, int side, size_t bytes)
 {
-    double best  = 1e9;
-    int    trips = trips_of(side);
+    double time[BATCHES] = {0};
+    int    trips         = trips_of(side);
 
     for (int batch = 0; batch < BATCHES; batch++) {
-        double start, time;
+        double start;
 
         GA_Sync();
-        if (me != 0)
+        if (!leads)
             continue;
         start = bench_now();
         for (int i = 0; i < trips; i++)
             fn(&(struct patch){owner, side, i});
-        time = (bench_now() - start) / trips;
-        best = time < best ? time : best;
+        time[batch] = (bench_now() - start) / trips;
     }
-    report(bytes, metric, best * 1e6);
+    report(bytes, metric, best_of(time, BATCHES) * 1e6);
 }
 
-static void measure_patches(int owner)
+static void measure_patches(int remote)
 {
     static const struct {
         const char *metric[2]; /* local, remote */
@@ -149,7 +164,7 @@ static void measure_patches(int owner)
 
     for (size_t k = 0; k < sizeof kinds / sizeof *kinds; k++)
         for (int side = 1; side <= LARGEST; side *= 2)
-            measure(kinds[k].metric[owner], kinds[k].fn, owner, side,
+            measure(kinds[k].metric[remote], kinds[k].fn, remote ? partner : me, side,
                     (size_t)side * (size_t)side * sizeof(double));
 }
 
@@ -176,9 +191,9 @@ static double slowest(patch_fn fn)
         double time;
 
         start = bench_now();
-        fn(&(struct patch){1, 16, i});
+        fn(&(struct patch){partner, 16, i});
         if (fn != get && fn != read_inc)
-            ARMCI_Fence(1);
+            ARMCI_Fence(partner);
         time = bench_now() - start;
         most = time > most ? time : most;
         if (most > BUSY / 4)
@@ -189,30 +204,35 @@ static double slowest(patch_fn fn)
 
 static void measure_busy(const char *metric, patch_fn fn)
 {
-    double best = 1e9;
+    double time[TRIES] = {0};
 
     for (int i = 0; i < TRIES; i++) {
-        double time = 0;
-
         GA_Sync();
-        if (me == 0)
-            time = slowest(fn);
+        if (leads)
+            time[i] = slowest(fn);
         else
             compute(BUSY);
-        best = time < best ? time : best;
     }
-    report(0, metric, best * 1e6);
+    report(0, metric, best_of(time, TRIES) * 1e6);
 }
 
 /* ---- the program -------------------------------------------------------------------- */
 
 static void open_memory(void)
 {
-    int dims[2] = {2 * SIDE, SIDE}, blocks[2] = {2, 1}, map[3] = {0, SIDE, 0};
-    int words = 2, one[1] = {2}, halves[2] = {0, 1};
+    int  dims[2] = {processes * SIDE, SIDE}, blocks[2] = {processes, 1};
+    int *rows  = calloc((size_t)processes + 1, sizeof *rows); /* and the one block of columns */
+    int *words = calloc((size_t)processes, sizeof *words);
 
-    array   = NGA_Create_irreg(C_DBL, 2, dims, "array", blocks, map);
-    counter = NGA_Create_irreg(C_LONG, 1, &words, "counter", one, halves);
+    for (int i = 0; i < processes; i++) {
+        rows[i]  = i * SIDE;
+        words[i] = i;
+    }
+    array   = NGA_Create_irreg(C_DBL, 2, dims, "array", blocks, rows);
+    counter = NGA_Create_irreg(C_LONG, 1, &processes, "counter", &processes, words);
+    free(rows);
+    free(words);
+    column = calloc((size_t)processes, sizeof *column);
     GA_Zero(array);
     GA_Zero(counter);
     ARMCI_Malloc(column, SIDE * SIDE * sizeof(double));
@@ -227,9 +247,9 @@ static void measure_all(void)
 {
     measure_patches(1);
     measure_patches(0);
-    measure("read_inc_us", read_inc, 1, 1, sizeof(long));
-    measure("strided_put_us", strided_put, 1, 32, SIDE * sizeof(double));
-    measure("strided_get_us", strided_get, 1, 32, SIDE * sizeof(double));
+    measure("read_inc_us", read_inc, partner, 1, sizeof(long));
+    measure("strided_put_us", strided_put, partner, 32, SIDE * sizeof(double));
+    measure("strided_get_us", strided_get, partner, 32, SIDE * sizeof(double));
 }
 
 int main(int argc, char **argv)
@@ -237,10 +257,13 @@ int main(int argc, char **argv)
     MPI_Init(&argc, &argv);
     GA_Initialize();
     MA_init(MT_DBL, 100000, 100000);
-    me     = GA_Nodeid();
-    series = argc > 1 ? argv[1] : "armci";
-    if (GA_Nnodes() != 2) {
-        fprintf(stderr, "usage: mpirun -n 2 bench-armci SERIES [busy]\n");
+    me        = GA_Nodeid();
+    processes = GA_Nnodes();
+    leads     = bench_leads(me, processes);
+    partner   = bench_partner(me, processes);
+    series    = argc > 1 ? argv[1] : "armci";
+    if (processes % 2 != 0) {
+        fprintf(stderr, "usage: mpirun -n 2 bench-armci SERIES [busy], or another even number\n");
         MPI_Abort(MPI_COMM_WORLD, 2);
     }
     open_memory();

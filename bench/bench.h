@@ -45,7 +45,12 @@ static inline int bench_trips_net(size_t bytes)
     return bytes <= 1000 ? 100 : bytes <= 100000 ? 50 : 5;
 }
 
-#define BENCH_BATCHES_NET 100
+/* Returns the number of batches of round trips.  Between hosts there are more, unless several pairs
+ * of PEs may have to share cores. */
+static inline int bench_batches(int net, int pes)
+{
+    return net && pes == 2 ? 5 * BENCH_BATCHES : BENCH_BATCHES;
+}
 
 static inline void bench_report(const char *bench, const char *series, size_t bytes,
                                 const char *metric, double value)
@@ -74,6 +79,17 @@ static inline void bench_pin(int cpu)
     CPU_ZERO(&set);
     CPU_SET((size_t)cpu, &set);
     sched_setaffinity(0, sizeof set, &set);
+}
+
+/* Pairs of PEs: each PE of the first half leads a pair with its partner in the other half. */
+static inline int bench_leads(int pe, int pes)
+{
+    return pe < pes / 2;
+}
+
+static inline int bench_partner(int pe, int pes)
+{
+    return bench_leads(pe, pes) ? pe + pes / 2 : pe - pes / 2;
 }
 
 /* Reads every byte in a way that the compiler cannot remove.  Several independent sums make memory

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * bench_network.h - the measurements of `skua bench network`, between two PEs that share no memory,
- * for Skua and every peer.
+ * or the PEs of several such pairs at once, for Skua and every peer.
  *
  *   message_us            a message, one way: half of its round trip
  *   notify_us             a put until the waiting target has detected it, one way: half of a round
@@ -31,7 +31,7 @@
 
 #include "bench_onesided.h"
 
-#define NETWORK_BATCHES 150
+#define NETWORK_BATCHES ONESIDED_BATCHES_MOST
 #define NETWORK_PENDING 8 /* number of puts issued before a get */
 
 static const size_t network_sizes[]   = {8, 64, 1024, 4096, 16384, 65536, 1048576};
@@ -76,8 +76,8 @@ static inline int network_batches(size_t bytes)
 ONESIDED_INLINE void network_local_puts(const struct onesided *ops, const char *series, int me,
                                         const struct onesided_access *a)
 {
-    int    trips = onesided_trips(a->bytes);
-    double best  = 1e9;
+    int    trips                       = onesided_trips(a->bytes);
+    double time[ONESIDED_BATCHES_MOST] = {0};
 
     if (ops->prepare)
         ops->prepare(a);
@@ -85,10 +85,11 @@ ONESIDED_INLINE void network_local_puts(const struct onesided *ops, const char *
         ops->barrier(a);
         if (me != 0)
             continue;
-        best = onesided_less(best, onesided_time(ops->put_local, a, trips));
+        time[batch] = onesided_time(ops->put_local, a, trips);
         ops->complete(a);
     }
-    onesided_report(me, series, a->bytes, "put_local_us", best * 1e6);
+    onesided_report(me, series, a->bytes, "put_local_us",
+                    onesided_best(time, onesided_pace.batches) * 1e6);
 }
 
 /* Measures patches of the matrix at the target and of the own matrix of the origin. */
@@ -96,13 +97,14 @@ ONESIDED_INLINE void network_by_patch(const struct onesided *ops, const char *se
 {
     for (size_t i = 0; i < NETWORK_PATCHES; i++) {
         size_t                 side = network_patches[i];
-        struct onesided_access a    = {1, ONESIDED_PATCH, side * side * sizeof(double), side, 0};
+        struct onesided_access a    = {onesided_pair.pe[1], ONESIDED_PATCH,
+                                       side * side * sizeof(double), side, 0};
 
         onesided_pace.batches = network_batches(a.bytes) / 3;
         onesided_measure(ops, series, me, "patch_put_us", ops->put, NULL, &a);
         onesided_measure(ops, series, me, "patch_get_us", ops->get, NULL, &a);
         onesided_measure(ops, series, me, "patch_acc_us", ops->acc, NULL, &a);
-        a.pe = 0;
+        a.pe = onesided_pair.pe[0];
         onesided_measure(ops, series, me, "patch_local_put_us", ops->put, NULL, &a);
         onesided_measure(ops, series, me, "patch_local_get_us", ops->get, NULL, &a);
         onesided_measure(ops, series, me, "patch_local_acc_us", ops->acc, NULL, &a);
@@ -113,7 +115,7 @@ ONESIDED_INLINE void network_by_patch(const struct onesided *ops, const char *se
 ONESIDED_INLINE double network_get_behind(const struct onesided       *ops,
                                           const struct network_behind *behind, size_t bytes)
 {
-    struct onesided_access put = {.pe = 1, .bytes = bytes}, get = put;
+    struct onesided_access put = {.pe = onesided_pair.pe[1], .bytes = bytes}, get = put;
     double                 start;
 
     get.offset = ONESIDED_AREA / 2;
@@ -132,40 +134,39 @@ ONESIDED_INLINE void network_by_order(const struct onesided       *ops,
                                       const struct network_behind *behind, const char *series,
                                       int me)
 {
-    struct onesided_access whole = {.pe = 1, .bytes = sizeof(double)};
+    struct onesided_access whole = {.pe = onesided_pair.pe[1], .bytes = sizeof(double)};
 
     if (ops->prepare)
         ops->prepare(&whole);
     for (; behind->metric; behind++)
         for (size_t i = 0; i < NETWORK_BEHINDS; i++) {
-            size_t bytes = network_behinds[i];
-            int    trips = onesided_trips(bytes);
-            double best  = 1e9;
+            size_t bytes                     = network_behinds[i];
+            int    trips                     = onesided_trips(bytes);
+            double time[NETWORK_BATCHES / 3] = {0};
 
             for (int batch = 0; batch < NETWORK_BATCHES / 3; batch++) {
-                double sum = 0;
-
                 ops->barrier(&whole);
                 for (int trip = 0; me == 0 && trip < trips; trip++)
-                    sum += network_get_behind(ops, behind, bytes);
-                best = onesided_less(best, sum / trips);
+                    time[batch] += network_get_behind(ops, behind, bytes) / trips;
             }
-            onesided_report(me, series, bytes, behind->metric, best * 1e6);
+            onesided_report(me, series, bytes, behind->metric,
+                            onesided_best(time, NETWORK_BATCHES / 3) * 1e6);
         }
 }
 
 /* Measures small puts by the number that is in flight. */
 ONESIDED_INLINE void network_by_number(const struct onesided *ops, const char *series, int me)
 {
-    struct onesided_access put = {.pe = 1, .bytes = sizeof(double)};
+    struct onesided_access put = {.pe = onesided_pair.pe[1], .bytes = sizeof(double)};
 
     if (ops->prepare)
         ops->prepare(&put);
     for (size_t n = 0; n < NETWORK_INFLIGHTS; n++) {
-        size_t count = network_inflights[n];
-        double best  = 1e9;
+        size_t count                 = network_inflights[n];
+        int    batches               = count > 1000 ? 5 : NETWORK_BATCHES;
+        double time[NETWORK_BATCHES] = {0};
 
-        for (int batch = 0; batch < (count > 1000 ? 5 : NETWORK_BATCHES); batch++) {
+        for (int batch = 0; batch < batches; batch++) {
             double start;
 
             ops->barrier(&put);
@@ -174,25 +175,26 @@ ONESIDED_INLINE void network_by_number(const struct onesided *ops, const char *s
                 put.offset = i * put.bytes % ONESIDED_AREA;
                 ops->put_nb(&put);
             }
-            if (me == 0)
-                ops->complete(&put);
-            best = onesided_less(best, (bench_now() - start) / (double)count);
+            if (me != 0)
+                continue;
+            ops->complete(&put);
+            time[batch] = (bench_now() - start) / (double)count;
         }
-        onesided_report(me, series, count, "inflight_us", best * 1e6);
+        onesided_report(me, series, count, "inflight_us", onesided_best(time, batches) * 1e6);
     }
 }
 
-/* Measures the one-sided operations; both PEs call it.  @p behind ends with a metric NULL. */
+/* Measures the one-sided operations; all PEs call it.  @p behind ends with a metric NULL. */
 ONESIDED_INLINE void network_onesided(const struct onesided       *ops,
                                       const struct network_behind *behind, const char *series,
                                       int me)
 {
-    struct onesided_access number = {.pe = 1, .bytes = sizeof(int64_t)};
+    struct onesided_access number = {.pe = onesided_pair.pe[1], .bytes = sizeof(int64_t)};
     uint64_t               turn   = 0;
 
     onesided_check(ops, me);
     for (size_t i = 0; i < NETWORK_SIZES; i++) {
-        struct onesided_access a = {.pe = 1, .bytes = network_sizes[i]};
+        struct onesided_access a = {.pe = onesided_pair.pe[1], .bytes = network_sizes[i]};
         onesided_pace.batches    = network_batches(a.bytes);
         network_local_puts(ops, series, me, &a);
         onesided_measure(ops, series, me, "put_us", ops->put, NULL, &a);
@@ -201,7 +203,7 @@ ONESIDED_INLINE void network_onesided(const struct onesided       *ops,
         onesided_pingpong(ops, series, me, "notify_us", ops->notify, ops->await, a.bytes, &turn);
     }
     for (size_t i = 0; i < NETWORK_FLOODS; i++) {
-        struct onesided_access a = {.pe = 1, .bytes = network_floods[i]};
+        struct onesided_access a = {.pe = onesided_pair.pe[1], .bytes = network_floods[i]};
         onesided_pace.batches    = network_batches(a.bytes);
         onesided_bandwidth(ops, series, me, "put_gbs", ops->put_nb, &a);
         onesided_bandwidth(ops, series, me, "get_gbs", ops->get_nb, &a);

@@ -9,6 +9,9 @@
  * order. A barrier begins each batch; while the origin works, the target waits in the next barrier
  * or, where the library needs it, serves.
  *
+ * More than two PEs, which bench_network.h measures, are pairs of an origin and a target.  A
+ * barrier of all of them begins a batch, which takes as long as on the slowest pair.
+ *
  * The loops are inlined into onesided_run() with the table as a constant, so that no call through a
  * pointer is measured with an operation that takes two or three nanoseconds.
  */
@@ -27,8 +30,9 @@
     (ONESIDED_AREA + 256) /* offset of the number of fetch-and-add                  */
 #define ONESIDED_MEMORY                                                                            \
     (ONESIDED_AREA + 512) /* bytes that a PE allocates                              */
-#define ONESIDED_ALLOC   ((size_t)65536)
-#define ONESIDED_BATCHES 30
+#define ONESIDED_ALLOC        ((size_t)65536)
+#define ONESIDED_BATCHES      30
+#define ONESIDED_BATCHES_MOST 150 /* of any benchmark that uses this header */
 
 #define ONESIDED_INLINE static inline __attribute__((always_inline))
 
@@ -107,6 +111,24 @@ static struct {
     int         window; /* number of large accesses in flight */
 } onesided_pace = {"onesided", ONESIDED_BATCHES, 1, 16};
 
+/* The pair of the calling PE: `me' is 0 on its origin and 1 on its target. */
+static struct {
+    int pe[2]; /* the origin and the target */
+    /* Replaces each of @p count values by the largest of all PEs; NULL: there is only one pair. */
+    void (*largest)(double *value, int count);
+} onesided_pair = {{0, 1}, NULL};
+
+/* Sets the pair of PE @p pe of @p pes.  Returns whether it is the target. */
+static inline int onesided_set_pair(int pe, int pes, void (*largest)(double *value, int count))
+{
+    int leads = bench_leads(pe, pes);
+
+    onesided_pair.pe[!leads] = pe;
+    onesided_pair.pe[leads]  = bench_partner(pe, pes);
+    onesided_pair.largest    = pes > 2 ? largest : NULL;
+    return !leads;
+}
+
 /* Returns the number of accesses in a batch, which takes at most a few milliseconds even with slow
  * libraries. */
 static inline int onesided_trips(size_t bytes)
@@ -128,13 +150,26 @@ static inline int onesided_window(size_t bytes)
 static inline void onesided_report(int me, const char *series, size_t bytes, const char *metric,
                                    double value)
 {
-    if (me == 0)
+    if (me == 0 && onesided_pair.pe[0] == 0)
         bench_report(onesided_pace.bench, series, bytes, metric, value);
 }
 
 static inline double onesided_less(double a, double b)
 {
     return a < b ? a : b;
+}
+
+/* Returns the time of the best batch.  Each is that of the slowest pair; a target has times of 0.
+ */
+static inline double onesided_best(double *time, int batches)
+{
+    double best = 1e9;
+
+    if (onesided_pair.largest)
+        onesided_pair.largest(time, batches);
+    for (int i = 0; i < batches; i++)
+        best = onesided_less(best, time[i]);
+    return best;
 }
 
 /* ---- timing -------------------------------------------------------------- */
@@ -163,8 +198,8 @@ ONESIDED_INLINE void onesided_measure(const struct onesided *ops, const char *se
                                       const char *metric, onesided_fn fn, onesided_fn partner,
                                       const struct onesided_access *a)
 {
-    int    trips = onesided_trips(a->bytes);
-    double best  = 1e9;
+    int    trips                       = onesided_trips(a->bytes);
+    double time[ONESIDED_BATCHES_MOST] = {0};
 
     if (!fn)
         return;
@@ -173,11 +208,11 @@ ONESIDED_INLINE void onesided_measure(const struct onesided *ops, const char *se
     for (int batch = 0; batch < onesided_pace.batches; batch++) {
         ops->barrier(a);
         if (me == 0)
-            best = onesided_less(best, onesided_time(fn, a, trips));
+            time[batch] = onesided_time(fn, a, trips);
         else if (partner)
             onesided_time(partner, a, trips);
     }
-    onesided_report(me, series, a->bytes, metric, best * 1e6);
+    onesided_report(me, series, a->bytes, metric, onesided_best(time, onesided_pace.batches) * 1e6);
 }
 
 /* Starts a window of accesses to different parts of the areas and completes them. */
@@ -204,7 +239,7 @@ ONESIDED_INLINE void onesided_bandwidth(const struct onesided *ops, const char *
                                         const struct onesided_access *a)
 {
     int    window = onesided_window(a->bytes), windows = onesided_trips(a->bytes) / window + 1;
-    double best = 1e9;
+    double time[ONESIDED_BATCHES_MOST] = {0};
 
     if (!fn)
         return;
@@ -220,9 +255,11 @@ ONESIDED_INLINE void onesided_bandwidth(const struct onesided *ops, const char *
             else if (ops->serve)
                 ops->serve(a);
         }
-        best = onesided_less(best, (bench_now() - start) / windows);
+        if (me == 0)
+            time[batch] = (bench_now() - start) / windows;
     }
-    onesided_report(me, series, a->bytes, metric, window * (double)a->bytes / best * 1e-9);
+    onesided_report(me, series, a->bytes, metric,
+                    window * (double)a->bytes / onesided_best(time, onesided_pace.batches) * 1e-9);
 }
 
 /* Measures half a round trip of notify and await.  *@p turn counts the round trips. */
@@ -230,9 +267,9 @@ ONESIDED_INLINE void onesided_pingpong(const struct onesided *ops, const char *s
                                        const char *metric, onesided_turn_fn notify,
                                        onesided_turn_fn await, size_t bytes, uint64_t *turn)
 {
-    struct onesided_access a     = {.pe = 1 - me, .bytes = bytes};
+    struct onesided_access a     = {.pe = onesided_pair.pe[1 - me], .bytes = bytes};
     int                    trips = onesided_trips(bytes);
-    double                 best  = 1e9;
+    double                 time[ONESIDED_BATCHES_MOST] = {0};
 
     if (!notify)
         return;
@@ -250,9 +287,10 @@ ONESIDED_INLINE void onesided_pingpong(const struct onesided *ops, const char *s
             if (me == 1)
                 notify(&a, *turn);
         }
-        best = onesided_less(best, (bench_now() - start) / trips / 2);
+        if (me == 0)
+            time[batch] = (bench_now() - start) / trips / 2;
     }
-    onesided_report(me, series, bytes, metric, best * 1e6);
+    onesided_report(me, series, bytes, metric, onesided_best(time, onesided_pace.batches) * 1e6);
 }
 
 /* ---- a target that computes ---------------------------------------------- */
@@ -312,7 +350,7 @@ ONESIDED_INLINE void onesided_busy(const struct onesided *ops, const char *serie
 /* Checks that the data of a put and of a get arrives. */
 static inline void onesided_check(const struct onesided *ops, int me)
 {
-    struct onesided_access a    = {.pe = 1, .bytes = 4096};
+    struct onesided_access a    = {.pe = onesided_pair.pe[1], .bytes = 4096};
     onesided_fn            fn[] = {ops->put, ops->get};
 
     if (ops->prepare)
@@ -326,7 +364,8 @@ static inline void onesided_check(const struct onesided *ops, int me)
         ops->barrier(&a);
     }
     if (memcmp(me == 0 ? onesided_result : ops->area(), onesided_source, a.bytes) != 0) {
-        fprintf(stderr, "PE %d has wrong data after a %s\n", me, me ? "put" : "get");
+        fprintf(stderr, "PE %d has wrong data after a %s\n", onesided_pair.pe[me],
+                me ? "put" : "get");
         abort();
     }
 }

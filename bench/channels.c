@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * channels.c - round trips through a pair of channels between two PEs, callback to callback, and
- * round trips of messages whose data is copied in and out.
+ * round trips of messages whose data is copied in and out.  More PEs are pairs: each PE of the
+ * first half leads a pair with its partner in the other half.
  *
  *   channel        buffers in memory that both PEs reach (skua_channel_alloc)
  *   channel-heap   buffers from malloc(), into which the receiver copies data of another process
@@ -13,9 +14,11 @@
  *
  * A job of several hosts reports them as ...-tcp, with the name of its driver.
  *
- * PE 0 goes through series, sizes and batches; PE 1 answers each transfer with one of the same
- * kind.  Two arguments are the largest and the smallest size to measure.  The buffers have the
- * largest size, and a pair of channels is made for each size.
+ * A leader goes through series, sizes and batches; its partner answers each transfer with one of
+ * the same kind.  The batches of several pairs begin together, after a reduction of the times of
+ * the previous one: a batch takes as long as on the slowest pair, and the best batch counts.  Two
+ * arguments are the largest and the smallest size to measure.  The buffers have the largest size,
+ * and a pair of channels is made for each size.
  */
 #include <skua/skua.h>
 
@@ -34,14 +37,16 @@ struct channel_side {
     skua_sender      *out;
     double            start, best;
     int               batch, trip, series;
-    bool              net; /* the other PE is on another host */
+    int               partner;
+    bool              leads; /* this PE is in the first half */
+    bool              net;   /* the partner is on another host */
     size_t            size;
-    skua_collection   pair; /* element i is on PE i */
+    skua_collection   ends; /* element i is on PE i */
     int64_t           sent; /* messages of the series LEARNED */
 };
 
 static skua_pe_data side_key;
-static skua_handler data_handler, setting_handler;
+static skua_handler data_handler, setting_handler, ends_handler;
 static skua_class   end_class;
 static skua_entry   data_entry, learned_entry;
 static size_t       most_bytes = BENCH_BYTES;
@@ -60,7 +65,7 @@ static void send_learned(struct channel_side *side)
 {
     skua_layout from = skua_layout_contiguous(side->source[SHARED], bytes_of(side));
 
-    skua_invoke_inplace(skua_element1(side->pair, 1 - skua_pe()), learned_entry, ++side->sent, NULL,
+    skua_invoke_inplace(skua_element1(side->ends, side->partner), learned_entry, ++side->sent, NULL,
                         0, &from);
 }
 
@@ -69,9 +74,9 @@ static void put(struct channel_side *side)
     if (side->series == LEARNED)
         send_learned(side);
     else if (side->series == MESSAGE)
-        skua_send_copy(1 - skua_pe(), data_handler, side->source[HEAP], bytes_of(side));
+        skua_send_copy(side->partner, data_handler, side->source[HEAP], bytes_of(side));
     else if (side->series == ENTRY)
-        skua_invoke_copy(skua_element1(side->pair, 1 - skua_pe()), data_entry, side->source[HEAP],
+        skua_invoke_copy(skua_element1(side->ends, side->partner), data_entry, side->source[HEAP],
                          bytes_of(side));
     else
         skua_channel_put(side->out);
@@ -79,29 +84,66 @@ static void put(struct channel_side *side)
 
 static void next_setting(struct channel_side *side);
 
-/* Records a completed round trip on PE 0. Returns 0 if the measurement of this size is over. */
-static int trip_done(struct channel_side *side)
+/* Records the time of a batch, of a round trip of the slowest pair.  Begins the next batch or the
+ * next measurement. */
+static void batch_done(struct channel_side *side, double time)
 {
-    int    trips = side->net ? bench_trips_net(bytes_of(side)) : bench_trips(bytes_of(side));
-    double time;
-
-    if (++side->trip < trips)
-        return 1;
-    time       = (bench_now() - side->start) / side->trip;
     side->best = time < side->best ? time : side->best;
-    side->trip = 0;
-    if (++side->batch == (side->net ? BENCH_BATCHES_NET : BENCH_BATCHES)) {
+    if (++side->batch == bench_batches(side->net, skua_pes())) {
         next_setting(side);
-        return 0;
+        return;
     }
     side->start = bench_now();
-    return 1;
+    put(side);
+}
+
+static void on_batch(void *arg, const void *slowest, size_t bytes)
+{
+    struct channel_side *side = arg;
+
+    (void)bytes;
+    if (side->leads)
+        batch_done(side, *(const double *)slowest);
+}
+
+/* Ends a batch on this PE, and begins the next when it has ended on all PEs.  Partners, which do
+ * not measure, contribute 0. */
+static void end_batch(struct channel_side *side, double time)
+{
+    side->trip = 0;
+    if (skua_pes() == 2)
+        batch_done(side, time);
+    else
+        skua_allreduce(SKUA_MAX, SKUA_DOUBLE, &time, 1, skua_done_call(on_batch, side));
+}
+
+static int trips_of(const struct channel_side *side)
+{
+    return side->net ? bench_trips_net(bytes_of(side)) : bench_trips(bytes_of(side));
+}
+
+/* Data has returned to the leader. */
+static void trip_done(struct channel_side *side)
+{
+    if (++side->trip < trips_of(side))
+        put(side);
+    else
+        end_batch(side, (bench_now() - side->start) / side->trip);
+}
+
+static void answer(struct channel_side *side)
+{
+    put(side);
+    if (skua_pes() > 2 && ++side->trip == trips_of(side))
+        end_batch(side, 0);
 }
 
 static void on_arrival(struct channel_side *side)
 {
-    if (skua_pe() == 1 || trip_done(side))
-        put(side);
+    if (side->leads)
+        trip_done(side);
+    else
+        answer(side);
 }
 
 static void on_channel(void *arg)
@@ -160,11 +202,11 @@ struct channel_setting {
     size_t       size;
     skua_channel in;
 
-    skua_collection pair;
+    skua_collection ends;
 };
 
 /* Creates a channel into this PE's buffer, if the series uses one, and sends the setting to the
- * peer. */
+ * partner. */
 static void send_setting(struct channel_side *side)
 {
     skua_layout to = skua_layout_contiguous(side->buffer[side->series == HEAP], bytes_of(side));
@@ -173,8 +215,8 @@ static void send_setting(struct channel_side *side)
     if (side->series < MESSAGE)
         skua_channel_create(&to, on_channel, side, "bench", &side->in);
     setting.in   = side->in;
-    setting.pair = side->pair;
-    skua_send_copy(1 - skua_pe(), setting_handler, &setting, sizeof setting);
+    setting.ends = side->ends;
+    skua_send_copy(side->partner, setting_handler, &setting, sizeof setting);
 }
 
 static void drop_channels(struct channel_side *side)
@@ -186,40 +228,41 @@ static void drop_channels(struct channel_side *side)
     side->out = NULL;
 }
 
+/* Begins the first batch when all PEs have called it: as after a batch that took forever, which no
+ * measurement counts. */
 static void begin(struct channel_side *side)
 {
     side->best  = 1e9;
-    side->batch = side->trip = 0;
-    side->start              = bench_now();
-    put(side);
+    side->batch = -1;
+    end_batch(side, 1e9);
 }
 
-/* PE 1 applies the setting and answers; then PE 0 begins, so both channels are open before the
- * first put. */
+/* The partner applies the setting and answers; then the leader begins, so both channels are open
+ * before the first put. */
 static void on_setting(skua_msg *msg)
 {
     struct channel_side   *side    = self();
     struct channel_setting setting = *(struct channel_setting *)skua_msg_data(msg);
 
     skua_msg_free(msg);
-    if (skua_pe() == 1) {
+    if (!side->leads) {
         drop_channels(side);
         side->series = setting.series;
         side->size   = setting.size;
-        side->pair   = setting.pair;
+        side->ends   = setting.ends;
     }
     if (side->series < MESSAGE) {
         skua_layout from = skua_layout_contiguous(side->source[side->series], bytes_of(side));
 
         side->out = skua_channel_open(setting.in, &from);
     }
-    if (skua_pe() == 1)
+    if (!side->leads)
         send_setting(side);
-    else
+    if (side->leads || skua_pes() > 2)
         begin(side);
 }
 
-/* Returns the suffix of a series name, which says where the two PEs are. */
+/* Returns the suffix of a series name, which says where the PEs of a pair are. */
 static const char *suffix(const struct channel_side *side)
 {
     static char text[32];
@@ -231,22 +274,43 @@ static const char *suffix(const struct channel_side *side)
     return text;
 }
 
-/* Runs on PE 0: reports the result and starts the next measurement. */
+/* Runs on a leader: PE 0 reports the result.  Starts the next measurement. */
 static void next_setting(struct channel_side *side)
 {
     char name[64];
 
     snprintf(name, sizeof name, "%s%s", series_name[side->series], suffix(side));
-    bench_report("channels", name, bytes_of(side), "roundtrip_us", side->best * 1e6);
+    if (skua_pe() == 0)
+        bench_report("channels", name, bytes_of(side), "roundtrip_us", side->best * 1e6);
     drop_channels(side);
     if (++side->series == SERIES) { /* series that are compared are measured close to each other */
         side->series = 0;
         side->size++;
     }
-    if (side->size == BENCH_SIZES || bytes_of(side) > most_bytes)
-        skua_exit(0);
-    else
+    if (side->size < BENCH_SIZES && bytes_of(side) <= most_bytes)
         send_setting(side);
+    else if (skua_pe() == 0)
+        skua_exit(0);
+}
+
+/* Tells a PE the array of the ends of all pairs; the leaders begin. */
+static void on_ends(skua_msg *msg)
+{
+    struct channel_side *side = self();
+
+    memcpy(&side->ends, skua_msg_data(msg), sizeof side->ends);
+    skua_msg_free(msg);
+    if (side->leads)
+        send_setting(side);
+}
+
+static void send_ends(void)
+{
+    skua_collection ends = skua_array_create1(end_class, skua_pes(), NULL, 0);
+    skua_msg       *msg  = skua_msg_alloc(sizeof ends);
+
+    memcpy(skua_msg_data(msg), &ends, sizeof ends);
+    skua_broadcast(ends_handler, msg, skua_done_nothing());
 }
 
 static void start(int argc, char **argv)
@@ -255,8 +319,10 @@ static void start(int argc, char **argv)
 
     if (argc > 1)
         most_bytes = (size_t)atoll(argv[1]);
-    if (skua_pes() != 2)
-        skua_abort("bench-channels needs two PEs: skuarun -n 2");
+    if (skua_pes() % 2 != 0)
+        skua_abort("bench-channels needs pairs of PEs: an even number, as in skuarun -n 2");
+    side->leads          = bench_leads(skua_pe(), skua_pes());
+    side->partner        = bench_partner(skua_pe(), skua_pes());
     side->buffer[SHARED] = skua_channel_alloc(BENCH_BYTES);
     side->source[SHARED] = skua_channel_alloc(BENCH_BYTES);
     /* The alignment of the buffers of floor.c. */
@@ -271,10 +337,8 @@ static void start(int argc, char **argv)
         side->size++;
     side->net = skua_hosts() > 1;
     skua_sync();
-    if (skua_pe() != 0)
-        return;
-    side->pair = skua_array_create1(end_class, 2, NULL, 0);
-    send_setting(side);
+    if (skua_pe() == 0)
+        send_ends();
 }
 
 int main(int argc, char **argv)
@@ -287,6 +351,7 @@ int main(int argc, char **argv)
     learned_entry   = skua_inplace_register(end_class, "learned", on_learned, land, 0);
     data_handler    = skua_handler_register("data", on_data);
     setting_handler = skua_handler_register("setting", on_setting);
+    ends_handler    = skua_handler_register("ends", on_ends);
     side_key        = skua_pe_data_register(sizeof(struct channel_side));
     return skua_main(argc, argv, start);
 }

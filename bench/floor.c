@@ -304,7 +304,7 @@ static double tcp_best(int me, int fd, size_t bytes, const struct tcp_way *way)
 {
     double best = 1e9;
 
-    for (int batch = 0; batch < BENCH_BATCHES_NET; batch++) {
+    for (int batch = 0; batch < bench_batches(1, 2); batch++) {
         double time = tcp_batch(me, fd, bytes, bench_trips_net(bytes), way);
 
         best = time < best ? time : best;
@@ -370,7 +370,7 @@ static void measure_exchange(int me, int fd, const char *bench)
     double best = 1e9;
 
     bench_pin(cpu[me]);
-    for (int batch = 0; batch < BENCH_BATCHES_NET; batch++) {
+    for (int batch = 0; batch < bench_batches(1, 2); batch++) {
         double begin = bench_now(), time;
 
         for (int i = 0; i < EXCHANGES; i++) {

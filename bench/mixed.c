@@ -2,24 +2,27 @@
 /*
  * mixed.c - messages inside a host, in a job that spans other hosts as well.
  *
- * PEs 0 and 1, which share memory, exchange messages: by handlers and by array elements, there and
- * back (roundtrip_us), and in windows (rate-messages).  With "busy", PE 0 also exchanges a message
- * with the last PE, of another host, for every FAR_EVERY round trips or windows of messages.
+ * The PEs of the first host, which are threads of a process, are pairs of one of their first half,
+ * which leads, and one of the other.  A pair exchanges messages: by handlers and by array elements,
+ * there and back (roundtrip_us), and in windows (rate-messages).  With "busy", a leader also
+ * exchanges a message with a PE of another host for every FAR_EVERY round trips or windows of
+ * messages.  All pairs begin a batch together; it takes as long as on the slowest, and the rate is
+ * that of the slowest.
  *
- * The kernel may let the last PE wait for a CPU, and a batch during which it does looks like one
+ * The kernel may let the other PE wait for a CPU, and a batch during which it does looks like one
  * without a network.  So a batch of round trips counts only if each of the messages to the other
  * host was answered before the next one was due.  A window of messages takes less time than an
  * answer, so that one is always in flight; a batch of windows counts only if a quarter of those due
  * were sent.  far-share is the number of them for each message inside the host, in the fastest
  * batch of windows.
  *
- * On a machine with few CPUs the PEs of the other host run on those of PEs 0 and 1, and while one
+ * On a machine with few CPUs the PEs of the other host run on those of a pair, and while one
  * of them runs, a round trip stands still.  Another host has CPUs of its own: roundtrip_own_us
- * leaves out the time that PE 0 or 1 has waited for a CPU during the fastest batch of round trips,
- * as the kernel counts it (schedstat of proc(5)), of the two the longer, since both may have waited
- * at the same time.  What the switches cost remains a part of it.  roundtrip_us includes the waits,
- * and so does rate-messages: during a window of messages the work of one PE may hide the waits of
- * the other.
+ * leaves out the time that a PE of the pair has waited for a CPU during the fastest batch of round
+ * trips, as the kernel counts it (schedstat of proc(5)), of the two the longer, since both may have
+ * waited at the same time.  What the switches cost remains a part of it.  roundtrip_us includes the
+ * waits, and so does rate-messages: during a window of messages the work of one PE may hide the
+ * waits of the other.
  *
  * usage: mixed SERIES [busy]
  */
@@ -39,22 +42,33 @@
 #define MIXED_BATCHES (4 * BENCH_BATCHES) /* not all of them count */
 #define FAR_EVERY     256 /* messages inside the host per message to the other host */
 
-#define SETTLING_TRIPS 64 /* before the measured ones, without messages to the other host */
+#define MIXED_PES      1024 /* of a host, at most */
+#define SETTLING_TRIPS 64   /* before the measured ones, without messages to the other host */
 
-static skua_handler echo_handler, window_handler, answer_handler, far_handler;
+static skua_handler echo_handler, window_handler, answer_handler, far_handler, pairs_handler;
 static skua_class   pair_class;
 static skua_entry   echo_entry, window_entry;
 static char         payload[BYTES];
 
-/* The state of the measurement, on PE 0. */
-static struct {
-    BENCH_APART long left;    /* events until the measurement is over */
-    long             to_far;  /* messages until the next one to the other host; < 0: none is sent */
-    bool             far_out; /* a message to the other host has not returned yet */
-    long             far_due; /* messages to the other host that were due in a batch ... */
-    long             far_sent; /* ... and that were sent: the one before was answered     */
-    skua_ref         element;  /* the element on PE 1 */
+/* The state of a PE.  The members from `left` on are those of a leader. */
+static _Thread_local struct {
+    int             partner; /* the other PE of the pair */
+    bool            leads;
+    skua_collection pairs;    /* element i is on PE i                 */
+    long            left;     /* events until the measurement is over */
+    long            to_far;   /* messages until the next one to the other host; < 0: none is sent */
+    bool            far_out;  /* a message to the other host has not returned yet */
+    long            far_due;  /* messages to the other host that were due in a batch ... */
+    long            far_sent; /* ... and that were sent: the one before was answered     */
+    skua_ref        element;  /* the element on the partner */
+    skua_team       leaders;  /* of all pairs */
 } at;
+
+/* Returns the number of PEs of a host. */
+static int host_pes(void)
+{
+    return skua_pes() / skua_hosts();
+}
 
 static bool is_over(void *arg)
 {
@@ -68,7 +82,7 @@ static bool has_returned(void *arg)
     return !at.far_out;
 }
 
-/* Counts @p messages of PE 0, and sends a message to the other host when one is due. */
+/* Counts @p messages of a leader, and sends a message to the other host when one is due. */
 static void count_messages(long messages)
 {
     if (at.to_far < 0 || (at.to_far -= messages) > 0)
@@ -77,14 +91,14 @@ static void count_messages(long messages)
     at.far_due++;
     at.far_sent += !at.far_out;
     if (!at.far_out)
-        skua_send_copy(skua_pes() - 1, far_handler, payload, sizeof payload);
+        skua_send_copy(skua_pes() - 1 - skua_pe(), far_handler, payload, sizeof payload);
     at.far_out = true;
 }
 
 static void on_far(skua_msg *msg)
 {
-    if (skua_pe() != 0) {
-        skua_send(0, far_handler, msg);
+    if (!at.leads) {
+        skua_send(skua_msg_source(msg), far_handler, msg);
         return;
     }
     at.far_out = false;
@@ -93,17 +107,18 @@ static void on_far(skua_msg *msg)
 
 /* ---- time ------------------------------------------------------------------------ */
 
-/* Descriptors of the schedstat of PEs 0 and 1, which are threads of a process, plus 1; 0: none. */
-static atomic_int mixed_schedstat[2];
+/* Descriptors of the schedstat of the PEs of the first host, plus 1; 0: none. */
+static atomic_int mixed_schedstat[MIXED_PES];
 
-/* A moment: the time, and the seconds that PEs 0 and 1 have waited for a CPU so far. */
+/* A moment: the time, and the seconds that the leader and its partner have waited for a CPU so far.
+ */
 struct moment {
     double time, waited[2];
 };
 
 static void open_schedstat(int pe)
 {
-    if (pe < 2)
+    if (pe < host_pes())
         atomic_store(&mixed_schedstat[pe], 1 + open("/proc/thread-self/schedstat", O_RDONLY));
 }
 
@@ -123,7 +138,7 @@ static double waited_seconds(int pe)
 
 static struct moment moment_now(void)
 {
-    struct moment now = {.waited = {waited_seconds(0), waited_seconds(1)}};
+    struct moment now = {.waited = {waited_seconds(skua_pe()), waited_seconds(at.partner)}};
 
     now.time = bench_now();
     return now;
@@ -136,18 +151,40 @@ struct seconds {
 
 static struct seconds seconds_since(const struct moment *start)
 {
-    struct seconds took = {.all = bench_now() - start->time};
+    struct seconds took  = {.all = bench_now() - start->time};
+    int            pe[2] = {skua_pe(), at.partner};
     double         waited[2];
 
-    for (int pe = 0; pe < 2; pe++)
-        waited[pe] = waited_seconds(pe) - start->waited[pe];
+    for (int i = 0; i < 2; i++)
+        waited[i] = waited_seconds(pe[i]) - start->waited[i];
     took.own = took.all - (waited[0] > waited[1] ? waited[0] : waited[1]);
     return took;
 }
 
+/* ---- pairs ------------------------------------------------------------------------ */
+
+/* Replaces each of @p count values by the largest of all leaders, which call this together. */
+static void largest_of_leaders(double *value, size_t count)
+{
+    const skua_reduction largest = {SKUA_MAX, SKUA_DOUBLE, count};
+    skua_counter         done    = SKUA_COUNTER_INIT;
+
+    skua_team_allreduce(at.leaders, &largest, value, value, skua_done_count(&done));
+    skua_counter_wait(&done, 1);
+}
+
+/* Returns when all leaders have called it. */
+static void meet_leaders(void)
+{
+    skua_counter done = SKUA_COUNTER_INIT;
+
+    skua_team_barrier(at.leaders, skua_done_count(&done));
+    skua_counter_wait(&done, 1);
+}
+
 /* ---- round trips ----------------------------------------------------------------- */
 
-/* Records that a message has returned to PE 0. Returns true if another one follows. */
+/* Records that a message has returned to a leader. Returns true if another one follows. */
 static bool trip_follows(void)
 {
     count_messages(1);
@@ -156,11 +193,9 @@ static bool trip_follows(void)
 
 static void on_echo_handler(skua_msg *msg)
 {
-    int me = skua_pe();
-
     skua_msg_free(msg);
-    if (me == 1 || trip_follows())
-        skua_send_copy(1 - me, echo_handler, payload, sizeof payload);
+    if (!at.leads || trip_follows())
+        skua_send_copy(at.partner, echo_handler, payload, sizeof payload);
 }
 
 struct pair {
@@ -172,7 +207,7 @@ static void make_pair(void *self, const void *data, size_t bytes)
     struct pair *pair = self;
 
     (void)data, (void)bytes;
-    pair->partner = skua_element1(skua_collection_of(self), 1 - skua_index_of(self).at.x[0]);
+    pair->partner = skua_element1(skua_collection_of(self), at.partner);
 }
 
 static void on_echo(void *self, const void *data, size_t bytes)
@@ -180,7 +215,7 @@ static void on_echo(void *self, const void *data, size_t bytes)
     struct pair *pair = self;
 
     (void)data;
-    if (skua_pe() == 1 || trip_follows())
+    if (!at.leads || trip_follows())
         skua_invoke_copy_to(&pair->partner, echo_entry, payload, bytes);
 }
 
@@ -190,12 +225,12 @@ static void make_trips(long trips, bool element)
     if (element)
         skua_invoke_copy_to(&at.element, echo_entry, payload, sizeof payload);
     else
-        skua_send_copy(1, echo_handler, payload, sizeof payload);
+        skua_send_copy(at.partner, echo_handler, payload, sizeof payload);
     skua_run_until(is_over, NULL);
 }
 
 /* Measures TRIPS round trips.  A wait for a CPU is counted when it ends: before the measurement
- * begins, the other host answers, and PEs 0 and 1 are both running. */
+ * begins, the other host answers, and both PEs of a pair are running. */
 static struct seconds roundtrip(bool element)
 {
     long          to_far = at.to_far;
@@ -203,6 +238,7 @@ static struct seconds roundtrip(bool element)
 
     at.to_far = -1;
     skua_run_until(has_returned, NULL);
+    meet_leaders();
     make_trips(SETTLING_TRIPS, element);
     at.to_far = to_far;
     start     = moment_now();
@@ -218,14 +254,14 @@ static void on_window_handler(skua_msg *msg)
 
     skua_msg_free(msg);
     if (last)
-        skua_send_copy(0, answer_handler, NULL, 0);
+        skua_send_copy(at.partner, answer_handler, NULL, 0);
 }
 
 static void on_window(void *self, const void *data, size_t bytes)
 {
     (void)self, (void)bytes;
     if (*(const char *)data)
-        skua_send_copy(0, answer_handler, NULL, 0);
+        skua_send_copy(at.partner, answer_handler, NULL, 0);
 }
 
 static void on_answer(skua_msg *msg)
@@ -234,8 +270,8 @@ static void on_answer(skua_msg *msg)
     at.left = 0;
 }
 
-/* Returns messages per second. */
-static double rate(bool element)
+/* Returns the seconds of WINDOWS windows of messages. */
+static double send_windows(bool element)
 {
     double start = bench_now();
 
@@ -247,36 +283,43 @@ static double rate(bool element)
             if (element)
                 skua_invoke_copy_to(&at.element, window_entry, data, sizeof data);
             else
-                skua_send_copy(1, window_handler, data, sizeof data);
+                skua_send_copy(at.partner, window_handler, data, sizeof data);
         }
         count_messages(BENCH_WINDOW);
         skua_run_until(is_over, NULL);
     }
-    return WINDOWS * (double)BENCH_WINDOW / (bench_now() - start);
+    return bench_now() - start;
 }
 
 /* The best results of a kind of message. */
 struct best {
     struct seconds trips;
-    double         rate;
-    double far_share; /* messages to the other host for each one inside the host, at that rate */
+    double         rate; /* messages per second */
+    double far_share;    /* messages to the other host for each one inside the host, at that rate */
 };
 
 /* Measures a batch of a kind of message. */
 static void measure_batch(struct best *best, bool element)
 {
+    const double   messages = WINDOWS * (double)BENCH_WINDOW;
     struct seconds took;
-    double         value;
+    double         value[3]; /* seconds, and in the last whether the batch does not count */
 
     at.far_due = at.far_sent = 0;
     took                     = roundtrip(element);
-    if (at.far_sent == at.far_due && took.all < best->trips.all)
-        best->trips = took;
+    value[0]                 = took.all;
+    value[1]                 = took.own;
+    value[2]                 = at.far_sent < at.far_due;
+    largest_of_leaders(value, 3);
+    if (value[2] == 0 && value[0] < best->trips.all)
+        best->trips = (struct seconds){value[0], value[1]};
     at.far_due = at.far_sent = 0;
-    value                    = rate(element);
-    if (4 * at.far_sent >= at.far_due && value > best->rate) {
-        best->rate      = value;
-        best->far_share = (double)at.far_sent / (WINDOWS * BENCH_WINDOW);
+    value[0]                 = send_windows(element);
+    value[1]                 = 4 * at.far_sent < at.far_due;
+    largest_of_leaders(value, 2);
+    if (value[1] == 0 && messages > best->rate * value[0]) {
+        best->rate      = messages / value[0];
+        best->far_share = (double)at.far_sent / messages;
     }
 }
 
@@ -302,21 +345,57 @@ static void measure(const char *series)
     for (int batch = 0; batch < MIXED_BATCHES; batch++)
         for (int element = 0; element < 2; element++)
             measure_batch(&best[element], element);
-    for (int i = 0; i < 2; i++)
+    for (int i = 0; skua_pe() == 0 && i < 2; i++)
         report(name[i], &best[i]);
+}
+
+/* Tells a PE the array of the pairs. */
+static void on_pairs(skua_msg *msg)
+{
+    memcpy(&at.pairs, skua_msg_data(msg), sizeof at.pairs);
+    skua_msg_free(msg);
+    at.left = 0;
+}
+
+/* Creates the array on PE 0.  A leader waits until it knows the array. */
+static void create_pairs(void)
+{
+    at.left = 1;
+    if (skua_pe() == 0) {
+        skua_collection pairs = skua_array_create1(pair_class, skua_pes(), NULL, 0);
+        skua_msg       *msg   = skua_msg_alloc(sizeof pairs);
+
+        memcpy(skua_msg_data(msg), &pairs, sizeof pairs);
+        skua_broadcast(pairs_handler, msg, skua_done_nothing());
+    }
+    if (at.leads)
+        skua_run_until(is_over, NULL);
+}
+
+static void prepare(void)
+{
+    int me = skua_pe();
+
+    if (skua_processes() != skua_hosts() || host_pes() % 2 != 0 || host_pes() > MIXED_PES)
+        skua_abort("bench-mixed needs hosts of one process with an even number of PEs, at most %d",
+                   MIXED_PES);
+    at.leads   = bench_leads(me, host_pes());
+    at.partner = me < host_pes() ? bench_partner(me, host_pes()) : me;
+    open_schedstat(me);
+    skua_team_split(SKUA_TEAM_ALL, at.leads ? 0 : SKUA_COLOR_NONE, 0, &at.leaders);
+    create_pairs();
 }
 
 static void start(int argc, char **argv)
 {
-    if (skua_pes() < 2)
-        skua_abort("bench-mixed needs two PEs that share memory");
-    open_schedstat(skua_pe());
-    if (skua_pe() != 0)
+    prepare();
+    if (!at.leads)
         return;
     at.to_far  = argc > 2 && strcmp(argv[2], "busy") == 0 ? FAR_EVERY : -1;
-    at.element = skua_element1(skua_array_create1(pair_class, skua_pes(), NULL, 0), 1);
+    at.element = skua_element1(at.pairs, at.partner);
     measure(argc > 1 ? argv[1] : "mixed");
-    skua_exit(0);
+    if (skua_pe() == 0)
+        skua_exit(0);
 }
 
 int main(int argc, char **argv)
@@ -328,6 +407,7 @@ int main(int argc, char **argv)
     window_handler = skua_handler_register("window", on_window_handler);
     answer_handler = skua_handler_register("answer", on_answer);
     far_handler    = skua_handler_register("far", on_far);
+    pairs_handler  = skua_handler_register("pairs", on_pairs);
     pair_class     = skua_class_register(&pair);
     echo_entry     = skua_method_register(pair_class, "echo", on_echo, 0);
     window_entry   = skua_method_register(pair_class, "window", on_window, 0);

@@ -5,6 +5,9 @@
  *
  * usage: network SERIES [rails], on two PEs of different hosts, or of one with SKUA_SHARED_MEMORY=0
  *
+ * More than two PEs, each a process, are pairs: one of the first half, the origin, with one of the
+ * other half.
+ *
  * With `rails' it measures messages of 1 to 16 MB alone, which several connections carry together.
  *
  * Messages go by pointer, from handler to handler: the received message is sent back.
@@ -20,9 +23,11 @@
 static skua_handler echo, flood, signalled;
 static char        *own; /* the part of the region on this PE */
 
-/* The state of a PE.  `left` is, on PE 0, the number of missing answers and, on PE 1, the number of
- * messages of a window that have arrived. */
+/* The state of a PE.  `left` is, on an origin, the number of missing answers and, on a target, the
+ * number of messages of a window that have arrived. */
 static struct {
+    int    me;      /* 0: an origin, 1: a target */
+    int    partner; /* the other PE of the pair  */
     int    left, window;
     size_t bytes;
 } at;
@@ -33,9 +38,22 @@ static bool none_left(void *arg)
     return at.left == 0;
 }
 
-static double least(double a, double b)
+/* Replaces each value by the largest of all PEs. */
+static void largest(double *value, int count)
 {
-    return a < b ? a : b;
+    const skua_reduction all  = {SKUA_MAX, SKUA_DOUBLE, (size_t)count};
+    skua_counter         done = SKUA_COUNTER_INIT;
+
+    skua_team_allreduce(SKUA_TEAM_ALL, &all, value, value, skua_done_count(&done));
+    skua_counter_wait(&done, 1);
+}
+
+/* Lets the batches of several pairs begin together.  A target answers during this call, or during
+ * the next one of all PEs. */
+static void begin_batch(void)
+{
+    if (skua_pes() > 2)
+        skua_sync();
 }
 
 static skua_msg *message(size_t bytes)
@@ -50,10 +68,8 @@ static skua_msg *message(size_t bytes)
 
 static void on_echo(skua_msg *msg)
 {
-    int me = skua_pe();
-
-    if (me == 1 || --at.left > 0)
-        skua_send(1 - me, echo, msg);
+    if (at.me == 1 || --at.left > 0)
+        skua_send(at.partner, echo, msg);
     else
         skua_msg_free(msg);
 }
@@ -63,36 +79,41 @@ static void round_trips(int trips, size_t bytes)
     skua_msg *msg = message(bytes);
 
     at.left = trips;
-    skua_send(1, echo, msg);
+    skua_send(at.partner, echo, msg);
     skua_run_until(none_left, NULL);
 }
 
 static void measure_messages(const char *series, int me, size_t bytes)
 {
-    int    trips = onesided_trips(bytes);
-    double best  = 1e9;
+    int    trips = onesided_trips(bytes), batches = network_batches(bytes);
+    double time[NETWORK_BATCHES] = {0};
 
     skua_sync();
-    for (int batch = 0; me == 0 && batch < network_batches(bytes); batch++) {
-        double start = bench_now();
+    for (int batch = 0; batch < batches; batch++) {
+        double start;
+
+        begin_batch();
+        if (me != 0)
+            continue;
+        start = bench_now();
         round_trips(trips, bytes);
-        best = least(best, (bench_now() - start) / trips / 2);
+        time[batch] = (bench_now() - start) / trips / 2;
     }
-    skua_sync(); /* PE 1 answers during this call */
-    onesided_report(me, series, bytes, "message_us", best * 1e6);
+    skua_sync(); /* the target answers during this call */
+    onesided_report(me, series, bytes, "message_us", onesided_best(time, batches) * 1e6);
 }
 
 /* ---- windows of messages ------------------------------------------------------- */
 
-/* PE 1 answers the last message of a window; PE 0 receives the answer. */
+/* The target answers the last message of a window; the origin receives the answer. */
 static void on_flood(skua_msg *msg)
 {
     skua_msg_free(msg);
-    if (skua_pe() == 0)
+    if (at.me == 0)
         at.left = 0;
     else if (++at.left == at.window) {
         at.left = 0;
-        skua_send_copy(0, flood, NULL, 0);
+        skua_send_copy(at.partner, flood, NULL, 0);
     }
 }
 
@@ -100,24 +121,31 @@ static void send_window(size_t bytes)
 {
     at.left = 1;
     for (int i = 0; i < at.window; i++)
-        skua_send(1, flood, skua_msg_alloc(bytes));
+        skua_send(at.partner, flood, skua_msg_alloc(bytes));
     skua_run_until(none_left, NULL);
 }
 
 static void measure_flood(const char *series, int me, size_t bytes)
 {
-    double best = 1e9;
+    int    batches               = network_batches(bytes);
+    double time[NETWORK_BATCHES] = {0};
 
     at.window = onesided_window(bytes);
     at.left   = 0;
     skua_sync();
-    for (int batch = 0; me == 0 && batch < network_batches(bytes); batch++) {
-        double start = bench_now();
+    for (int batch = 0; batch < batches; batch++) {
+        double start;
+
+        begin_batch();
+        if (me != 0)
+            continue;
+        start = bench_now();
         send_window(bytes);
-        best = least(best, bench_now() - start);
+        time[batch] = bench_now() - start;
     }
     skua_sync();
-    onesided_report(me, series, bytes, "message_gbs", at.window * (double)bytes / best * 1e-9);
+    onesided_report(me, series, bytes, "message_gbs",
+                    at.window * (double)bytes / onesided_best(time, batches) * 1e-9);
 }
 
 /* ---- puts that run a handler ------------------------------------------------- */
@@ -130,29 +158,32 @@ static void put_signal(int to)
 
 static void on_signal(skua_msg *msg)
 {
-    int me = skua_pe();
-
     skua_msg_free(msg);
-    if (me == 1 || --at.left > 0)
-        put_signal(1 - me);
+    if (at.me == 1 || --at.left > 0)
+        put_signal(at.partner);
 }
 
 static void measure_signal(const char *series, int me, size_t bytes)
 {
-    int    trips = onesided_trips(bytes);
-    double best  = 1e9;
+    int    trips = onesided_trips(bytes), batches = network_batches(bytes);
+    double time[NETWORK_BATCHES] = {0};
 
     at.bytes = bytes;
     skua_sync();
-    for (int batch = 0; me == 0 && batch < network_batches(bytes); batch++) {
-        double start = bench_now();
-        at.left      = trips;
-        put_signal(1);
+    for (int batch = 0; batch < batches; batch++) {
+        double start;
+
+        begin_batch();
+        if (me != 0)
+            continue;
+        start   = bench_now();
+        at.left = trips;
+        put_signal(at.partner);
         skua_run_until(none_left, NULL);
-        best = least(best, (bench_now() - start) / trips / 2);
+        time[batch] = (bench_now() - start) / trips / 2;
     }
     skua_sync();
-    onesided_report(me, series, bytes, "signal_us", best * 1e6);
+    onesided_report(me, series, bytes, "signal_us", onesided_best(time, batches) * 1e6);
 }
 
 /* ---- one-sided -------------------------------------------------------------- */
@@ -261,11 +292,11 @@ static const struct onesided skua = {.area      = area,
 
 /* ---- all ---------------------------------------------------------------------- */
 
-static void make_memory(int me)
+static void make_memory(void)
 {
     if (skua_region_create(ONESIDED_MEMORY, &memory) != SKUA_OK)
         skua_abort("cannot create the region");
-    own = skua_gaddr_local(skua_at(memory, me, 0));
+    own = skua_gaddr_local(skua_at(memory, skua_pe(), 0));
     memset(own, 0, ONESIDED_MEMORY);
     skua_sync();
 }
@@ -280,7 +311,7 @@ static void measure_rails(const char *series, int me)
 
 static void measure_all(const char *series, int me)
 {
-    make_memory(me);
+    make_memory();
     for (size_t i = 0; i < NETWORK_SIZES; i++)
         measure_messages(series, me, network_sizes[i]);
     for (size_t i = 0; i < NETWORK_FLOODS; i++)
@@ -293,16 +324,18 @@ static void measure_all(const char *series, int me)
 static void start(int argc, char **argv)
 {
     const char *series = argc > 1 ? argv[1] : "skua";
-    int         me     = skua_pe();
+    int         pes    = skua_pes();
 
-    if (skua_pes() != 2 || skua_shares_memory(1 - me))
-        skua_abort(
-            "bench-network needs two PEs that share no memory: two hosts, or SKUA_SHARED_MEMORY=0");
+    at.partner = bench_partner(skua_pe(), pes);
+    if (pes % 2 != 0 || skua_processes() != pes || skua_shares_memory(at.partner))
+        skua_abort("bench-network needs two processes that share no memory, or pairs of them: two "
+                   "hosts, or SKUA_SHARED_MEMORY=0");
+    at.me = onesided_set_pair(skua_pe(), pes, largest);
     if (argc > 2 && strcmp(argv[2], "rails") == 0)
-        measure_rails(series, me);
+        measure_rails(series, at.me);
     else
-        measure_all(series, me);
-    if (me == 0)
+        measure_all(series, at.me);
+    if (skua_pe() == 0)
         skua_exit(0);
 }
 

@@ -3,10 +3,11 @@
  * zerocopy.c - the one-way time of a transfer from memory of one PE to memory of another, with the
  * data copied into and out of a message, and without copies (skua/buffer.h, skua/nocopy.h).
  *
- * The value is half a round trip, in the best of several batches.  Each variant is measured with
- * memory from skua_buffer_alloc() and, as ..._heap, from malloc(); with the setting malloc_arena
- * only from malloc().  The receiver notifies the sender when its memory may be reused; that is part
- * of the measured work.
+ * The value is half a round trip, in the best of several batches.  More than two PEs are pairs,
+ * which begin each batch together: it takes as long as on the slowest pair.  Each variant is
+ * measured with memory from skua_buffer_alloc() and, as ..._heap, from malloc(); with the setting
+ * malloc_arena only from malloc().  The receiver notifies the sender when its memory may be reused;
+ * that is part of the measured work.
  *
  * Inside a host the variants copy nothing, whatever their size.  Between hosts the runtime decides
  * how a nocopy part is sent.  A job of several hosts is the series skua-tcp, with the name of its
@@ -24,6 +25,7 @@
 #include <string.h>
 
 #include "bench.h"
+#include "common/allreduce.h"
 
 #define MAX_BYTES ((size_t)4 << 20)
 
@@ -40,6 +42,7 @@ static _Thread_local struct {
     skua_buffer  peer_target;     /* descriptor of the peer's target             */
     skua_counter turn, reusable, received;
     int          peer, exchanges;
+    bool         leads; /* this PE is in the first half */
 } my;
 
 /* ---- variants ------------------------------------------------------------------------------- */
@@ -158,10 +161,10 @@ static double batch(void (*send)(size_t bytes), size_t bytes, int trips)
     skua_sync();
     start = bench_now();
     for (int i = 1; i <= trips; i++) {
-        if (skua_pe() == 0)
+        if (my.leads)
             send(bytes);
         skua_counter_wait(&my.turn, i);
-        if (skua_pe() == 1)
+        if (!my.leads)
             send(bytes);
     }
     return (bench_now() - start) / trips / 2 * 1e6;
@@ -184,12 +187,14 @@ static double best_batch(void (*send)(size_t bytes), size_t bytes)
 {
     bool   net     = skua_hosts() > 1;
     int    trips   = net ? bench_trips_net(bytes) : bench_trips(bytes);
-    int    batches = net ? BENCH_BATCHES_NET : BENCH_BATCHES;
+    int    batches = bench_batches(net, skua_pes());
     double best    = 1e30;
 
     for (int i = 0; i < batches; i++) {
         double time = batch(send, bytes, trips);
 
+        if (skua_pes() > 2)
+            time = allreduce_double(SKUA_MAX, my.leads ? time : 0);
         best = time < best ? time : best;
     }
     return best;
@@ -265,9 +270,10 @@ static void start(int argc, char **argv)
 {
     char series[32];
 
-    if (skua_pes() != 2)
-        skua_abort("bench-zerocopy needs two PEs: skuarun -n 2");
-    my.peer = 1 - skua_pe();
+    if (skua_pes() % 2 != 0)
+        skua_abort("bench-zerocopy needs pairs of PEs: an even number, as in skuarun -n 2");
+    my.leads = bench_leads(skua_pe(), skua_pes());
+    my.peer  = bench_partner(skua_pe(), skua_pes());
     name_series(series, sizeof series);
     if (argc > 1 && strcmp(argv[1], "threshold") == 0) {
         report_threshold(series);

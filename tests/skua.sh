@@ -66,8 +66,8 @@ run "$skua" bench collectives --pes=1
 ok "too few PEs" has "$code $err" '^2 .*benchmark needs 2 PEs'
 run "$skua" bench stencil3d --pes=0
 ok "no PEs" has "$code $err" '^2 .*expected 1 to 1024 PEs'
-run "$skua" bench channels --pes=4
-ok "a benchmark of two PEs" has "$code $err" '^2 .*this benchmark measures two PEs; skua bench stencil3d --pes measures channels on more'
+run "$skua" bench channels --pes=2,5
+ok "an odd number of PEs where pairs are measured" has "$code $err" '^2 .*--pes: this benchmark measures pairs of PEs: expected even numbers'
 run "$skua" bench collectives --pes=2,x
 ok "a list of PEs with a word in it" has "$code $err" '^2 .*expected 1 to 1024 PEs'
 run "$skua" bench pairs --weak
@@ -119,6 +119,8 @@ case $("$skua" info --topology) in *Core*)
   ok "two processes of a peer on one core are not bound" has "$(head -1 "$work/called")" ' --bind-to none -n 2 .*/bench-armci-openmpi '
   ok "on four cores they are bound to the first ones" has "$(tail -1 "$work/called")" \
     ' --map-by core --bind-to core -n 2 .*/bench-armci-openmpi '
+  run env PATH="$work/bin:$PATH" HWLOC_SYNTHETIC="core:4 pu:2" "$work/bin/skua" bench armci --pes=4 --rounds=1 --output="$work"
+  ok "pairs of more processes, too" has "$(tail -1 "$work/called")" ' --bind-to core -n 4 .*/bench-armci-openmpi '
 esac
 # A launcher that prints its command line and a result replaces skuarun.
 mkdir -p "$work/grow"
@@ -128,9 +130,12 @@ cat >"$work/grow/skuarun" <<END
 echo "\$*" >>$work/grown
 printf '{"bench":"fft1d","series":"skua","bytes":%s,"metric":"rate-%spe","value":%se9}\n' \
   \$((16 * (\$2 == 1 ? 1 << 20 : 1 << 22))) \$2 \$((\$2 == 1 ? 2 : 6))
+case \$* in *bench-channels*)
+  printf '{"bench":"channels","series":"channel","bytes":8,"metric":"roundtrip_us","value":%s}\n' \$2
+esac
 END
 apps="barneshut fft1d fillboundary fmm gtcshift leanmd lu matmul3d pairs randomaccess stencil3d"
-for name in $apps bench-scaling bench-zerocopy; do printf '#!/bin/sh\n' >"$work/grow/$name"; done
+for name in $apps bench-channels bench-checkpoint bench-mixed bench-scaling bench-zerocopy; do printf '#!/bin/sh\n' >"$work/grow/$name"; done
 for app in $apps; do printf '#!/bin/sh\n' >"$work/grow/bench-${app}_limit"; done
 chmod +x "$work"/grow/*
 run env PATH="$work/grow:$PATH" SKUA_DRIVER=ucx "$work/grow/skua" bench zerocopy --rounds=2 --output="$work"
@@ -161,6 +166,39 @@ ok "problems that cannot grow are measured once" \
 run env PATH="$work/grow:$PATH" "$work/grow/skua" bench objects --pes=4 --rounds=1 --output="$work"
 ok "a benchmark of two PEs measures its kernels on others" has "$(cat "$work/grown")" '^-n 4 -t 1 .*/bench-scaling skua entries,tasks$'
 ok "in files of its own" test -s "$work/bench-objects-pes.csv" -a ! -e "$work/bench-objects.csv"
+: >"$work/grown"
+run env PATH="$work/grow:$PATH" "$work/grow/skua" bench channels --pes=2,4 --rounds=1 --output="$work"
+ok "pairs of PEs are measured within a host" has "$(cat "$work/grown")" '^-n 4 -t 4 --pin=(auto|[0-9,]+) .*/bench-channels$'
+ok "and half of them on each of two" has "$(cat "$work/grown")" '^-n 4 -t 2 .*-s shared_memory=0 .*/bench-channels 100000 8$'
+ok "with a table for each number" has "$out" '^4 PEs: 2 pairs '
+ok "of what was measured" sh -c 'printf "%s\n" "$1" | sed "1,/^4 PEs/d" | grep -qE "^ +8 +4.00$"' sh "$out"
+ok "and metrics that name the number" sh -c 'grep -qxF "channels,channel,8,roundtrip_us,2" "$1" &&
+  grep -qxF "channels,channel,8,roundtrip_us-4pe,4" "$1"' sh "$work/bench-channels.csv"
+ok "and a plot" grep -q '>4 PEs: Round trip' "$work/bench-channels.svg"
+: >"$work/grown"
+run env PATH="$work/grow:$PATH" HWLOC_SYNTHETIC="core:4 pu:1" "$work/grow/skua" bench mixed --pes=4 --rounds=1 --output="$work"
+ok "a host of more PEs alone" has "$(cat "$work/grown")" '^-n 4 -t 4 --pin=[0-9,]* .*/bench-mixed alone$'
+ok "and beside another one" has "$(cat "$work/grown")" '^-n 8 -t 4 --pin=[0-9,]* .*/bench-mixed busy busy$'
+: >"$work/grown"
+run env PATH="$work/grow:$PATH" TMPDIR="$work" "$work/grow/skua" bench checkpoint --pes=2,4 --rounds=1 --output="$work"
+ok "more PEs make a checkpoint" has "$(cat "$work/grown")" '^-n 4 .*/bench-checkpoint disk .*/checkpoints 256$'
+ok "in a table of their own" has "$out" '^Checkpoints of 256 MB on 4 PEs$'
+ok "where each value has its number of PEs" grep -q '^checkpoint,dd,1048576,write_gbs-4pe,' "$work/bench-checkpoint.csv"
+: >"$work/grown"
+run env PATH="$work/grow:$PATH" HWLOC_SYNTHETIC="core:4 pu:1" "$work/grow/skua" bench balance --pes=4,5 --rounds=1 --output="$work"
+ok "balance measures applications on the given numbers of PEs" has "$(cat "$work/grown")" '^-n 5 .*/leanmd --size=4,4,4 '
+ok "which refer to one PE" has "$(cat "$work/grown")" '^-n 1 .*/leanmd --size=4,4,4 '
+case $("$skua" info --topology) in *Core*)
+  ok "and a droplet" has "$(cat "$work/grown")" '^-n 4 .*--set=balance=refine .*/leanmd --size=6,6,6 --droplet '
+  ok "where each has a core" sh -c '! echo "$1" | grep "^-n 5 .*--droplet" && echo "$2" | grep -q "^ 5 PEs: skipped, this host has 4 cores"' sh "$(cat "$work/grown")" "$out"
+esac
+# Every benchmark has a meaning for other numbers of PEs.
+refused=''
+for name in $("$skua" bench --help | sed -n '/^Benchmarks:/,$s/^  \([a-z0-9][a-z0-9]*\)  .*/\1/p'); do
+  run env PATH="$work/grow:$PATH" TMPDIR="$work" "$work/grow/skua" bench "$name" --pes=4 --rounds=1 --output="$work"
+  [ "$code" != 2 ] || refused="$refused $name"
+done
+ok "all benchmarks accept --pes: ${refused:-all}" test -z "$refused"
 # The second run of this launcher does not end by itself.
 cat >"$work/grow/skuarun" <<END
 #!/bin/sh

@@ -87,35 +87,47 @@ static void rate(const char *series, int me, int ranks)
         bench_report("messages", series, 8, metric, best);
 }
 
-/* ---- between hosts --------------------------------------------------------- */
+/* ---- between hosts: `me' is 0 on the origin of a pair and 1 on its target ------- */
 
-static double least(double a, double b)
+static void network_largest(double *value, int count)
 {
-    return a < b ? a : b;
+    MPI_Allreduce(MPI_IN_PLACE, value, count, MPI_DOUBLE, MPI_MAX, MPI_COMM_WORLD);
+}
+
+/* Returns the time at which a batch begins, on several pairs together. */
+static double network_begin_batch(void)
+{
+    if (onesided_pair.largest)
+        MPI_Barrier(MPI_COMM_WORLD);
+    return bench_now();
 }
 
 static void network_trips(int me, int bytes, int trips)
 {
+    int other = onesided_pair.pe[1 - me];
+
     for (int t = 0; t < trips; t++) {
         if (me == 0)
-            MPI_Send(buffer[0], bytes, MPI_BYTE, 1, 0, MPI_COMM_WORLD);
-        MPI_Recv(buffer[1], bytes, MPI_BYTE, 1 - me, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+            MPI_Send(buffer[0], bytes, MPI_BYTE, other, 0, MPI_COMM_WORLD);
+        MPI_Recv(buffer[1], bytes, MPI_BYTE, other, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
         if (me == 1)
-            MPI_Send(buffer[0], bytes, MPI_BYTE, 0, 0, MPI_COMM_WORLD);
+            MPI_Send(buffer[0], bytes, MPI_BYTE, other, 0, MPI_COMM_WORLD);
     }
 }
 
 static void network_latency(const char *series, int me, size_t bytes)
 {
-    int    trips = onesided_trips(bytes);
-    double best  = 1e9;
+    int    trips = onesided_trips(bytes), batches = network_batches(bytes);
+    double time[NETWORK_BATCHES] = {0};
 
-    for (int batch = 0; batch < network_batches(bytes); batch++) {
-        double start = bench_now();
+    for (int batch = 0; batch < batches; batch++) {
+        double start = network_begin_batch();
+
         network_trips(me, (int)bytes, trips);
-        best = least(best, (bench_now() - start) / trips / 2);
+        if (me == 0)
+            time[batch] = (bench_now() - start) / trips / 2;
     }
-    onesided_report(me, series, bytes, "message_us", best * 1e6);
+    onesided_report(me, series, bytes, "message_us", onesided_best(time, batches) * 1e6);
 }
 
 /* Sends a window of messages, which an empty message answers.  Each message has memory of its own,
@@ -123,35 +135,39 @@ static void network_latency(const char *series, int me, size_t bytes)
 static void network_window(char *memory, int me, int bytes, int window)
 {
     MPI_Request request[BENCH_WINDOW];
+    int         other = onesided_pair.pe[1 - me];
 
     for (int i = 0; i < window; i++, memory += bytes)
         if (me == 0)
-            MPI_Isend(memory, bytes, MPI_BYTE, 1, 0, MPI_COMM_WORLD, &request[i]);
+            MPI_Isend(memory, bytes, MPI_BYTE, other, 0, MPI_COMM_WORLD, &request[i]);
         else
-            MPI_Irecv(memory, bytes, MPI_BYTE, 0, 0, MPI_COMM_WORLD, &request[i]);
+            MPI_Irecv(memory, bytes, MPI_BYTE, other, 0, MPI_COMM_WORLD, &request[i]);
     MPI_Waitall(window, request, statuses);
     if (me == 0)
-        MPI_Recv(NULL, 0, MPI_BYTE, 1, 1, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+        MPI_Recv(NULL, 0, MPI_BYTE, other, 1, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
     else
-        MPI_Send(NULL, 0, MPI_BYTE, 0, 1, MPI_COMM_WORLD);
+        MPI_Send(NULL, 0, MPI_BYTE, other, 1, MPI_COMM_WORLD);
 }
 
 static void network_bandwidth(const char *series, int me, size_t bytes)
 {
-    int    window = onesided_window(bytes);
-    char  *memory = malloc((size_t)window * bytes);
-    double best   = 1e9;
+    int    window = onesided_window(bytes), batches = network_batches(bytes);
+    char  *memory                = malloc((size_t)window * bytes);
+    double time[NETWORK_BATCHES] = {0};
 
     if (!memory)
         MPI_Abort(MPI_COMM_WORLD, 1);
     memset(memory, 1, (size_t)window * bytes);
-    for (int batch = 0; batch < network_batches(bytes); batch++) {
-        double start = bench_now();
+    for (int batch = 0; batch < batches; batch++) {
+        double start = network_begin_batch();
+
         network_window(memory, me, (int)bytes, window);
-        best = least(best, bench_now() - start);
+        if (me == 0)
+            time[batch] = bench_now() - start;
     }
     free(memory);
-    onesided_report(me, series, bytes, "message_gbs", window * (double)bytes / best * 1e-9);
+    onesided_report(me, series, bytes, "message_gbs",
+                    window * (double)bytes / onesided_best(time, batches) * 1e-9);
 }
 
 static void network(const char *series, int me)
@@ -178,7 +194,7 @@ int main(int argc, char **argv)
     } else if (strcmp(argv[2], "rate") == 0) {
         rate(argv[1], me, ranks);
     } else if (strcmp(argv[2], "network") == 0) {
-        network(argv[1], me);
+        network(argv[1], onesided_set_pair(me, ranks, network_largest));
     } else {
         roundtrip(argv[1], me, strcmp(argv[2], "read") == 0);
     }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * mpi_rma.c - bench_onesided.h and bench_network.h with MPI, two ranks.
+ * mpi_rma.c - bench_onesided.h and bench_network.h with MPI, two ranks; with `network', pairs of
+ * more.
  *
  * usage: mpi_rma SERIES lock|network|pscw|fence
  *   lock:  one epoch of MPI_Win_lock_all; each access is flushed
@@ -27,6 +28,11 @@ static MPI_Datatype shape = MPI_DATATYPE_NULL;
 static void *area(void)
 {
     return memory;
+}
+
+static void largest(double *value, int count)
+{
+    MPI_Allreduce(MPI_IN_PLACE, value, count, MPI_DOUBLE, MPI_MAX, MPI_COMM_WORLD);
 }
 
 static void barrier(const struct onesided_access *a)
@@ -209,7 +215,7 @@ static void allocate(const struct onesided_access *a)
 static void open_window(int me)
 {
     MPI_Group world;
-    int       other = 1 - me;
+    int       other = onesided_pair.pe[1 - me];
 
     MPI_Comm_group(MPI_COMM_WORLD, &world);
     MPI_Group_incl(world, 1, &other, &partner);
@@ -270,8 +276,9 @@ int main(int argc, char **argv)
     MPI_Init(&argc, &argv);
     MPI_Comm_rank(MPI_COMM_WORLD, &me);
     MPI_Comm_size(MPI_COMM_WORLD, &ranks);
-    if (!parse(argc, argv) || ranks != 2)
+    if (!parse(argc, argv) || (between_hosts ? ranks % 2 != 0 : ranks != 2))
         MPI_Abort(MPI_COMM_WORLD, 2);
+    me = onesided_set_pair(me, ranks, largest);
     if (mode != LOCK)
         ops.serve = serve;
     onesided_fill();

@@ -33,13 +33,18 @@ static const char help[] =
     "                      collectives: the median\n"
     "  -f, --format=F      print a table (default), json or csv\n"
     "  -o, --output=DIR    write bench-NAME.csv and bench-NAME.svg here (default: .)\n"
-    "  -n, --pes=N[,N...]  collectives, prk, openshmem: the number of PEs, or several\n"
+    "  -n, --pes=N[,N...]  collectives, prk, openshmem, checkpoint: the number of PEs, or\n"
+    "                      several (default: 2);\n"
+    "                      armci, channels, mixed, network, zerocopy: even numbers; pairs\n"
+    "                      of PEs communicate at once, and the slowest pair counts\n"
     "                      (default: 2);\n"
     "                      messages, onesided, objects, pingpong: measure what many PEs do\n"
     "                      at once, as in scaling, in bench-NAME-pes.csv and .svg;\n"
     "                      applications: measure one problem on each number of PEs and\n"
     "                      show the parallel efficiency, in bench-NAME-pes.csv and .svg;\n"
-    "                      scaling: the numbers of PEs (default: 1, 2, 4, ... all cores)\n"
+    "                      scaling: the numbers of PEs (default: 1, 2, 4, ... all cores);\n"
+    "                      balance: the numbers of PEs of leanmd and barneshut (default:\n"
+    "                      1, 2 and 16, as many as there are cores)\n"
     "  -w, --weak          applications: the problem grows with the PEs (default of --pes:\n"
     "                      1, 2, 4, ... all cores), in bench-NAME-weak.csv and .svg\n"
     "  -s, --size=N        applications: the size of the problem on one PE; fft1d and\n"
@@ -183,6 +188,21 @@ static void bench_list_pes(int cores, int pes[BENCH_PES_MAX + 1])
     for (int n = 1; n < cores && count < BENCH_PES_MAX - 1; n *= 2)
         pes[count++] = n;
     pes[count] = cores;
+}
+
+/* Sets the numbers of PEs: those of --pes, or the default of the benchmark. */
+static void bench_set_pes(const struct bench_options *options, struct bench_host *host)
+{
+    const int *pes = options->bench->default_pes;
+
+    host->pes_given = options->pes_given;
+    memcpy(host->pes, options->pes, sizeof host->pes);
+    if (options->pes_given)
+        return;
+    if (options->bench->every_pes || options->scaling)
+        bench_list_pes(host->cores, host->pes);
+    for (int i = 0; pes && i < BENCH_PES_MAX && (i == 0 || pes[i - 1]); i++)
+        host->pes[i] = pes[i];
 }
 
 /* ---- printing ------------------------------------------------------------ */
@@ -355,18 +375,20 @@ static int bench_select_scaling(struct bench_options *options)
             options->scaling = scalings[i];
     if (options->weak || options->size != 0)
         return bench_choose_problem(options);
-    if (options->scaling || options->bench->every_pes)
+    if (options->scaling || options->bench->every_pes || options->bench->default_pes)
         return 0;
     if (options->bench->part_on_pes) {
         options->only  = options->bench->part_on_pes;
         options->bench = &bench_scaling;
         return 0;
     }
-    if (!options->bench->several_pes)
-        return bench_option_error(options->bench->instead_of_pes, "--pes");
-    for (const int *pes = options->pes; *pes; pes++)
+    for (const int *pes = options->pes; *pes; pes++) {
         if (*pes == 1)
             return bench_option_error("this benchmark needs 2 PEs or more", "--pes");
+        if (options->bench->pairs && *pes % 2 != 0)
+            return bench_option_error("this benchmark measures pairs of PEs: expected even numbers",
+                                      "--pes");
+    }
     return 0;
 }
 
@@ -516,10 +538,7 @@ int command_bench(int argc, char **argv)
     bench_find_cpus(&host);
     host.namespaces = options.namespaces;
     host.only       = options.only;
-    if ((options.bench->every_pes || options.scaling) && !options.pes_given)
-        bench_list_pes(host.cores, host.pes);
-    else
-        memcpy(host.pes, options.pes, sizeof host.pes);
+    bench_set_pes(&options, &host);
     if (!program_find("skuarun", host.skuarun)) {
         fprintf(stderr, "skua: this installation lacks the program skuarun\n");
         return 1;

@@ -25,6 +25,7 @@ struct bench_host {
     int  cpu[2]; /* two CPUs, on different cores if there are two */
     int  cores;
     int  pes[BENCH_PES_MAX + 1]; /* --pes; 0 ends the list */
+    bool pes_given;              /* the list is not the default */
     int  round, rounds;          /* the one that is being measured, and how many there are */
     bool namespaces;             /* network: --namespaces                   */
 
@@ -44,10 +45,10 @@ struct bench {
     bool (*has_part)(const char *name);
     bool median;      /* a value is the median of the runs, not the best */
     bool several_pes; /* --pes: measured on each number of PEs of that list, from 2 on */
-    bool every_pes;   /* --pes: measured on each number, from 1 on; by default up to all cores */
-    /** A benchmark of two PEs: the part of `skua bench scaling` that --pes measures, or, if that is
-     * NULL, the sentence that says what does. */
-    const char *part_on_pes, *instead_of_pes;
+    bool pairs; /* so, and the numbers are even: half of the PEs communicate with the other half */
+    bool every_pes; /* --pes: measured on each number, from 1 on; by default up to all cores */
+    const int  *default_pes; /* so, and by default on these, of which 0 ends the list */
+    const char *part_on_pes; /* the part of `skua bench scaling` that --pes measures */
 };
 
 /* The benchmarks, in the order of the list that --help prints: BENCH(NAME) for each. */
@@ -121,7 +122,7 @@ struct bench_stop {
     double      seconds;
 };
 
-/** Adds a result that says that a run was stopped: metric stop_s-PARTPpe, bytes 0. */
+/** Adds a result that says that a run was stopped: metric stopped_s-PARTPpe, bytes 0. */
 void bench_add_stopped(struct results *results, const struct bench_stop *stop);
 
 /** Returns after how many seconds a run was stopped, or 0 if it was not. */
@@ -158,14 +159,28 @@ void bench_run_peer_threads(struct results *results, const struct bench_peer *pe
  * the receiver. */
 void bench_run_floor(struct results *results, char *what);
 
-/** Runs a program of Skua, if it is installed, with two PEs that share no memory and are connected
- * by the driver tcp over loopback. */
-void bench_run_between_hosts(struct results *results, const char *name, const char *arguments);
+/** Calls @p run for each number of PEs of the host.  What its programs print on more than two has
+ * metrics that end with the number of PEs. */
+void bench_run_each(struct results *results, void (*run)(struct results *results, int pes));
 
-/** Measures a round trip from buffer to buffer with each MPI (bench_channels.c): series MPI-send,
- * -pscw and -flag, metric roundtrip_us.  @p trips is "", or ",N" for N round trips of each size
- * that apps/pingpong measures. */
-void bench_run_mpi_channels(struct results *results, const char *trips);
+/** Returns a list of CPUs that has one of host->cpu for the first half of @p pes PEs and the other
+ * for the rest.  The caller frees it. */
+char *bench_halves(const struct bench_host *host, int pes);
+
+/** Returns a value of the option --pin of skuarun for the PEs of pairs: auto for two, and if there
+ * is a core for each; else the list of bench_halves(), since the kernel lets pairs that share cores
+ * run in turn.  The caller frees it. */
+char *bench_pin(const struct bench_host *host, int pes);
+
+/** Runs a program of Skua, if it is installed, with half of @p pes PEs on each of two hosts: two
+ * processes that share no memory, connected by the driver tcp over loopback. */
+void bench_run_between_hosts(struct results *results, int pes, const char *name,
+                             const char *arguments);
+
+/** Measures a round trip from buffer to buffer with each MPI (bench_channels.c) in pairs of @p
+ * ranks processes: series MPI-send, -pscw and -flag, metric roundtrip_us.  @p trips is "", or ",N"
+ * for N round trips of each size that apps/pingpong measures. */
+void bench_run_mpi_channels(struct results *results, const char *trips, int ranks);
 
 /** Finds the launcher of a peer: mpirun.NAME as Debian calls it, or mpirun.  Returns false if it is
  * not installed. */
@@ -194,6 +209,17 @@ void bench_setup_series(char *to, size_t room, const char *library,
 /** Calls @p print for each number of PEs of the host, within it and then over TCP. */
 void bench_setup_each(const struct results *results,
                       void (*print)(const struct results *, const struct bench_setup *));
+
+/** Calls @p print for each number of PEs of the host with the results on them (results_select()).
+ */
+void bench_print_each(const struct results *results,
+                      void (*print)(const struct results *results, int pes));
+
+/** Prints a heading for the tables of pairs of PEs: none if they are the only ones and two. */
+void bench_print_pairs_head(const struct results *results, int pes);
+
+/** Writes the title of a plot of @p pes PEs: that of two PEs, or it after the number. */
+void bench_title(char *to, size_t room, int pes, const char *title);
 
 /** Returns a / b, or 0, which means "not measured", if a or b is 0. */
 double bench_ratio(double a, double b);

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * bench_armci.c - skua bench armci: Global Arrays and ARMCI on libskua-armci against ARMCI-MPI,
- * with each MPI, two processes.
+ * with each MPI, two processes.  With --pes, more than two are pairs that communicate at once, and
+ * a time is that of the slowest pair.
  *
  * A series is LIBRARY-MPI, or LIBRARY-MPI-tcp for processes that share no memory, which measure an
  * operation on a target that computes and nothing else.  The plots are figures 4, 5 and 6 of the
@@ -71,7 +72,7 @@ static double bench_armci_patch(const struct results *r, const char *library, co
 
 /* Runs the program of a library; over TCP it measures a computing target alone. */
 static void bench_armci_run_one(struct results *results, const char *library, const char *mpi,
-                                bool tcp)
+                                bool tcp, int pes)
 {
     char              program[64], series[48];
     struct bench_peer peer = {mpi, program, series, tcp ? "busy" : NULL};
@@ -80,19 +81,24 @@ static void bench_armci_run_one(struct results *results, const char *library, co
              strcmp(library, "skua") == 0 ? "bench-armci" : "peer-armci-mpi", mpi);
     snprintf(series, sizeof series, "%s-%s%s", library, mpi, tcp ? "-tcp" : "");
     network_use_tcp(tcp ? "lo" : NULL);
-    bench_run_peer(results, &peer, 2);
+    bench_run_peer(results, &peer, pes);
     network_use_tcp(NULL);
 }
 
-static void bench_armci_run(struct results *results)
+static void bench_armci_run_on(struct results *results, int pes)
 {
     for (size_t m = 0; m < BENCH_MPIS; m++)
         for (size_t l = 0; l < LIBRARIES; l++)
             for (int tcp = 0; tcp < 2; tcp++) {
                 bench_stepf(results, "%s, %s%s", libraries[l], bench_mpis[m],
                             tcp ? ", over TCP" : "");
-                bench_armci_run_one(results, libraries[l], bench_mpis[m], tcp);
+                bench_armci_run_one(results, libraries[l], bench_mpis[m], tcp, pes);
             }
+}
+
+static void bench_armci_run(struct results *results)
+{
+    bench_run_each(results, bench_armci_run_on);
 }
 
 /* ---- tables -------------------------------------------------------------------- */
@@ -222,11 +228,17 @@ static void bench_armci_print_goals(const struct results *r, const char *mpi)
     bench_armci_print_busy_goal(r, tcp, "TCP");
 }
 
+static void bench_armci_print_on(const struct results *r, int pes)
+{
+    bench_print_pairs_head(r, pes);
+    bench_armci_print_tables(r);
+    for (size_t m = 0; pes == 2 && m < BENCH_MPIS; m++)
+        bench_armci_print_goals(r, bench_mpis[m]);
+}
+
 static void bench_armci_print(const struct results *r)
 {
-    bench_armci_print_tables(r);
-    for (size_t m = 0; m < BENCH_MPIS; m++)
-        bench_armci_print_goals(r, bench_mpis[m]);
+    bench_print_each(r, bench_armci_print_on);
 }
 
 /* ---- plots ------------------------------------------------------------------------- */
@@ -262,31 +274,46 @@ static void bench_armci_draw(struct plot_curve *curve, const struct results *r, 
     }
 }
 
-static void bench_armci_plot(const struct results *r, FILE *to)
+/* Makes a figure of the results on one number of PEs. */
+static struct plot bench_armci_figure(const struct results *r, size_t f, const char *title,
+                                      struct plot_curve curve[CURVES])
 {
     static const char *const names[CURVES]   = {"skua-openmpi", "armci-mpi-openmpi", "skua-mpich",
                                                 "armci-mpi-mpich"};
     static const char *const colours[CURVES] = {"#d62728", "#1f77b4", "#ff9896", "#aec7e8"};
-    static struct plot_curve curve[FIGURES][CURVES];
-    static struct plot       plots[FIGURES];
 
-    for (size_t f = 0; f < FIGURES; f++) {
-        for (size_t c = 0; c < CURVES; c++) {
-            curve[f][c].name   = names[c];
-            curve[f][c].colour = colours[c];
-            curve[f][c].dash   = c < LIBRARIES ? "" : "5 4";
-            bench_armci_draw(&curve[f][c], r, f, libraries[c % LIBRARIES],
-                             bench_mpis[c / LIBRARIES]);
-        }
-        plots[f] = (struct plot){figures[f].title, "side of the patch",
-                                 figures[f].bandwidth ? "GB/s" : "microseconds", curve[f], CURVES};
+    for (size_t c = 0; c < CURVES; c++) {
+        curve[c].name   = names[c];
+        curve[c].colour = colours[c];
+        curve[c].dash   = c < LIBRARIES ? "" : "5 4";
+        bench_armci_draw(&curve[c], r, f, libraries[c % LIBRARIES], bench_mpis[c / LIBRARIES]);
     }
-    plot_write_all(plots, FIGURES, to);
+    return (struct plot){title, "side of the patch", figures[f].bandwidth ? "GB/s" : "microseconds",
+                         curve, CURVES};
 }
 
-const struct bench bench_armci = {
-    .name           = "armci",
-    .run            = bench_armci_run,
-    .print          = bench_armci_print,
-    .plot           = bench_armci_plot,
-    .instead_of_pes = "this benchmark measures two processes, as ARMCI-MPI does beside it"};
+static void bench_armci_plot(const struct results *r, FILE *to)
+{
+    static struct plot_curve curve[BENCH_PES_MAX * FIGURES][CURVES];
+    static struct plot       plots[BENCH_PES_MAX * FIGURES];
+    static char              title[BENCH_PES_MAX * FIGURES][96];
+    size_t                   count = 0;
+
+    for (const int *pes = r->host->pes; *pes; pes++) {
+        struct results on;
+
+        results_select(r, *pes, &on);
+        for (size_t f = 0; f < FIGURES; f++, count++) {
+            bench_title(title[count], sizeof title[count], *pes, figures[f].title);
+            plots[count] = bench_armci_figure(&on, f, title[count], curve[count]);
+        }
+        results_free(&on);
+    }
+    plot_write_all(plots, count, to);
+}
+
+const struct bench bench_armci = {.name  = "armci",
+                                  .run   = bench_armci_run,
+                                  .print = bench_armci_print,
+                                  .plot  = bench_armci_plot,
+                                  .pairs = true};

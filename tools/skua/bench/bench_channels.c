@@ -1,7 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* bench_channels.c - skua bench channels: data from buffer to buffer through a channel, against a
  * memcpy and a flag, messages, and MPI; and between hosts over TCP, against bare send() and recv(),
- * messages and entry calls that are copied in and out. */
+ * messages and entry calls that are copied in and out.
+ *
+ * With --pes, more than two PEs are pairs that communicate at once, and a time is that of the
+ * slowest pair.  Floors and goals are those of two PEs. */
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
@@ -23,35 +26,45 @@ static const char *const variants[] = {"send", "pscw", "flag"};
 /* ---- running ------------------------------------------------------------------ */
 
 static void bench_channels_run_mpi(struct results *results, const char *mpi, const char *variant,
-                                   const char *trips)
+                                   const char *trips, int ranks)
 {
     char series[64], argument[64];
 
     snprintf(series, sizeof series, "%s-%s", mpi, variant);
     snprintf(argument, sizeof argument, "%s%s", variant, trips);
-    bench_run_mpi(results, mpi, "channels", series, argument, 2);
+    bench_run_mpi(results, mpi, "channels", series, argument, ranks);
 }
 
-void bench_run_mpi_channels(struct results *results, const char *trips)
+void bench_run_mpi_channels(struct results *results, const char *trips, int ranks)
 {
     for (size_t i = 0; i < BENCH_MPIS; i++) {
         bench_step(results, bench_mpis[i]);
         for (size_t w = 0; w < VARIANTS; w++)
-            bench_channels_run_mpi(results, bench_mpis[i], variants[w], trips);
+            bench_channels_run_mpi(results, bench_mpis[i], variants[w], trips, ranks);
     }
+}
+
+static void bench_channels_run_on(struct results *results, int pes)
+{
+    char *pin = bench_pin(results->host, pes);
+
+    for (int threads = 0; threads < 2; threads++) {
+        bench_step(results, threads ? "threads" : "floor and channels");
+        if (pes == 2)
+            bench_run_floor(results, threads ? "threads" : NULL);
+        bench_run_job(results, "-n %d -t %d --pin=%s @bench-channels", pes, threads ? pes : 1, pin);
+    }
+    free(pin);
+    bench_step(results, "between hosts over TCP");
+    if (pes == 2)
+        bench_run_floor(results, "tcp");
+    bench_run_between_hosts(results, pes, "bench-channels", "100000 8");
+    bench_run_mpi_channels(results, "", pes);
 }
 
 static void bench_channels_run(struct results *results)
 {
-    for (int threads = 0; threads < 2; threads++) {
-        bench_step(results, threads ? "threads" : "floor and channels");
-        bench_run_floor(results, threads ? "threads" : NULL);
-        bench_run_job(results, "-n 2 -t %d --pin=auto @bench-channels", 1 + threads);
-    }
-    bench_step(results, "between hosts over TCP");
-    bench_run_floor(results, "tcp");
-    bench_run_between_hosts(results, "bench-channels", "100000 8");
-    bench_run_mpi_channels(results, "");
+    bench_run_each(results, bench_channels_run_on);
 }
 
 /* ---- tables -------------------------------------------------------------------- */
@@ -205,7 +218,18 @@ static void bench_channels_print_tcp_goals(const struct results *r)
                      bench_channels_worst(r, TCP, "channel", "floor", TCP_MIN, TCP_MAX), "<=", 1.2);
 }
 
-static void bench_channels_print(const struct results *r)
+static void bench_channels_print_all_goals(const struct results *r)
+{
+    bench_print_goals_head("Goals, two processes");
+    bench_channels_print_goals(r, "");
+    for (const struct series *s = bench_channels_columns + PEERS; s->colour; s++)
+        bench_print_goalf(bench_channels_worst(r, "", "channel", s->name, 0, SIZE_MAX), "<=", 1,
+                          "channel / %s, worst size", s->name);
+    bench_print_goals_head("Goals, two threads");
+    bench_channels_print_goals(r, "-threads");
+}
+
+static void bench_channels_print_on(const struct results *r, int pes)
 {
     struct series_set threads = bench_channels_processes, tcp = bench_channels_processes;
 
@@ -217,23 +241,23 @@ static void bench_channels_print(const struct results *r)
     tcp.suffix     = TCP;
     tcp.numbers    = sizes;
     tcp.count      = TCP_SIZES;
+    bench_print_pairs_head(r, pes);
     series_print_columns(&bench_channels_processes, r);
     series_print_columns(&threads, r);
-    bench_print_goals_head("Goals, two processes");
-    bench_channels_print_goals(r, "");
-    for (const struct series *s = bench_channels_columns + PEERS; s->colour; s++)
-        bench_print_goalf(bench_channels_worst(r, "", "channel", s->name, 0, SIZE_MAX), "<=", 1,
-                          "channel / %s, worst size", s->name);
-    bench_print_goals_head("Goals, two threads");
-    bench_channels_print_goals(r, "-threads");
+    if (pes == 2)
+        bench_channels_print_all_goals(r);
     series_print_columns(&tcp, r);
-    bench_channels_print_tcp_goals(r);
+    if (pes == 2)
+        bench_channels_print_tcp_goals(r);
 }
 
-const struct bench bench_channels = {
-    .name   = "channels",
-    .run    = bench_channels_run,
-    .print  = bench_channels_print,
-    .series = &bench_channels_processes,
-    .instead_of_pes =
-        "this benchmark measures two PEs; skua bench stencil3d --pes measures channels on more"};
+static void bench_channels_print(const struct results *r)
+{
+    bench_print_each(r, bench_channels_print_on);
+}
+
+const struct bench bench_channels = {.name   = "channels",
+                                     .run    = bench_channels_run,
+                                     .print  = bench_channels_print,
+                                     .series = &bench_channels_processes,
+                                     .pairs  = true};

@@ -37,7 +37,7 @@ static int bench_run_code(struct results *results, char *const argv[])
         cpu_rates_measure(&bench_rates);
     code = program_run(argv, false, bench_read_line, &printed);
     for (size_t i = 0; code == 0 && i < printed.count; i++)
-        results_add(results, &printed.list[i]);
+        results_add_measured(results, &printed.list[i]);
     results_free(&printed);
     if (code == 0 || program_interrupted())
         return code;
@@ -94,12 +94,25 @@ void bench_run_floor(struct results *results, char *what)
     bench_run(results, argv);
 }
 
-void bench_run_between_hosts(struct results *results, const char *name, const char *arguments)
+void bench_run_each(struct results *results, void (*run)(struct results *results, int pes))
 {
+    for (const int *pes = results->host->pes; *pes; pes++) {
+        results->pes = *pes;
+        run(results, *pes);
+    }
+    results->pes = 0;
+}
+
+void bench_run_between_hosts(struct results *results, int pes, const char *name,
+                             const char *arguments)
+{
+    char *pin = pes == 2 ? bench_halves(results->host, pes) : bench_pin(results->host, pes);
+
     program_set_variable("SKUA_DRIVER", "tcp");
-    bench_run_job(results, "-n 2 --pin=%d,%d -s shared_memory=0 @%s %s", results->host->cpu[0],
-                  results->host->cpu[1], name, arguments);
+    bench_run_job(results, "-n %d -t %d --pin=%s -s shared_memory=0 @%s %s", pes, pes / 2, pin,
+                  name, arguments);
     program_restore_variable("SKUA_DRIVER");
+    free(pin);
 }
 
 bool bench_launcher(const char *launcher, char path[PROGRAM_PATH_BYTES])
@@ -152,6 +165,25 @@ char *bench_cpus(const struct bench_host *host, int pes, int threads)
     return list;
 }
 
+char *bench_halves(const struct bench_host *host, int pes)
+{
+    int  *cpu = ski_calloc((size_t)pes, sizeof *cpu);
+    char *list;
+
+    for (int i = 0; i < pes; i++)
+        cpu[i] = host->cpu[2 * i / pes];
+    list = bench_write_list(cpu, pes);
+    free(cpu);
+    return list;
+}
+
+char *bench_pin(const struct bench_host *host, int pes)
+{
+    if (pes > 2 && pes > host->cores)
+        return bench_halves(host, pes);
+    return ski_memory_checked(strdup("auto"), sizeof "auto");
+}
+
 char *bench_bound_options(const struct bench_host *host, int pes, int threads)
 {
     char  *list = bench_cpus(host, pes, threads);
@@ -165,7 +197,7 @@ char *bench_bound_options(const struct bench_host *host, int pes, int threads)
 
 /* ---- peers that are stopped ------------------------------------------------------- */
 
-#define BENCH_STOPPED "stop_s-" /* begins the metric of a run that was stopped */
+#define BENCH_STOPPED "stopped_s-" /* begins the metric of a run that was stopped */
 
 void bench_add_stopped(struct results *results, const struct bench_stop *stop)
 {
@@ -272,6 +304,9 @@ void bench_stepf(const struct results *results, const char *format, ...)
                                     results->host->rounds);
     va_list list;
 
+    if (results->pes > 2)
+        used += (size_t)snprintf(text + used, sizeof text - used, "%d PEs, ", results->pes);
+
     va_start(list, format);
     vsnprintf(text + used, sizeof text - used, format, list);
     va_end(list);
@@ -296,6 +331,37 @@ void bench_setup_each(const struct results *results,
     for (const int *pes = results->host->pes; *pes; pes++)
         for (int tcp = 0; tcp < 2; tcp++)
             print(results, &(struct bench_setup){tcp, *pes});
+}
+
+void bench_print_each(const struct results *results,
+                      void (*print)(const struct results *results, int pes))
+{
+    for (const int *pes = results->host->pes; *pes; pes++) {
+        struct results on;
+
+        results_select(results, *pes, &on);
+        print(&on, *pes);
+        results_free(&on);
+    }
+}
+
+void bench_print_pairs_head(const struct results *results, int pes)
+{
+    const int *first = results->host->pes;
+
+    if (pes > 2)
+        printf("%s%d PEs: %d pairs that communicate at once, of which the slowest counts\n",
+               *first == pes ? "" : "\n", pes, pes / 2);
+    else if (first[1] != 0)
+        printf("%s2 PEs\n", *first == pes ? "" : "\n");
+}
+
+void bench_title(char *to, size_t room, int pes, const char *title)
+{
+    if (pes == 2)
+        snprintf(to, room, "%s", title);
+    else
+        snprintf(to, room, "%d PEs: %s", pes, title);
 }
 
 double bench_ratio(double a, double b)

@@ -17,22 +17,15 @@ static const size_t sizes[] = {0,     8,     100,   1000,   5000,   10000,   200
 
 /* ---- running ------------------------------------------------------------- */
 
-/* Writes an option --pin that puts the first half of the PEs on one CPU and the rest on another. */
-static void bench_messages_pin_list(char *text, size_t size, const struct bench_host *host, int pes)
-{
-    size_t n = (size_t)snprintf(text, size, "--pin=");
-
-    for (int i = 0; i < pes && n < size; i++)
-        n += (size_t)snprintf(text + n, size - n, "%s%d", i ? "," : "", host->cpu[2 * i / pes]);
-}
-
 static void bench_messages_run_skua(struct results *results, const char *name, int pes, int threads)
 {
-    char pin[256] = "--pin=auto";
+    char *halves = NULL;
 
     if (strcmp(name, "bench-ring") == 0) /* on two CPUs, however many this host has */
-        bench_messages_pin_list(pin, sizeof pin, results->host, pes);
-    bench_run_job(results, "-n %d -t %d %s @%s", pes, threads, pin, name);
+        halves = bench_halves(results->host, pes);
+    bench_run_job(results, "-n %d -t %d --pin=%s @%s", pes, threads, halves ? halves : "auto",
+                  name);
+    free(halves);
 }
 
 static void bench_messages_read_collected(const char *line, void *instructions)

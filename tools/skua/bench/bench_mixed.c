@@ -6,10 +6,14 @@
  * apply to the times as measured in either case; round trips without the waits for a CPU
  * (bench/mixed.c) are printed as well, and have no goal.  Limits are the round trips and the rates
  * that as many messages over a bare socket would leave (floor.c).
+ *
+ * With --pes, each host has more than two PEs.  Those of the first are pairs that communicate at
+ * once; times and rates are those of the slowest pair, and have no goals and limits.
  */
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/memory.h"
 #include "bench.h"
 #include "series.h"
 
@@ -35,41 +39,50 @@ static const struct mixed_row {
 /* Round trips inside the host for each message to the other host, in bench/mixed.c and floor.c. */
 #define MIXED_FAR_EVERY 256
 
-/* Writes the CPUs of two PEs of each host, as --pin takes them. */
-static void bench_mixed_cpus(const struct bench_host *host, char *to, size_t bytes)
+/* Returns the CPUs of @p pes PEs of each of two hosts, allocated, as --pin takes them: those of
+ * both are the same ones if there are too few. */
+static char *bench_mixed_cpus(const struct bench_host *host, int pes)
 {
-    char *own = bench_cpus(host, 4, 2);
+    char  *all = bench_cpus(host, 2 * pes, pes), *own;
+    size_t room;
 
-    if (own)
-        snprintf(to, bytes, "%s", own);
-    else
-        snprintf(to, bytes, "%d,%d,%d,%d", host->cpu[0], host->cpu[1], host->cpu[0], host->cpu[1]);
+    if (all)
+        return all;
+    own = pes > 2 ? bench_cpus(host, pes, pes) : NULL;
+    if (!own)
+        own = bench_halves(host, pes);
+    room = 2 * strlen(own) + sizeof ",";
+    all  = ski_malloc(room);
+    snprintf(all, room, "%s,%s", own, own);
     free(own);
+    return all;
 }
 
-/* Runs bench-mixed with two PEs on each of @p hosts; those of the first are on the same CPUs in
+/* Runs bench-mixed with @p pes PEs on each of @p hosts; those of the first are on the same CPUs in
  * either case. */
-static void bench_mixed_run_job(struct results *results, int hosts, const char *arguments)
+static void bench_mixed_run_job(struct results *results, int pes, int hosts, const char *arguments)
 {
-    char cpus[64];
+    char *cpus = bench_mixed_cpus(results->host, pes), *end = strchr(cpus, ',');
 
-    bench_mixed_cpus(results->host, cpus, sizeof cpus);
-    if (hosts == 1)
-        *strchr(strchr(cpus, ',') + 1, ',') = '\0';
-    bench_run_job(results, "-n %d -t 2 --pin=%s%s @bench-mixed %s", 2 * hosts, cpus,
+    for (int i = 1; end && i < pes; i++)
+        end = strchr(end + 1, ',');
+    if (end && hosts == 1)
+        *end = '\0';
+    bench_run_job(results, "-n %d -t %d --pin=%s%s @bench-mixed %s", pes * hosts, pes, cpus,
                   hosts == 1 ? "" : " -s shared_memory=0", arguments);
+    free(cpus);
 }
 
 /* Measures what messages over a bare socket cost a bare round trip on the same CPUs: the process at
  * its other end is where the last PE of the second host is. */
 static void bench_mixed_run_floor(struct results *results)
 {
-    char  path[PROGRAM_PATH_BYTES], cpus[64], *cpu[4] = {cpus};
+    char  path[PROGRAM_PATH_BYTES], *cpus, *cpu[4];
     char *argv[] = {path, "mixed", NULL, NULL, NULL, NULL};
 
     if (!program_find("bench-floor", path))
         return;
-    bench_mixed_cpus(results->host, cpus, sizeof cpus);
+    cpus = cpu[0] = bench_mixed_cpus(results->host, 2);
     for (int i = 1; i < 4; i++) {
         cpu[i]    = strchr(cpu[i - 1], ',');
         *cpu[i]++ = '\0';
@@ -78,18 +91,26 @@ static void bench_mixed_run_floor(struct results *results)
     argv[3] = cpu[1];
     argv[4] = cpu[3];
     bench_run(results, argv);
+    free(cpus);
+}
+
+static void bench_mixed_run_on(struct results *results, int pes)
+{
+    if (pes == 2) {
+        bench_step(results, "bare sockets");
+        bench_mixed_run_floor(results);
+    }
+    bench_step(results, "a job of one host");
+    bench_mixed_run_job(results, pes, 1, "alone");
+    bench_step(results, "a job of two hosts, the network silent");
+    bench_mixed_run_job(results, pes, 2, "silent");
+    bench_step(results, "a job of two hosts, the network busy");
+    bench_mixed_run_job(results, pes, 2, "busy busy");
 }
 
 static void bench_mixed_run(struct results *results)
 {
-    bench_step(results, "bare sockets");
-    bench_mixed_run_floor(results);
-    bench_step(results, "a job of one host");
-    bench_mixed_run_job(results, 1, "alone");
-    bench_step(results, "a job of two hosts, the network silent");
-    bench_mixed_run_job(results, 2, "silent");
-    bench_step(results, "a job of two hosts, the network busy");
-    bench_mixed_run_job(results, 2, "busy busy");
+    bench_run_each(results, bench_mixed_run_on);
 }
 
 static double bench_mixed_get(const struct results *r, const struct mixed_row *row, const char *job)
@@ -147,24 +168,36 @@ static void bench_mixed_print_limit(const struct results *r, const struct mixed_
         printf("%-62s%8.2f  a limit\n", what, limit);
 }
 
-static void bench_mixed_print(const struct results *r)
-{
-    static const char *const jobs[] = {"alone", "silent", "busy"};
+static const char *const mixed_jobs[] = {"alone", "silent", "busy"};
 
+static void bench_mixed_print_goals(const struct results *r)
+{
+    bench_print_goals_head("Goals: two hosts / one host");
+    for (int j = 1; j < 3; j++)
+        for (size_t i = 0; i < MIXED_ROWS; i++)
+            bench_mixed_print_ratio(r, i, mixed_jobs[j], j == 1 ? 1.1 : 1.25);
+    for (size_t i = 0; i < MIXED_GOALS; i++)
+        bench_mixed_print_limit(r, &mixed_rows[i]);
+}
+
+static void bench_mixed_print_on(const struct results *r, int pes)
+{
+    bench_print_pairs_head(r, pes);
     printf("%-44s%12s%12s%12s\n", "Between two PEs of a host", "one host", "silent", "busy");
     for (size_t i = 0; i < MIXED_ROWS; i++) {
         printf("%-44s", mixed_rows[i].name);
         for (int j = 0; j < 3; j++)
-            bench_print_value(mixed_rows[i].scale * bench_mixed_get(r, &mixed_rows[i], jobs[j]),
-                              12);
+            bench_print_value(
+                mixed_rows[i].scale * bench_mixed_get(r, &mixed_rows[i], mixed_jobs[j]), 12);
         printf("\n");
     }
-    bench_print_goals_head("Goals: two hosts / one host");
-    for (int j = 1; j < 3; j++)
-        for (size_t i = 0; i < MIXED_ROWS; i++)
-            bench_mixed_print_ratio(r, i, jobs[j], j == 1 ? 1.1 : 1.25);
-    for (size_t i = 0; i < MIXED_GOALS; i++)
-        bench_mixed_print_limit(r, &mixed_rows[i]);
+    if (pes == 2)
+        bench_mixed_print_goals(r);
+}
+
+static void bench_mixed_print(const struct results *r)
+{
+    bench_print_each(r, bench_mixed_print_on);
 }
 
 static const size_t bench_mixed_numbers[] = {BYTES};
@@ -184,10 +217,8 @@ static const struct series_set bench_mixed_all = {
     .unit    = "microseconds",
     .label   = "bytes"};
 
-const struct bench bench_mixed = {
-    .name           = "mixed",
-    .run            = bench_mixed_run,
-    .print          = bench_mixed_print,
-    .series         = &bench_mixed_all,
-    .instead_of_pes = "this benchmark measures two PEs of a host; skua bench scaling "
-                      "--only=pairs measures more PEs on two hosts"};
+const struct bench bench_mixed = {.name   = "mixed",
+                                  .run    = bench_mixed_run,
+                                  .print  = bench_mixed_print,
+                                  .series = &bench_mixed_all,
+                                  .pairs  = true};

@@ -18,6 +18,10 @@
  *
  * A put that completes when its data has arrived is a round trip: it is compared with MPI_Put and
  * MPI_Win_flush.
+ *
+ * With --pes, more than two processes, half of them at each end, are pairs that communicate at
+ * once, and a time is that of the slowest pair.  They are measured with each driver and with the
+ * MPIs.
  */
 #include <math.h>
 #include <stdlib.h>
@@ -277,31 +281,53 @@ static void bench_network_run_io(const struct network *network, struct results *
     program_restore_variable("SKUA_IO_CPUS");
 }
 
-static void bench_network_run(struct results *results)
+static void bench_network_run_mpis(const struct network *network, struct results *results)
+{
+    for (size_t i = 0; i < BENCH_MPIS; i++) {
+        char program[64];
+
+        bench_step(results, bench_mpis[i]);
+        snprintf(program, sizeof program, "peer-%s-messages", bench_mpis[i]);
+        network_run_mpi(network, results, bench_mpis[i], program);
+        snprintf(program, sizeof program, "peer-%s-onesided", bench_mpis[i]);
+        network_run_mpi(network, results, bench_mpis[i], program);
+    }
+}
+
+/* Runs what is measured between two processes alone, and closes the network. */
+static void bench_network_run_two(struct network *network, struct results *results)
+{
+    bench_step(results, "ucx_perftest");
+    bench_network_run_ucx(network, results);
+    bench_step(results, "fi_pingpong");
+    bench_network_run_pingpongs(network, results);
+    bench_step(results, "start-up");
+    bench_network_run_starts(results);
+    bench_step(results, "rails");
+    network_rails_run(network, results);
+}
+
+static void bench_network_run_on(struct results *results, int pes)
 {
     struct network network;
 
     if (!network_open(&network, results->host))
         return;
+    network.pes = pes;
     bench_network_run_skua(&network, results);
-    bench_network_run_io(&network, results);
+    if (pes == 2)
+        bench_network_run_io(&network, results);
     bench_network_run_security(&network, results);
-    for (size_t i = 0; i < BENCH_MPIS; i++) {
-        char program[64];
-        bench_step(results, bench_mpis[i]);
-        snprintf(program, sizeof program, "peer-%s-messages", bench_mpis[i]);
-        network_run_mpi(&network, results, bench_mpis[i], program);
-        snprintf(program, sizeof program, "peer-%s-onesided", bench_mpis[i]);
-        network_run_mpi(&network, results, bench_mpis[i], program);
-    }
-    bench_step(results, "ucx_perftest");
-    bench_network_run_ucx(&network, results);
-    bench_step(results, "fi_pingpong");
-    bench_network_run_pingpongs(&network, results);
-    bench_step(results, "start-up");
-    bench_network_run_starts(results);
-    bench_step(results, "rails");
-    network_rails_run(&network, results);
+    bench_network_run_mpis(&network, results);
+    if (pes == 2)
+        bench_network_run_two(&network, results);
+    else
+        network_close(&network);
+}
+
+static void bench_network_run(struct results *results)
+{
+    bench_run_each(results, bench_network_run_on);
 }
 
 /* ---- tables -------------------------------------------------------------- */
@@ -419,12 +445,24 @@ static const struct {
     {"Gets in flight, GB/s", "get_gbs", false},
 };
 
-static void bench_network_print_tables(const struct results *r)
+/* Returns whether a metric was measured for any series. */
+static bool bench_network_was_measured(const struct results *r, const char *metric,
+                                       const size_t *sizes, size_t count)
+{
+    for (size_t c = 0; c < SERIES; c++)
+        if (bench_network_has_metric(r, series[c], metric, sizes, count))
+            return true;
+    return false;
+}
+
+static void bench_network_print_tables(const struct results *r, int pes)
 {
     for (size_t i = 0; i < sizeof tables / sizeof *tables; i++) {
         size_t        count;
         const size_t *sizes = bench_network_sizes_of(tables[i].metric, &count);
 
+        if (pes > 2 && !bench_network_was_measured(r, tables[i].metric, sizes, count))
+            continue;
         printf("\n%s\n", tables[i].title);
         bench_network_print_columns(r, tables[i].metric, sizes, count, tables[i].bandwidth);
     }
@@ -562,30 +600,35 @@ static void bench_network_print_goals(const struct results *r)
                      "<=", 2);
 }
 
-static void bench_network_print(const struct results *r)
+static void bench_network_print_on(const struct results *r, int pes)
 {
-    bench_network_print_tables(r);
-    network_rails_print(r);
+    bench_print_pairs_head(r, pes);
+    bench_network_print_tables(r, pes);
+    if (pes == 2)
+        network_rails_print(r);
     bench_network_print_security(r);
+    if (pes > 2)
+        return;
     bench_network_print_starts(r);
     bench_network_print_goals(r);
 }
 
+static void bench_network_print(const struct results *r)
+{
+    bench_print_each(r, bench_network_print_on);
+}
+
 /* ---- plot ---------------------------------------------------------------- */
 
-static void bench_network_plot(const struct results *r, FILE *to)
+/* Makes the plots of the results on one number of PEs. */
+static void bench_network_draw(const struct results *r, struct plot plots[2])
 {
     static const char *const colours[SERIES] = {"#d62728", "#1f77b4", "#ff7f0e",
                                                 "#e377c2", "#9467bd", "#444444",
                                                 "#7f7f7f", "#2ca02c", "#8c564b"};
-    static struct plot_curve curve[2][SERIES];
-    struct plot              plots[2] = {
-                     {"A message between two processes over TCP, one way", "bytes", "microseconds", curve[0], 0},
-                     {"Messages in flight between them", "bytes", "GB/s", curve[1], 0}};
-
     for (size_t c = 0; c < SERIES; c++)
         for (int p = 0; p < 2 && bench_network_has_series(r, series[c]); p++) {
-            struct plot_curve *one = &curve[p][plots[p].curves++];
+            struct plot_curve *one = &plots[p].curve[plots[p].curves++];
             one->name              = series[c];
             one->colour            = colours[c];
             one->dash              = series[c][3] == '_' || series[c][2] == '_' ? "5 4" : "";
@@ -593,13 +636,34 @@ static void bench_network_plot(const struct results *r, FILE *to)
                              p == 0 ? latency_sizes : bandwidth_sizes,
                              p == 0 ? LATENCIES : BANDWIDTHS);
         }
-    plot_write_all(plots, 2, to);
 }
 
-const struct bench bench_network = {
-    .name           = "network",
-    .run            = bench_network_run,
-    .print          = bench_network_print,
-    .plot           = bench_network_plot,
-    .instead_of_pes = "this benchmark measures two hosts of one PE; skua bench scaling "
-                      "--only=pairs measures more PEs on two hosts"};
+static void bench_network_plot(const struct results *r, FILE *to)
+{
+    static const char *const titles[2] = {"A message between two processes over TCP, one way",
+                                          "Messages in flight between them"};
+    static const char *const units[2]  = {"microseconds", "GB/s"};
+    static struct plot_curve curve[BENCH_PES_MAX][2][SERIES];
+    static char              title[BENCH_PES_MAX][2][80];
+    static struct plot       plots[BENCH_PES_MAX][2];
+    size_t                   count = 0;
+
+    for (const int *pes = r->host->pes; *pes; pes++, count++) {
+        struct results on;
+
+        for (int p = 0; p < 2; p++) {
+            bench_title(title[count][p], sizeof title[count][p], *pes, titles[p]);
+            plots[count][p] = (struct plot){title[count][p], "bytes", units[p], curve[count][p], 0};
+        }
+        results_select(r, *pes, &on);
+        bench_network_draw(&on, plots[count]);
+        results_free(&on);
+    }
+    plot_write_all(plots[0], 2 * count, to);
+}
+
+const struct bench bench_network = {.name  = "network",
+                                    .run   = bench_network_run,
+                                    .print = bench_network_print,
+                                    .plot  = bench_network_plot,
+                                    .pairs = true};

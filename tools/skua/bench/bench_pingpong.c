@@ -50,7 +50,7 @@ static void bench_pingpong_run(struct results *results)
             results, "-n 2 --pin=auto @pingpong --iterations=" TRIPS " --repeat=1 --series=skua %s",
             variants[w]);
     }
-    bench_run_mpi_channels(results, "," TRIPS);
+    bench_run_mpi_channels(results, "," TRIPS, 2);
 }
 
 /* ---- table and goals ----------------------------------------------------------- */

@@ -1,10 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * bench_zerocopy.c - skua bench zerocopy: data from memory of one PE to memory of another, with and
- * without copying it into a message (bench/zerocopy.c).  The goal is the break-even size.
+ * without copying it into a message (bench/zerocopy.c).  The goal is the break-even size.  With
+ * --pes, more than two PEs are pairs that communicate at once, and a time is that of the slowest
+ * pair.
  */
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "bench.h"
@@ -33,17 +36,27 @@ static const char *const variants[] = {"copy", "get", "put", "send", "post"};
 
 #define VARIANTS (sizeof variants / sizeof *variants)
 
+static void bench_zerocopy_run_on(struct results *results, int pes)
+{
+    char *pin = bench_pin(results->host, pes);
+
+    bench_step(results, titles[PROCESSES]);
+    bench_run_job(results, "-n %d -t 1 --pin=%s @bench-zerocopy", pes, pin);
+    bench_step(results, titles[SHARED]);
+    bench_run_job(results, "-n %d -t 1%s%s --set=malloc_arena=4k @bench-zerocopy", pes,
+                  pes > 2 ? " --pin=" : "", pes > 2 ? pin : "");
+    bench_step(results, titles[THREADS]);
+    bench_run_job(results, "-n %d -t %d --pin=%s @bench-zerocopy", pes, pes, pin);
+    free(pin);
+    bench_step(results, titles[BETWEEN_HOSTS]);
+    if (pes == 2)
+        bench_run_floor(results, "zerocopy");
+    bench_run_between_hosts(results, pes, "bench-zerocopy", "1048576 1024");
+}
+
 static void bench_zerocopy_run(struct results *results)
 {
-    bench_step(results, titles[PROCESSES]);
-    bench_run_job(results, "-n 2 -t 1 --pin=auto @bench-zerocopy");
-    bench_step(results, titles[SHARED]);
-    bench_run_job(results, "-n 2 -t 1 --set=malloc_arena=4k @bench-zerocopy");
-    bench_step(results, titles[THREADS]);
-    bench_run_job(results, "-n 2 -t 2 --pin=auto @bench-zerocopy");
-    bench_step(results, titles[BETWEEN_HOSTS]);
-    bench_run_floor(results, "zerocopy");
-    bench_run_between_hosts(results, "bench-zerocopy", "1048576 1024");
+    bench_run_each(results, bench_zerocopy_run_on);
 }
 
 static double bench_zerocopy_get(const struct results *r, const char *of, const char *variant,
@@ -147,7 +160,14 @@ static void bench_zerocopy_print_goals_head(size_t of)
     bench_print_goals_head("");
 }
 
-static void bench_zerocopy_print(const struct results *r)
+static void bench_zerocopy_print_pairs(const struct results *r)
+{
+    for (size_t of = PROCESSES; of <= BETWEEN_HOSTS; of++)
+        for (int heap = of == SHARED; heap < 2; heap++)
+            bench_zerocopy_print_table(r, of, heap);
+}
+
+static void bench_zerocopy_print_two(const struct results *r)
 {
     for (size_t of = PROCESSES; of <= THREADS; of++) {
         bench_zerocopy_print_table(r, of, false);
@@ -170,6 +190,20 @@ static void bench_zerocopy_print(const struct results *r)
     bench_zerocopy_print_bare_limit(r);
 }
 
+static void bench_zerocopy_print_on(const struct results *r, int pes)
+{
+    bench_print_pairs_head(r, pes);
+    if (pes == 2)
+        bench_zerocopy_print_two(r);
+    else
+        bench_zerocopy_print_pairs(r);
+}
+
+static void bench_zerocopy_print(const struct results *r)
+{
+    bench_print_each(r, bench_zerocopy_print_on);
+}
+
 static const struct series bench_zerocopy_curves[] = {
     {"copy", "skua", "copy_us", .colour = "#444444", .dash = "5 4"},
     {"get", "skua", "get_us", .colour = "#d62728"},
@@ -190,6 +224,4 @@ const struct bench bench_zerocopy = {.name   = "zerocopy",
                                      .run    = bench_zerocopy_run,
                                      .print  = bench_zerocopy_print,
                                      .series = &bench_zerocopy_all,
-                                     .instead_of_pes =
-                                         "this benchmark measures two PEs; skua bench stencil3d "
-                                         "--pes measures zero-copy channels on more"};
+                                     .pairs  = true};

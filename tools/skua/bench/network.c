@@ -12,6 +12,8 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/memory.h"
+
 #define ARGUMENTS   48
 #define LIMIT       "240"     /* seconds after which a program is stopped */
 #define PAIR_PAUSE  300000000 /* ns for a server to start listening */
@@ -221,7 +223,7 @@ void network_use_tcp(const char *interface)
 
 bool network_open(struct network *network, const struct bench_host *host)
 {
-    *network = (struct network){.host = host, .interface = "lo"};
+    *network = (struct network){.host = host, .pes = 2, .interface = "lo"};
     if (host->namespaces && !network_make_namespaces(network, 1)) {
         fprintf(stderr, "skua: cannot create two connected network namespaces (is `ip' installed, "
                         "and are you root?)\n");
@@ -235,7 +237,7 @@ bool network_open(struct network *network, const struct bench_host *host)
 
 bool network_open_all(struct network *network, const struct bench_host *host)
 {
-    *network = (struct network){.host = host};
+    *network = (struct network){.host = host, .pes = 2};
     if (!network_make_namespaces(network, NETWORK_DEVICES))
         return false;
     network_use_tcp(network->interface);
@@ -280,7 +282,8 @@ const char *network_address(const struct network *network)
 
 /* Adds the options by which the launcher of an MPI reaches the other end. */
 static void network_add_launcher_options(struct network_command *command,
-                                         const struct network *network, bool open)
+                                         const struct network *network, bool open,
+                                         const char *processes)
 {
     if (open)
         network_add_all(command,
@@ -291,7 +294,28 @@ static void network_add_launcher_options(struct network_command *command,
     else if (network->holder[0])
         network_add_all(command, (const char *const[]){"-launcher", "ssh", "-launcher-exec",
                                                        network->agent, "-iface", DEVICE, "-hosts",
-                                                       FIRST "," SECOND, "-ppn", "1", NULL});
+                                                       FIRST "," SECOND, "-ppn", processes, NULL});
+}
+
+/* Writes the CPUs of the processes at both ends, allocated, as taskset(1) takes them. */
+static void network_list_cpus(const struct network *network, char *cpu[2])
+{
+    int    half = network->pes / 2;
+    char  *all = half > 1 ? bench_cpus(network->host, network->pes, 1) : NULL, *middle = all;
+    size_t room = (all ? strlen(all) : 0) + 16;
+
+    for (int i = 0; all && i < half; i++)
+        middle = strchr(middle, ',') + 1;
+    for (int end = 0; end < 2; end++) {
+        cpu[end] = ski_malloc(room);
+        if (!all)
+            snprintf(cpu[end], room, "%d", network->host->cpu[end]);
+        else if (end == 0)
+            snprintf(cpu[end], room, "%.*s", (int)(middle - all) - 1, all);
+        else
+            snprintf(cpu[end], room, "%s", middle);
+    }
+    free(all);
 }
 
 void network_run_both(const struct network *network, struct results *results, const char *mpi,
@@ -299,25 +323,28 @@ void network_run_both(const struct network *network, struct results *results, co
 {
     bool                   open    = strcmp(mpi, "openmpi") == 0;
     struct network_command command = {0};
-    char                   launcher[PROGRAM_PATH_BYTES], number[16], cpu[2][16];
+    char                   launcher[PROGRAM_PATH_BYTES], number[16], processes[16], *cpu[2];
 
     if (!bench_launcher(mpi, launcher))
         return;
+    network_list_cpus(network, cpu);
+    snprintf(processes, sizeof processes, "%d", network->pes / 2);
     network_add_all(&command, (const char *const[]){"/usr/bin/timeout", LIMIT, NULL});
     network_add_nsenter(&command, network, 0, number);
     network_add(&command, launcher);
-    network_add_launcher_options(&command, network, open);
+    network_add_launcher_options(&command, network, open, processes);
     for (int end = 0; end < 2; end++) {
-        snprintf(cpu[end], sizeof cpu[end], "%d", network->host->cpu[end]);
         if (end == 1)
             network_add(&command, ":");
         if (network->holder[0] && open)
             network_add_all(&command, (const char *const[]){"--host", addresses[end], NULL});
         network_add_all(&command,
-                        (const char *const[]){"-n", "1", "taskset", "-c", cpu[end], NULL});
+                        (const char *const[]){"-n", processes, "taskset", "-c", cpu[end], NULL});
         network_add_all(&command, program);
     }
     bench_run(results, command.argv);
+    free(cpu[0]);
+    free(cpu[1]);
 }
 
 void network_run_exchange(const struct network *network, struct results *results, const char *bench)

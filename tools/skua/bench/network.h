@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * network.h - the network path between the two processes of `skua bench network`, and programs that
- * run at its ends.
+ * network.h - the network path between the two processes of `skua bench network`, or the processes
+ * of several pairs, and programs that run at its ends.
  *
  * Over loopback both ends are plain processes of this host.  With --namespaces each end has a
  * network namespace and a host name of its own, joined by a pair of virtual Ethernet devices.  A
@@ -21,12 +21,14 @@
 
 struct network {
     const struct bench_host *host;
+    int                      pes; /* processes at both ends together */
     const char              *interface;
     pid_t                    holder[2]; /* processes that hold the namespaces; 0: loopback */
     char                     agent[PROGRAM_PATH_BYTES];
 };
 
-/** Sets the path up.  Returns false after printing the reason if that fails. */
+/** Sets the path up, for a process at each end.  Returns false after printing the reason if that
+ * fails. */
 bool network_open(struct network *network, const struct bench_host *host);
 
 /** Makes two namespaces that all NETWORK_DEVICES pairs of devices join, whatever the options of the
@@ -52,8 +54,8 @@ void network_use_tcp(const char *interface);
 void network_run_skua(const struct network *network, struct results *results, const char *driver,
                       enum ski_security security, const char *series);
 
-/** Runs a program of Skua with a driver at both ends, one PE each; @p program is its path and its
- *  arguments, up to NULL. */
+/** Runs a program of Skua with a driver at both ends, a PE in each process; @p program is its path
+ * and its arguments, up to NULL. */
 void network_run_driver(const struct network *network, struct results *results, const char *driver,
                         const char *const program[]);
 
@@ -61,8 +63,9 @@ void network_run_driver(const struct network *network, struct results *results, 
 void network_run_mpi(const struct network *network, struct results *results, const char *mpi,
                      const char *program);
 
-/** Runs a program at both ends, one process each on its CPU, under the launcher of @p mpi, openmpi
- * or mpich; @p program is its path and its arguments, up to NULL. */
+/** Runs a program at both ends, with half of network->pes processes each, under the launcher of
+ * @p mpi, openmpi or mpich; @p program is its path and its arguments, up to NULL.  An end has a CPU
+ * for each process, or one for all if there are fewer cores. */
 void network_run_both(const struct network *network, struct results *results, const char *mpi,
                       const char *const program[]);
 

@@ -34,7 +34,7 @@ static void network_zcopy_add(struct results *results, const struct result *foun
 
     snprintf(result.series, sizeof result.series, "skua-%s", driver);
     snprintf(result.metric, sizeof result.metric, "%s", metric);
-    results_add(results, &result);
+    results_add_measured(results, &result);
 }
 
 static void network_zcopy_add_channel(struct results *results, const struct result *found,
@@ -52,7 +52,7 @@ static void network_zcopy_add_channel(struct results *results, const struct resu
 static void network_zcopy_add_buffer(struct results *results, const struct result *found,
                                      const char *driver)
 {
-    char metric[48];
+    char metric[64];
 
     snprintf(metric, sizeof metric, "zcopy_%s", found->metric);
     network_zcopy_add(results, found, driver, metric);

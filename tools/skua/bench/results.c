@@ -46,10 +46,12 @@ static struct result *results_find(const struct results *results, const char *se
 
 bool results_more_is_better(const char *metric)
 {
-    const char *unit = strrchr(metric, '_');
+    const char *unit  = strrchr(metric, '_');
+    size_t      bytes = unit ? strcspn(unit, "-") : 0; /* without the number of PEs */
 
     return strncmp(metric, "rate", 4) == 0 || strncmp(metric, "eff", 3) == 0 ||
-           (unit && (strcmp(unit, "_gbs") == 0 || strcmp(unit, "_GBps") == 0));
+           (bytes == 4 && strncmp(unit, "_gbs", bytes) == 0) ||
+           (bytes == 6 && strncmp(unit, "_GBps", bytes) == 0);
 }
 
 void results_add(struct results *results, const struct result *result)
@@ -71,6 +73,48 @@ void results_add(struct results *results, const struct result *result)
     results->runs[results->count] = (struct results_runs){0};
     results_add_run(&results->runs[results->count], result->value);
     results->list[results->count++] = *result;
+}
+
+/* Returns the number of PEs that a metric ends with, or 0, and the length of what is before it. */
+static int results_pes_of(const char *metric, int *length)
+{
+    const char *dash = strrchr(metric, '-');
+    int         pes = 0, end = 0;
+
+    if (dash && sscanf(dash, "-%dpe%n", &pes, &end) == 1 && end > 0 && dash[end] == '\0') {
+        *length = (int)(dash - metric);
+        return pes;
+    }
+    *length = (int)strlen(metric);
+    return 0;
+}
+
+void results_add_measured(struct results *results, const struct result *result)
+{
+    struct result measured = *result;
+    int           length;
+
+    if (results->pes > 2 && results_pes_of(result->metric, &length) == 0)
+        snprintf(measured.metric, sizeof measured.metric, "%.31s-%dpe", result->metric,
+                 results->pes);
+    results_add(results, &measured);
+}
+
+void results_select(const struct results *results, int pes, struct results *found)
+{
+    *found = (struct results){.host = results->host, .median = results->median, .pes = pes};
+    for (size_t i = 0; i < results->count; i++) {
+        struct result result = results->list[i];
+        int           length, of = results_pes_of(result.metric, &length);
+
+        if (of != pes && !(of == 0 && pes == 2))
+            continue;
+        result.metric[length] = '\0';
+        for (size_t run = 0; run < results->runs[i].count; run++) {
+            result.value = results->runs[i].value[run];
+            results_add(found, &result);
+        }
+    }
 }
 
 bool results_read(struct results *results, const char *line)

@@ -8,6 +8,9 @@
  * best one: the largest of a rate (rate-...), bandwidth (..._gbs) or efficiency (eff...), the
  * smallest of any other metric.  A benchmark whose runs differ more than the time of an operation
  * does, because a run may get faster CPUs than another, uses the median of the runs instead.
+ *
+ * What a benchmark of two PEs measures on another number of them has a metric that ends with
+ * -PESpe.
  */
 #ifndef SKUA_RESULTS_H
 #define SKUA_RESULTS_H
@@ -19,7 +22,7 @@
 #define RESULTS_COLUMNS "bench,series,bytes,metric,value" /* the first line of CSV */
 
 struct result {
-    char   bench[32], series[48], metric[32];
+    char   bench[32], series[48], metric[48];
     size_t bytes;
     double value;
 };
@@ -38,10 +41,19 @@ struct results {
     struct results_runs     *runs; /* of each result         */
     size_t                   count, room;
     bool                     median; /* results_get() and the printed values are medians */
+    int pes; /* that programs of a benchmark of two PEs are run on now; 0: two */
 };
 
 /** Adds a result, or a run to the one of equal series, bytes and metric. */
 void results_add(struct results *results, const struct result *result);
+
+/** Adds a result that a program has printed.  If it ran on more than two PEs (results->pes), and
+ * the metric does not end with their number, the number is appended. */
+void results_add_measured(struct results *results, const struct result *result);
+
+/** Makes a list of the results on @p pes PEs, whose metrics do not end with that number: of two,
+ * those that have none, too.  The caller frees it. */
+void results_select(const struct results *results, int pes, struct results *found);
 
 /** Adds the result in a line of JSON.  Returns false if the line is not a result. */
 bool results_read(struct results *results, const char *line);

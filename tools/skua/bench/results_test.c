@@ -38,6 +38,37 @@ static void results_test_best(struct results *results)
     OK(results_get(results, "openmpi", 8, "put_gbs") == 0, "also of another series");
 }
 
+/* A benchmark of two PEs on others. */
+static void results_test_pes(void)
+{
+    struct results results = {.pes = 4}, four, two;
+    struct result  time    = {.series = "skua", .bytes = 8, .metric = "get_us", .value = 3};
+    struct result  step    = {.series = "app", .bytes = 8, .metric = "step-4pe", .value = 2};
+    struct result  rate    = {.series = "skua", .bytes = 8, .metric = "get_gbs", .value = 1};
+
+    results_add_measured(&results, &time);
+    results_add_measured(&results, &step);
+    results_add_measured(&results, &rate);
+    time.value = 2;
+    rate.value = 2;
+    results_add_measured(&results, &time);
+    results_add_measured(&results, &rate);
+    OK(results_get(&results, "skua", 8, "get_us-4pe") == 2, "a metric of four PEs names them");
+    OK(results_get(&results, "skua", 8, "get_gbs-4pe") == 2, "and a bandwidth is still one");
+    OK(results_get(&results, "app", 8, "step-4pe") == 2, "once");
+    results.pes = 2;
+    results_add_measured(&results, &time);
+    OK(results_get(&results, "skua", 8, "get_us") == 2, "one of two PEs does not");
+    results_select(&results, 4, &four);
+    results_select(&results, 2, &two);
+    OK(four.count == 3 && results_get(&four, "app", 8, "step") == 2 && four.runs[0].count == 2,
+       "the results of four PEs, with their runs");
+    OK(two.count == 1 && results_get(&two, "skua", 8, "get_us") == 2, "and of two");
+    results_free(&four);
+    results_free(&two);
+    results_free(&results);
+}
+
 static void results_test_median(void)
 {
     static const double times[] = {5, 1, 9, 2};
@@ -163,6 +194,7 @@ int main(void)
     struct results results = {0};
 
     results_test_best(&results);
+    results_test_pes();
     results_test_median();
     results_test_rows();
     results_test_rejected(&results);

@@ -10,7 +10,8 @@
 #define SERIES_CURVES 16 /* of a plot, at most */
 #define SERIES_LABEL  32 /* width of the names of rows, and of their values */
 #define SERIES_VALUE  9
-#define SERIES_COLUMN 14 /* width of a column, at least */
+#define SERIES_COLUMN 14  /* width of a column, at least */
+#define SERIES_TITLE  160 /* bytes of the title of a plot */
 
 /* Returns the end of a list. */
 static const struct series *series_end(const struct series_set *set)
@@ -67,16 +68,30 @@ void series_print_table(const struct series_set *set, const struct results *resu
     series_print_rows(set, results);
 }
 
+/* Returns whether to print a column: of two PEs all of them, of more those that were measured. */
+static bool series_has_column(const struct series_set *set, const struct results *results,
+                              const struct series *s)
+{
+    bool has = results->pes <= 2;
+
+    for (size_t i = 0; i < set->count; i++)
+        has = has || series_value(set, results, s, set->numbers[i]) > 0;
+    return has;
+}
+
 void series_print_columns(const struct series_set *set, const struct results *results)
 {
     printf("%s, %s\n%*s", set->title, set->unit, SERIES_VALUE, set->label);
     for (const struct series *s = set->list; s < series_end(set); s++)
-        printf("  %*s", SERIES_COLUMN, s->name);
+        if (series_has_column(set, results, s))
+            printf("  %*s", SERIES_COLUMN, s->name);
     for (size_t i = 0; i < set->count; i++) {
         printf("\n%*zu", SERIES_VALUE, set->numbers[i]);
         for (const struct series *s = set->list; s < series_end(set); s++) {
             int name = (int)strlen(s->name);
 
+            if (!series_has_column(set, results, s))
+                continue;
             bench_print_value(series_value(set, results, s, set->numbers[i]),
                               2 + (name > SERIES_COLUMN ? name : SERIES_COLUMN));
         }
@@ -84,14 +99,12 @@ void series_print_columns(const struct series_set *set, const struct results *re
     printf("\n");
 }
 
-void series_plot(const struct series_set *set, const struct results *results, FILE *to)
+/* Adds the curves of a list to its plot. */
+static void series_draw(struct plot *plot, const struct series_set *set,
+                        const struct results *results)
 {
-    static struct plot_curve curve[SERIES_CURVES];
-    struct plot              plot = {set->plot_title ? set->plot_title : set->title, set->label,
-                        set->plot_unit ? set->plot_unit : set->unit, curve, 0};
-
     for (const struct series *s = set->list; s < series_end(set); s++) {
-        struct plot_curve *one = &curve[plot.curves];
+        struct plot_curve *one = &plot->curve[plot->curves];
 
         if (!s->colour)
             continue;
@@ -100,7 +113,32 @@ void series_plot(const struct series_set *set, const struct results *results, FI
         for (size_t i = 0; i < set->count; i++)
             plot_curve_add(one, set->x ? set->x[i] : (double)set->numbers[i],
                            series_value(set, results, s, set->numbers[i]));
-        plot.curves++;
+        plot->curves++;
     }
-    plot_write_axes(&plot, 1, &(struct plot_axes){.x = set->x_scale, .y = set->y_scale}, to);
+}
+
+void series_plot(const struct series_set *set, const struct results *results, FILE *to)
+{
+    static struct plot_curve curve[BENCH_PES_MAX][SERIES_CURVES];
+    static char              title[BENCH_PES_MAX][SERIES_TITLE];
+    static const int         two[] = {2, 0};
+    const int               *pes   = results->host ? results->host->pes : two;
+    struct plot              plots[BENCH_PES_MAX];
+    size_t                   count = 0;
+
+    for (; pes[count]; count++) {
+        struct results on    = {0};
+        const char    *what  = set->plot_title ? set->plot_title : set->title;
+        struct plot   *plot  = &plots[count];
+        bool           other = pes[count] != 2;
+
+        bench_title(title[count], SERIES_TITLE, pes[count], what);
+        *plot = (struct plot){title[count], set->label, set->plot_unit ? set->plot_unit : set->unit,
+                              curve[count], 0};
+        if (other)
+            results_select(results, pes[count], &on);
+        series_draw(plot, set, other ? &on : results);
+        results_free(&on);
+    }
+    plot_write_axes(plots, count, &(struct plot_axes){.x = set->x_scale, .y = set->y_scale}, to);
 }

@@ -41,10 +41,11 @@ struct series_set {
 void series_print_rows(const struct series_set *set, const struct results *results);
 void series_print_table(const struct series_set *set, const struct results *results);
 
-/** Prints a table with a column for each series. */
+/** Prints a table with a column for each series: for results of more than two PEs, for those that
+ * were measured. */
 void series_print_columns(const struct series_set *set, const struct results *results);
 
-/** Writes the plot as an SVG file. */
+/** Writes the plot as an SVG file: one for each number of PEs that the results are of. */
 void series_plot(const struct series_set *set, const struct results *results, FILE *to);
 
 #endif
