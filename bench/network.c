@@ -74,33 +74,41 @@ static void on_echo(skua_msg *msg)
         skua_msg_free(msg);
 }
 
-static void round_trips(int trips, size_t bytes)
+static void round_trips(size_t bytes)
 {
     skua_msg *msg = message(bytes);
 
-    at.left = trips;
+    at.left = onesided_trips(bytes);
     skua_send(at.partner, echo, msg);
     skua_run_until(none_left, NULL);
 }
 
-static void measure_messages(const char *series, int me, size_t bytes)
+/* Returns the time of the best batch; the target answers while this PE does @p batch. */
+static double best_batch(int me, size_t bytes, void (*batch)(size_t bytes))
 {
-    int    trips = onesided_trips(bytes), batches = network_batches(bytes);
+    int    batches               = network_batches(bytes);
     double time[NETWORK_BATCHES] = {0};
 
     skua_sync();
-    for (int batch = 0; batch < batches; batch++) {
+    for (int i = 0; i < batches; i++) {
         double start;
 
         begin_batch();
         if (me != 0)
             continue;
         start = bench_now();
-        round_trips(trips, bytes);
-        time[batch] = (bench_now() - start) / trips / 2;
+        batch(bytes);
+        time[i] = bench_now() - start;
     }
     skua_sync(); /* the target answers during this call */
-    onesided_report(me, series, bytes, "message_us", onesided_best(time, batches) * 1e6);
+    return onesided_best(time, batches);
+}
+
+static void measure_messages(const char *series, int me, size_t bytes)
+{
+    double time = best_batch(me, bytes, round_trips);
+
+    onesided_report(me, series, bytes, "message_us", time / onesided_trips(bytes) / 2 * 1e6);
 }
 
 /* ---- windows of messages ------------------------------------------------------- */
@@ -127,25 +135,12 @@ static void send_window(size_t bytes)
 
 static void measure_flood(const char *series, int me, size_t bytes)
 {
-    int    batches               = network_batches(bytes);
-    double time[NETWORK_BATCHES] = {0};
+    double time;
 
     at.window = onesided_window(bytes);
     at.left   = 0;
-    skua_sync();
-    for (int batch = 0; batch < batches; batch++) {
-        double start;
-
-        begin_batch();
-        if (me != 0)
-            continue;
-        start = bench_now();
-        send_window(bytes);
-        time[batch] = bench_now() - start;
-    }
-    skua_sync();
-    onesided_report(me, series, bytes, "message_gbs",
-                    at.window * (double)bytes / onesided_best(time, batches) * 1e-9);
+    time      = best_batch(me, bytes, send_window);
+    onesided_report(me, series, bytes, "message_gbs", at.window * (double)bytes / time * 1e-9);
 }
 
 /* ---- puts that run a handler ------------------------------------------------- */
