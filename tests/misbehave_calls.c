@@ -279,6 +279,46 @@ static void team_alltoall(void)
     skua_team_alltoall(SKUA_TEAM_ALL, team_memory, team_memory + 16, 8, skua_done_nothing());
 }
 
+/* Returns a team of both PEs, in the opposite order. */
+static skua_team team_reversed(void)
+{
+    skua_team team;
+
+    skua_team_split(SKUA_TEAM_ALL, 0, -skua_pe(), &team);
+    return team;
+}
+
+static void team_split_barrier(void)
+{
+    skua_team_barrier(team_reversed(), skua_done_nothing());
+}
+
+static void team_split_allreduce(void)
+{
+    const skua_reduction sum = {SKUA_SUM, SKUA_INT64, 1};
+
+    skua_team_allreduce(team_reversed(), &sum, team_memory, team_memory + 16, skua_done_nothing());
+}
+
+/* Gathers blocks of 8 bytes and of @p bytes of the other PE. */
+static void team_split_allgatherv(size_t bytes)
+{
+    const size_t           sizes[] = {skua_pe() == 1 ? 8 : bytes, skua_pe() == 0 ? 8 : bytes};
+    const skua_team_blocks all     = {team_memory + 16, sizes, NULL};
+
+    skua_team_allgatherv(team_reversed(), team_memory, 8, &all, skua_done_nothing());
+}
+
+static void team_split_even(void)
+{
+    team_split_allgatherv(8);
+}
+
+static void team_split_uneven(void)
+{
+    team_split_allgatherv(12);
+}
+
 static char team_blocks[2][2 * 524288];
 
 static void team_alltoall_pairs(void)
@@ -415,6 +455,8 @@ static const struct misbehave_act acts[] = {
     {"team-overlap", team_overlap, NULL},
     {"team-sizes", team_allgather, team_allgather_more},
     {"team-calls", team_allgather, team_alltoall},
+    {"team-split-calls", team_split_barrier, team_split_allreduce},
+    {"team-split-sizes", team_split_even, team_split_uneven},
     {"team-small-or-large", team_alltoall, team_alltoall_direct},
     {"team-pairs-or-direct", team_alltoall_pairs, team_alltoall_direct},
     {"team-large-or-small", team_broadcast_large, team_broadcast_late},

@@ -80,6 +80,8 @@ misuse team-root 'skua_team_broadcast: the root, rank 2, does not exist; SKUA_TE
 misuse team-overlap 'skua_team_allgather of SKUA_TEAM_ALL on PE [01]: input and output overlap'
 misuse team-sizes 'skua_team_allgather, call 1 of SKUA_TEAM_ALL: rank [01] sends (8|12) bytes where rank [01] expects (8|12); members'
 misuse team-calls 'collective call 1 of SKUA_TEAM_ALL differs between members: rank [01] calls skua_team_all(gather|toall), rank [01] calls skua_team_all(gather|toall); all members'
+misuse team-split-calls 'collective call 1 of team 1[.][0-9]+ differs between members: rank [01] calls skua_team_(barrier|allreduce of int64 by sum), rank [01] calls skua_team_(barrier|allreduce of int64 by sum); all members'
+misuse team-split-sizes 'skua_team_allgatherv, call 1 of team 1[.][0-9]+: rank [01] sends 8 bytes where rank [01] expects 12; members|earlier collective calls of team 1[.][0-9]+ differ between rank [01] and rank [01]'
 misuse team-small-or-large 'skua_team_alltoall, call 1 of SKUA_TEAM_ALL: rank [01] sends [0-9]* bytes where rank [01] expects'
 misuse team-large-or-small 'skua_team_broadcast, root 1, call 1 of SKUA_TEAM_ALL: rank 1 sends 65536 bytes where rank 0 expects 64; members'
 export SKUA_SHARED_MEMORY=0

@@ -26,7 +26,7 @@
 #define SKI_TEAM_SLOTS      16 /* of a board; a power of two */
 #define TEAM_SLOTS_REPORT   4  /* calls after which a member stores how many it has finished ... */
 #define TEAM_SLOTS_SCANS    8  /* ... if they are scans, where a member reads one slot at most */
-#define TEAM_SLOTS_READERS  16 /* PEs of a job whose members read the slots of all others */
+#define TEAM_SLOTS_READERS  16 /* members, at most, where each reads the slots of all others */
 #define TEAM_SCANS_AHEAD    2  /* scans after which a claimed slot is used; more gain nothing */
 #define TEAM_SLOTS_MAX      4096 /* calls in flight without a wait */
 #define TEAM_SLOT_FIRST     32   /* bytes of data in the cache line of the stamp */
