@@ -158,27 +158,20 @@ static void on_signal(skua_msg *msg)
         put_signal(at.partner);
 }
 
+static void signal_trips(size_t bytes)
+{
+    at.left = onesided_trips(bytes);
+    put_signal(at.partner);
+    skua_run_until(none_left, NULL);
+}
+
 static void measure_signal(const char *series, int me, size_t bytes)
 {
-    int    trips = onesided_trips(bytes), batches = network_batches(bytes);
-    double time[NETWORK_BATCHES] = {0};
+    double time;
 
-    at.bytes = bytes;
-    skua_sync();
-    for (int batch = 0; batch < batches; batch++) {
-        double start;
-
-        begin_batch();
-        if (me != 0)
-            continue;
-        start   = bench_now();
-        at.left = trips;
-        put_signal(at.partner);
-        skua_run_until(none_left, NULL);
-        time[batch] = (bench_now() - start) / trips / 2;
-    }
-    skua_sync();
-    onesided_report(me, series, bytes, "signal_us", onesided_best(time, batches) * 1e6);
+    at.bytes = bytes; /* of the answers of the target, too */
+    time     = best_batch(me, bytes, signal_trips);
+    onesided_report(me, series, bytes, "signal_us", time / onesided_trips(bytes) / 2 * 1e6);
 }
 
 /* ---- one-sided -------------------------------------------------------------- */

@@ -64,6 +64,7 @@ struct ski_team_pe {
     struct ski_team_call   *free_calls;        /* records that can be reused          */
     struct ski_team_slots  *polled;            /* with calls in flight ...             */
     struct ski_team_slots **polled_end;        /* ... and the end of their list        */
+    bool                    membarrier;        /* this PE executes heavy fences before it sleeps */
 };
 
 /** Returns the bucket of the team @p name. */

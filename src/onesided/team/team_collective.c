@@ -36,13 +36,13 @@ static void collective_prepare(struct collective_call *c, const char *name,
                                enum ski_collective collective, skua_team team,
                                const skua_completion *done)
 {
-    c->self  = ski_pe_of_caller(name);
-    c->team  = ski_team_of(c->self, name, team);
-    c->name  = name;
-    c->plan  = (struct ski_plan){.rank  = c->team->rank,
-                                 .size  = c->team->size,
-                                 .near  = c->team->near,
-                                 .hosts = c->team->hosts};
+    c->self = ski_pe_of_caller(name);
+    c->team = ski_team_of(c->self, name, team);
+    c->name = name;
+    c->plan = (struct ski_plan){.rank  = c->team->rank,
+                                .size  = c->team->size,
+                                .near  = c->team->near,
+                                .hosts = c->team->hosts};
     /* collective_by_slots() sets the rest: gcc would zero all of it by a slow `rep stos`. */
     c->small.kind   = (struct ski_team_kind){.collective = (uint8_t)collective};
     c->small.from   = NULL;

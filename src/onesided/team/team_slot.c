@@ -1,14 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* team_slot.c - boards, slots and the calls that use them (see team_slot.h). */
+/* team_slot.c - the calls that slots make (see team_slot.h). */
 #include "onesided/team/team_slot.h"
 
 #include <stdatomic.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "base/arch.h"
 #include "base/assert.h"
-#include "base/cgroup.h"
 #include "base/copy.h"
 #include "base/membarrier.h"
 #include "base/memory.h"
@@ -21,91 +19,22 @@
 #include "onesided/pe/onesided_pe.h"
 #include "onesided/team/schedule.h"
 #include "onesided/team/team.h"
-#include "onesided/team/team_stamp.h"
 
-#define SKI_TEAM_SLOTS      16 /* of a board; a power of two */
-#define TEAM_SLOTS_REPORT   4  /* calls after which a member stores how many it has finished ... */
-#define TEAM_SLOTS_SCANS    8  /* ... if they are scans, where a member reads one slot at most */
-#define TEAM_SLOTS_READERS  16 /* members, at most, where each reads the slots of all others */
-#define TEAM_SCANS_AHEAD    2  /* scans after which a claimed slot is used; more gain nothing */
+#define TEAM_SLOTS_REPORT   4 /* calls after which a member stores how many it has finished ... */
+#define TEAM_SLOTS_SCANS    8 /* ... if they are scans, where a member reads one slot at most */
+#define TEAM_SCANS_AHEAD    2 /* scans after which a claimed slot is used; more gain nothing */
 #define TEAM_SLOTS_MAX      4096 /* calls in flight without a wait */
-#define TEAM_SLOT_FIRST     32   /* bytes of data in the cache line of the stamp */
 #define TEAM_SLOTS_COMBINED 4096 /* bytes of contributions that a member combines, at most */
-#define TEAM_HISTORIES      16   /* of a board; a power of two */
 
-/* The slot that a member writes for one call. */
-struct team_slot {
-    _Alignas(SKI_CACHE_LINE) struct ski_team_stamp stamp; /* 1 + number of the call */
-    struct ski_team_kind kind;
-    uint32_t             team_call; /* number among all calls of the team */
-    uint32_t             bytes;     /* of a block */
-    uint32_t             history;   /* of the calls up to this one */
-    _Alignas(16) char data[SKI_TEAM_SLOT_INLINE];
-};
-
-_Static_assert(sizeof(struct team_slot) == 1024, "a slot fills whole cache lines");
-_Static_assert(offsetof(struct team_slot, data) + TEAM_SLOT_FIRST == SKI_CACHE_LINE, "see there");
 _Static_assert(TEAM_SLOTS_SCANS < SKI_TEAM_SLOTS && TEAM_SLOTS_SCANS % TEAM_SLOTS_REPORT == 0,
                "see team_slot.h, Reuse");
-
-/* The slots of a member, which other members read. */
-struct team_board {
-    _Alignas(
-        SKI_CACHE_LINE) struct ski_team_stamp finished; /* 1 + number of the last finished call */
-    bool             membarrier;                        /* this PE uses heavy fences */
-    _Atomic uint32_t left;                              /* members that have destroyed the team */
-    _Atomic uint16_t history[TEAM_HISTORIES]; /* of the calls up to some values of `finished` */
-    struct team_slot slot[SKI_TEAM_SLOTS];
-    /* By slot; only on the boards of SKUA_TEAM_ALL. */
-    _Alignas(SKI_CACHE_LINE) char longer[SKI_TEAM_SLOTS][SKI_TEAM_SLOT_BYTES];
-};
-
-#define TEAM_BOARD_BYTES offsetof(struct team_board, longer) /* of other teams */
-
-/* A block of a call with blocks of different sizes. */
-struct team_slot_block {
-    char    *to;
-    uint32_t bytes;
-};
-
-/* A call in flight. */
-struct team_slot_call {
-    struct team_slot_call *next;
-    uint32_t               number;
-    uint32_t               history; /* of the calls up to this one */
-    uint32_t               sources; /* bits of the ranks whose slots this member reads */
-    uint32_t               end;     /* of the data that it reads there */
-    bool                   writes;  /* this member writes a slot, and has not done so ... */
-    bool                   relays;  /* ... and what it writes depends on what it reads */
-
-    const struct ski_small_call *small; /* of the caller, or `kept` */
-    struct ski_small_call        kept;  /* of a call that is in flight after its return */
-    struct team_slot_block       block[TEAM_SLOTS_READERS]; /* of an allgatherv, by rank */
-};
-
-/* The slots of a team on one of its members. */
-struct ski_team_slots {
-    const struct ski_team *team;
-    struct ski_team_slots *next;                        /* that has calls in flight */
-    struct team_board     *board;                       /* its own */
-    struct team_board     *peer[SKI_TEAM_SLOT_MEMBERS]; /* by rank; NULL until it is found */
-    size_t                 bytes; /* most bytes that a member writes for one call */
-    uint32_t               room;  /* a lower bound of `finished` of all others */
-    bool                   light; /* all others use heavy fences (membarrier.h) */
-    int32_t                rank, size;
-    uint32_t               calls;   /* number of the next call */
-    uint32_t               history; /* of all calls so far: a hash of what members have in common */
-    uint32_t               in_flight;
-    struct team_slot_call *first, **end; /* in flight, in their order */
-    struct team_slot_call *free;
-    void                  *waiters; /* callers that wait until fewer calls are in flight */
-};
 
 /* ---- boards ------------------------------------------------------------------------ */
 
 /* Returns the board of @p rank, or NULL if that PE has not begun; the members of other teams than
  * SKUA_TEAM_ALL, whose ranks are PEs, know all boards. */
-static struct team_board *team_board_of(struct ski_pe *self, struct ski_team_slots *slots, int rank)
+static struct ski_team_board *team_board_of(struct ski_pe *self, struct ski_team_slots *slots,
+                                            int rank)
 {
     if (SKI_UNLIKELY(!slots->peer[rank])) /* acquire: the board is zeroed before it is found */
         slots->peer[rank] =
@@ -114,18 +43,19 @@ static struct team_board *team_board_of(struct ski_pe *self, struct ski_team_slo
 }
 
 /* Returns the memory for the data of a call on @p board, of which there are @p bytes. */
-static char *team_slot_data(struct team_board *board, uint32_t number, size_t bytes)
+static char *team_slot_data(struct ski_team_board *board, uint32_t number, size_t bytes)
 {
     return SKI_LIKELY(bytes <= SKI_TEAM_SLOT_INLINE) ? board->slot[number % SKI_TEAM_SLOTS].data
                                                      : board->longer[number % SKI_TEAM_SLOTS];
 }
 
 /* Returns the slot of @p rank for a call if it is filled, else NULL. */
-static const struct team_slot *team_slot_filled(struct ski_pe *self, struct ski_team_slots *slots,
-                                                int rank, uint32_t number)
+static const struct ski_team_slot *team_slot_filled(struct ski_pe         *self,
+                                                    struct ski_team_slots *slots, int rank,
+                                                    uint32_t number)
 {
-    struct team_board *board = team_board_of(self, slots, rank);
-    struct team_slot  *slot  = board ? &board->slot[number % SKI_TEAM_SLOTS] : NULL;
+    struct ski_team_board *board = team_board_of(self, slots, rank);
+    struct ski_team_slot  *slot  = board ? &board->slot[number % SKI_TEAM_SLOTS] : NULL;
 
     return slot && ski_team_stamp_count(&slot->stamp) == number + 1 ? slot : NULL;
 }
@@ -144,7 +74,7 @@ static uint32_t team_slot_earlier(uint32_t a, uint32_t b)
 }
 
 /* Returns how many calls the PE with @p board has finished; NULL: it has not begun. */
-static uint32_t team_slot_finished_on(struct team_board *board)
+static uint32_t team_slot_finished_on(struct ski_team_board *board)
 {
     return board ? ski_team_stamp_count(&board->finished) : 0;
 }
@@ -164,9 +94,9 @@ static uint32_t team_history_add(uint32_t history, const struct ski_small_call *
 }
 
 /* Returns where @p board has the history of the calls before @p finished. */
-static _Atomic uint16_t *team_history_at(struct team_board *board, uint32_t finished)
+static _Atomic uint16_t *team_history_at(struct ski_team_board *board, uint32_t finished)
 {
-    return &board->history[finished / TEAM_SLOTS_REPORT % TEAM_HISTORIES];
+    return &board->history[finished / TEAM_SLOTS_REPORT % SKI_TEAM_HISTORIES];
 }
 
 /* Ends the job: the calls so far are not those of rank @p rank. */
@@ -184,12 +114,12 @@ static SKI_COLD _Noreturn void team_history_mismatch(const struct ski_team_slots
  * writers of a call do not read each other's slots.  The other PE cannot finish so many calls
  * meanwhile that it stores another history there: each needs the slot of a PE that knows what this
  * one has finished, or of this one. */
-static void team_history_compare(const struct ski_team_slots *slots, struct team_board *board,
+static void team_history_compare(const struct ski_team_slots *slots, struct ski_team_board *board,
                                  int rank, uint32_t finished)
 {
     uint32_t own = team_slot_finished_on(slots->board), ahead = own - finished;
 
-    if (finished == 0 || ahead >= TEAM_HISTORIES / 2 * TEAM_SLOTS_REPORT)
+    if (finished == 0 || ahead >= SKI_TEAM_HISTORIES / 2 * TEAM_SLOTS_REPORT)
         return; /* it has finished none, or more than this PE, and compares itself */
     if (atomic_load_explicit(team_history_at(board, finished), memory_order_relaxed) !=
         atomic_load_explicit(team_history_at(slots->board, finished), memory_order_relaxed))
@@ -208,7 +138,7 @@ static void team_stamp_raise(struct ski_pe *self, const struct ski_team_slots *s
 
 /* Stores that the calls up to @p call are finished. */
 static void team_slots_report(struct ski_pe *self, struct ski_team_slots *slots,
-                              const struct team_slot_call *call, bool scan)
+                              const struct ski_team_slot_call *call, bool scan)
 {
     uint32_t finished = call->number + 1;
 
@@ -224,7 +154,7 @@ static void team_slots_look_around(struct ski_pe *self, struct ski_team_slots *s
     slots->room  = number;
     slots->light = slots->board->membarrier;
     for (int rank = 0; rank < slots->size; rank++) {
-        struct team_board *board = team_board_of(self, slots, rank);
+        struct ski_team_board *board = team_board_of(self, slots, rank);
 
         slots->light = slots->light && board && board->membarrier;
         if (rank != slots->rank) {
@@ -248,7 +178,7 @@ static bool team_slot_has_room(struct ski_pe *self, struct ski_team_slots *slots
 /* Copies the data of a call, often a few bytes, for which a call of memcpy() takes long. */
 static inline void team_slot_copy(char *to, const char *from, size_t bytes)
 {
-    if (bytes <= TEAM_SLOT_FIRST)
+    if (bytes <= SKI_TEAM_SLOT_FIRST)
         ski_copy_small(to, from, bytes);
     else
         ski_copy(to, from, bytes);
@@ -304,13 +234,13 @@ bool ski_team_slots_fit(const struct ski_team_slots *slots, const struct ski_tea
     if (!slots)
         return false;
     switch ((enum ski_collective)kind->collective) {
-    case SKI_COLLECTIVE_BARRIER: return slots->size <= TEAM_SLOTS_READERS;
+    case SKI_COLLECTIVE_BARRIER: return slots->size <= SKI_TEAM_SLOTS_READERS;
     case SKI_COLLECTIVE_REDUCE:
     case SKI_COLLECTIVE_ALLREDUCE:
     case SKI_COLLECTIVE_ALLGATHER:
     case SKI_COLLECTIVE_ALLGATHERV:
     case SKI_COLLECTIVE_ALLTOALL:
-        if (slots->size > TEAM_SLOTS_READERS)
+        if (slots->size > SKI_TEAM_SLOTS_READERS)
             return false;
         break;
     case SKI_COLLECTIVE_SCAN:
@@ -327,7 +257,7 @@ bool ski_team_slots_fit(const struct ski_team_slots *slots, const struct ski_tea
 }
 
 /* Sets which slots this member reads and whether it writes one. */
-static void team_slot_plan(const struct ski_team_slots *slots, struct team_slot_call *call)
+static void team_slot_plan(const struct ski_team_slots *slots, struct ski_team_slot_call *call)
 {
     unsigned collective = call->small->kind.collective;
     bool     at_root    = call->small->kind.root == slots->rank;
@@ -352,13 +282,13 @@ static void team_slot_plan(const struct ski_team_slots *slots, struct team_slot_
         call->writes  = at_root;
     }
     for (int rank = 0; call->small->blocks && rank < slots->size; rank++)
-        call->block[rank] =
-            (struct team_slot_block){call->small->to + ski_blocks_offset(call->small->blocks, rank),
-                                     (uint32_t)ski_blocks_size(call->small->blocks, rank)};
+        call->block[rank] = (struct ski_team_slot_block){
+            call->small->to + ski_blocks_offset(call->small->blocks, rank),
+            (uint32_t)ski_blocks_size(call->small->blocks, rank)};
 }
 
 /* Returns how many bytes of rank @p rank a member of a call stores. */
-static uint32_t team_slot_expected(const struct team_slot_call *call, int rank)
+static uint32_t team_slot_expected(const struct ski_team_slot_call *call, int rank)
 {
     return call->small->kind.collective == SKI_COLLECTIVE_ALLGATHERV ? call->block[rank].bytes
                                                                      : (uint32_t)call->small->bytes;
@@ -380,8 +310,8 @@ static void team_slot_take_last(const struct ski_small_call *small, const char *
 }
 
 /* Stores this member's own block in the output. */
-static void team_slot_take_own(const struct ski_team_slots *slots,
-                               const struct team_slot_call *call)
+static void team_slot_take_own(const struct ski_team_slots     *slots,
+                               const struct ski_team_slot_call *call)
 {
     const struct ski_small_call *small = call->small;
     const char                  *from  = small->from;
@@ -416,8 +346,8 @@ static void team_slot_take_own(const struct ski_team_slots *slots,
 }
 
 /* Stores the data of rank @p rank, whose slot is filled, in the output. */
-static void team_slot_take(const struct ski_team_slots *slots, const struct team_slot_call *call,
-                           int rank)
+static void team_slot_take(const struct ski_team_slots     *slots,
+                           const struct ski_team_slot_call *call, int rank)
 {
     const struct ski_small_call *small = call->small;
     const char                  *data =
@@ -439,8 +369,8 @@ static void team_slot_take(const struct ski_team_slots *slots, const struct team
 }
 
 /* Returns the contribution of rank @p rank to a reduction; its slot is filled. */
-static const char *team_slot_contribution(const struct ski_team_slots *slots,
-                                          const struct team_slot_call *call, int rank)
+static const char *team_slot_contribution(const struct ski_team_slots     *slots,
+                                          const struct ski_team_slot_call *call, int rank)
 {
     return rank == slots->rank ? call->small->from
                                : slots->peer[rank]->slot[call->number % SKI_TEAM_SLOTS].data;
@@ -448,8 +378,8 @@ static const char *team_slot_contribution(const struct ski_team_slots *slots,
 
 /* Combines the contributions of the block of @p level that begins at rank @p block into @p to, in
  * the order of reduction_order.h. */
-static void team_slot_combine(const struct ski_team_slots *slots, const struct team_slot_call *call,
-                              int block, int level, char *to)
+static void team_slot_combine(const struct ski_team_slots     *slots,
+                              const struct ski_team_slot_call *call, int block, int level, char *to)
 {
     const struct ski_small_call *small   = call->small;
     int                          sibling = level > 0 ? block + (1 << (level - 1)) : slots->size;
@@ -469,7 +399,8 @@ static void team_slot_combine(const struct ski_team_slots *slots, const struct t
 }
 
 /* Stores the result of a reduction, to which all have contributed. */
-static void team_slot_reduce(const struct ski_team_slots *slots, const struct team_slot_call *call)
+static void team_slot_reduce(const struct ski_team_slots     *slots,
+                             const struct ski_team_slot_call *call)
 {
     _Alignas(16) char result[SKI_TEAM_SLOT_INLINE]; /* the output may be the contribution */
 
@@ -480,16 +411,17 @@ static void team_slot_reduce(const struct ski_team_slots *slots, const struct te
 /* ---- progress ----------------------------------------------------------------------- */
 
 /* Returns whether a slot was written for the call that this member makes. */
-static bool team_slot_agrees(const struct team_slot_call *call, const struct team_slot *slot)
+static bool team_slot_agrees(const struct ski_team_slot_call *call,
+                             const struct ski_team_slot      *slot)
 {
     return slot->team_call == call->small->team_call &&
            ski_team_kind_equal(&call->small->kind, &slot->kind);
 }
 
 /* Ends the job: rank @p rank has written a slot for another call than this member makes. */
-static SKI_COLD _Noreturn void team_slot_mismatch(const struct ski_team_slots *slots,
-                                                  const struct team_slot_call *call,
-                                                  const struct team_slot *slot, int rank)
+static SKI_COLD _Noreturn void team_slot_mismatch(const struct ski_team_slots     *slots,
+                                                  const struct ski_team_slot_call *call,
+                                                  const struct ski_team_slot *slot, int rank)
 {
     char        text[2][SKI_DESCRIBE_STR], name[SKI_TEAM_STR];
     const char *team     = ski_team_str(slots->team->name, name);
@@ -510,7 +442,7 @@ static SKI_COLD _Noreturn void team_slot_mismatch(const struct ski_team_slots *s
 }
 
 /* Returns the slot that this member writes for a call. */
-static struct team_slot *team_slot_own(struct ski_team_slots *slots, uint32_t number)
+static struct ski_team_slot *team_slot_own(struct ski_team_slots *slots, uint32_t number)
 {
     return &slots->board->slot[number % SKI_TEAM_SLOTS];
 }
@@ -520,20 +452,20 @@ static struct team_slot *team_slot_own(struct ski_team_slots *slots, uint32_t nu
  * read for an earlier call. */
 static void team_slot_claim(struct ski_team_slots *slots, uint32_t number, size_t bytes)
 {
-    struct team_slot *slot = team_slot_own(slots, number);
+    struct ski_team_slot *slot = team_slot_own(slots, number);
 
     if (!team_slot_is_free(number, slots->room))
         return;
     ski_claim_line(&slot->bytes);
-    if (bytes > TEAM_SLOT_FIRST)
-        ski_claim_line(slot->data + TEAM_SLOT_FIRST);
-    if (bytes > TEAM_SLOT_FIRST + SKI_CACHE_LINE)
-        ski_claim_line(slot->data + TEAM_SLOT_FIRST + SKI_CACHE_LINE);
+    if (bytes > SKI_TEAM_SLOT_FIRST)
+        ski_claim_line(slot->data + SKI_TEAM_SLOT_FIRST);
+    if (bytes > SKI_TEAM_SLOT_FIRST + SKI_CACHE_LINE)
+        ski_claim_line(slot->data + SKI_TEAM_SLOT_FIRST + SKI_CACHE_LINE);
 }
 
 /* Publishes the slot of a call, whose data are written. */
 static void team_slot_publish(struct ski_pe *self, struct ski_team_slots *slots,
-                              struct team_slot_call *call, struct team_slot *slot)
+                              struct ski_team_slot_call *call, struct ski_team_slot *slot)
 {
     bool scan = team_slot_is_scan(call->small->kind.collective);
 
@@ -550,10 +482,10 @@ static void team_slot_publish(struct ski_pe *self, struct ski_team_slots *slots,
 /* Publishes the partial result of a scan up to this member, which is not the last, and then stores
  * the output; @p lower is the partial result of the lower ranks. */
 static void team_slot_relay(struct ski_pe *self, struct ski_team_slots *slots,
-                            struct team_slot_call *call, const char *lower)
+                            struct ski_team_slot_call *call, const char *lower)
 {
     const struct ski_small_call *small = call->small;
-    struct team_slot            *own   = team_slot_own(slots, call->number);
+    struct ski_team_slot        *own   = team_slot_own(slots, call->number);
     bool                         scan  = small->kind.collective == SKI_COLLECTIVE_SCAN;
 
     team_slot_copy(own->data, lower, small->bytes);
@@ -564,7 +496,7 @@ static void team_slot_relay(struct ski_pe *self, struct ski_team_slots *slots,
 
 /* Writes and publishes the slot of a call that does not depend on others. */
 static void team_slot_write(struct ski_pe *self, struct ski_team_slots *slots,
-                            struct team_slot_call *call)
+                            struct ski_team_slot_call *call)
 {
     const char *from  = call->small->from;
     size_t      bytes = team_slot_written(slots, call->small);
@@ -578,12 +510,12 @@ static void team_slot_write(struct ski_pe *self, struct ski_team_slots *slots,
 
 /* Requests the first and the last line of the data of rank @p rank at the same time as the stamp,
  * not after it. */
-static void team_slot_prefetch_data(const struct ski_team_slots *slots,
-                                    const struct team_slot_call *call, int rank)
+static void team_slot_prefetch_data(const struct ski_team_slots     *slots,
+                                    const struct ski_team_slot_call *call, int rank)
 {
-    struct team_slot *slot;
+    struct ski_team_slot *slot;
 
-    if (call->end <= TEAM_SLOT_FIRST || call->end > SKI_TEAM_SLOT_INLINE || !slots->peer[rank])
+    if (call->end <= SKI_TEAM_SLOT_FIRST || call->end > SKI_TEAM_SLOT_INLINE || !slots->peer[rank])
         return;
     slot = &slots->peer[rank]->slot[call->number % SKI_TEAM_SLOTS];
     ski_prefetch_polled(slot->data + call->end - call->small->bytes);
@@ -592,7 +524,7 @@ static void team_slot_prefetch_data(const struct ski_team_slots *slots,
 
 /* Returns whether all slots that a call reads are filled. */
 static bool team_slot_call_ready(struct ski_pe *self, struct ski_team_slots *slots,
-                                 const struct team_slot_call *call)
+                                 const struct ski_team_slot_call *call)
 {
     for (uint32_t left = call->sources; left; left &= left - 1) {
         int rank = __builtin_ctz(left);
@@ -606,8 +538,8 @@ static bool team_slot_call_ready(struct ski_pe *self, struct ski_team_slots *slo
 
 /* Brings the line of the next call into the cache while this one is read, where a call has one
  * source: a writer that is ahead has filled it. */
-static void team_slot_prefetch_next(const struct ski_team_slots *slots,
-                                    const struct team_slot_call *call)
+static void team_slot_prefetch_next(const struct ski_team_slots     *slots,
+                                    const struct ski_team_slot_call *call)
 {
     if (call->relays)
         __builtin_prefetch(
@@ -617,27 +549,26 @@ static void team_slot_prefetch_next(const struct ski_team_slots *slots,
 /* Reads the slots of a call, which are filled, at least one; a member that relays has room in its
  * own. */
 static void team_slot_call_read(struct ski_pe *self, struct ski_team_slots *slots,
-                                struct team_slot_call *call)
+                                struct ski_team_slot_call *call)
 {
     bool reduction = team_slot_is_reduction(call->small->kind.collective);
 
     for (uint32_t left = call->sources; left; left &= left - 1) {
-        int                     rank = __builtin_ctz(left);
-        const struct team_slot *slot = team_slot_filled(self, slots, rank, call->number);
+        int                         rank = __builtin_ctz(left);
+        const struct ski_team_slot *slot = team_slot_filled(self, slots, rank, call->number);
 
         if (SKI_UNLIKELY(!team_slot_agrees(call, slot) ||
                          slot->bytes != team_slot_expected(call, rank) ||
                          slot->history != call->history))
             team_slot_mismatch(slots, call, slot, rank);
-        if (!call->relays && !reduction) {
+        if (reduction)
+            continue; /* they are combined in another order */
+        if (!call->relays)
             team_slot_take(slots, call, rank);
-        } else if (reduction) {
-            continue; /* in another order */
-        } else if (call->writes) {
+        else if (call->writes)
             team_slot_relay(self, slots, call, slot->data);
-        } else {
+        else
             team_slot_take_last(call->small, slot->data);
-        }
     }
     if (reduction)
         team_slot_reduce(slots, call);
@@ -658,7 +589,7 @@ static void team_slots_list(struct ski_pe *self, struct ski_team_slots *slots)
 /* Executes what a call can do now, all earlier calls of which are finished.  Returns whether it is
  * finished. */
 static bool team_slot_call_advance(struct ski_pe *self, struct ski_team_slots *slots,
-                                   struct team_slot_call *call)
+                                   struct ski_team_slot_call *call)
 {
     bool scan = team_slot_is_scan(call->small->kind.collective);
 
@@ -683,9 +614,9 @@ static bool team_slot_call_advance(struct ski_pe *self, struct ski_team_slots *s
  * calls in flight.  Slots with further calls go to its end: completions may make calls for ever. */
 static void team_slot_call_remove(struct ski_pe *self, struct ski_team_slots **link)
 {
-    struct ski_team_pe    *teams = ski_onesided_pe(self)->team;
-    struct ski_team_slots *slots = *link;
-    struct team_slot_call *call  = slots->first;
+    struct ski_team_pe        *teams = ski_onesided_pe(self)->team;
+    struct ski_team_slots     *slots = *link;
+    struct ski_team_slot_call *call  = slots->first;
 
     *link = slots->next;
     if (!slots->next)
@@ -727,10 +658,10 @@ static bool team_slots_poll(struct ski_pe *self)
 /* Requests a wakeup from each member that a call waits for.  Returns false if one of them has not
  * begun. */
 static bool team_slot_call_arm(struct ski_pe *self, struct ski_team_slots *slots,
-                               const struct team_slot_call *call)
+                               const struct ski_team_slot_call *call)
 {
     for (int rank = 0; rank < slots->size; rank++) {
-        struct team_board *board = team_board_of(self, slots, rank);
+        struct ski_team_board *board = team_board_of(self, slots, rank);
 
         if (!board)
             return false;
@@ -745,7 +676,7 @@ static bool team_slot_call_arm(struct ski_pe *self, struct ski_team_slots *slots
 
 /* Returns whether a call waits for other members. */
 static bool team_slot_call_waits(struct ski_pe *self, struct ski_team_slots *slots,
-                                 const struct team_slot_call *call)
+                                 const struct ski_team_slot_call *call)
 {
     if (call->writes && (!call->relays || team_slot_call_ready(self, slots, call)))
         return !team_slot_has_room(self, slots, call->number);
@@ -762,8 +693,8 @@ static bool team_slots_arm(struct ski_pe *self)
     for (struct ski_team_slots *slots = first; slots; slots = slots->next)
         if (!team_slot_call_arm(self, slots, slots->first))
             return false;
-    if (!first->board->membarrier) /* a property of this PE */
-        ski_order_swap();          /* of the requests */
+    if (!ski_onesided_pe(self)->team->membarrier)
+        ski_order_swap(); /* of the requests */
     else if (!ski_membarrier_heavy())
         return false;
     for (struct ski_team_slots *slots = first; slots; slots = slots->next)
@@ -773,6 +704,16 @@ static bool team_slots_arm(struct ski_pe *self)
 }
 
 static const struct ski_polled team_slots_polled = {team_slots_poll, team_slots_arm};
+
+void ski_team_slots_open(struct ski_pe *self)
+{
+    struct ski_team_pe *teams = ski_onesided_pe(self)->team;
+
+    self->polled[1]   = &team_slots_polled;
+    teams->polled     = NULL;
+    teams->polled_end = &teams->polled;
+    ski_team_board_open(self);
+}
 
 /* ---- calls ------------------------------------------------------------------------- */
 
@@ -787,9 +728,9 @@ static SKI_COLD void team_slots_wait(struct ski_pe *self, struct ski_team_slots 
 
 /* Adds a call that could not be finished at once to those in flight. */
 static void team_slots_add(struct ski_pe *self, struct ski_team_slots *slots,
-                           const struct team_slot_call *call)
+                           const struct ski_team_slot_call *call)
 {
-    struct team_slot_call *added = slots->free;
+    struct ski_team_slot_call *added = slots->free;
 
     if (added)
         slots->free = added->next;
@@ -817,7 +758,7 @@ static void team_slots_add(struct ski_pe *self, struct ski_team_slots *slots,
 void ski_team_slots_call(struct ski_pe *self, struct ski_team_slots *slots,
                          const struct ski_small_call *small)
 {
-    struct team_slot_call call; /* `kept` is not set */
+    struct ski_team_slot_call call; /* `kept` is not set */
 
     call.number    = slots->calls++;
     call.small     = small;
@@ -836,7 +777,7 @@ uint32_t ski_team_slots_in_flight(const struct ski_team_slots *slots)
     bool next = false;
 
     for (int rank = 0; slots && rank < slots->size; rank++) {
-        const struct team_board *board = slots->peer[rank];
+        const struct ski_team_board *board = slots->peer[rank];
 
         next = next ||
                (board && ski_team_stamp_count(&board->slot[slots->calls % SKI_TEAM_SLOTS].stamp) ==
@@ -848,7 +789,8 @@ uint32_t ski_team_slots_in_flight(const struct ski_team_slots *slots)
 const struct ski_small_call *ski_team_slots_find(const struct ski_team_slots *slots,
                                                  uint32_t                     team_call)
 {
-    for (const struct team_slot_call *call = slots ? slots->first : NULL; call; call = call->next)
+    for (const struct ski_team_slot_call *call = slots ? slots->first : NULL; call;
+         call                                  = call->next)
         if (call->small->team_call == team_call)
             return call->small;
     return NULL;
@@ -857,135 +799,4 @@ const struct ski_small_call *ski_team_slots_find(const struct ski_team_slots *sl
 const struct ski_small_call *ski_team_slots_oldest(const struct ski_team_slots *slots)
 {
     return slots && slots->first ? slots->first->small : NULL;
-}
-
-/* ---- life --------------------------------------------------------------------------- */
-
-/* Returns whether this PE is registered and executes heavy fences before it sleeps.  Where PEs
- * share CPUs they sleep often, and a heavy fence costs more than it saves. */
-static bool team_slots_membarrier(const struct ski_pe *self)
-{
-    return ski_cpus_allowed((int)sysconf(_SC_NPROCESSORS_ONLN)) >= self->job->local_pes &&
-           ski_membarrier_register();
-}
-
-/* Makes the memory at @p memory the board of this PE for a team. */
-static struct team_board *team_board_create(const struct ski_pe *self, void *memory)
-{
-    struct team_board *board = memory;
-
-    memset(board, 0, TEAM_BOARD_BYTES);
-    board->membarrier = team_slots_membarrier(self);
-    return board;
-}
-
-/* Returns the slots of a team of which this PE has @p board. */
-static struct ski_team_slots *team_slots_create(const struct ski_team *team,
-                                                struct team_board *board, size_t bytes)
-{
-    struct ski_team_slots *slots = ski_calloc(1, sizeof *slots);
-
-    slots->team             = team;
-    slots->board            = board;
-    slots->bytes            = bytes;
-    slots->rank             = team->rank;
-    slots->size             = team->size;
-    slots->peer[team->rank] = board;
-    slots->end              = &slots->first;
-    return slots;
-}
-
-/* Returns whether the members of a team can have slots. */
-static bool team_slots_possible(const struct ski_team *team)
-{
-    return team->near && team->size > 1 && team->size <= SKI_TEAM_SLOT_MEMBERS;
-}
-
-void ski_team_slots_open(struct ski_pe *self)
-{
-    struct ski_team_pe *teams = ski_onesided_pe(self)->team;
-    void               *memory;
-
-    self->polled[1]   = &team_slots_polled;
-    teams->polled     = NULL;
-    teams->polled_end = &teams->polled;
-    if (!self->host || ski_pe_hidden(self) || !team_slots_possible(&teams->all))
-        return;
-    if (ski_span_alloc(self->job->arena, sizeof(struct team_board), &memory) != SKUA_OK)
-        ski_fatal("PE %d: the arena has no room for the slots of collectives", self->pe);
-    teams->all.slots =
-        team_slots_create(&teams->all, team_board_create(self, memory), SKI_TEAM_SLOT_BYTES);
-    /* Release: pairs with the acquire in team_board_of(). */
-    atomic_store_explicit(&self->host->team_board[self->index], memory, memory_order_release);
-}
-
-void *ski_team_board_alloc(struct ski_pe *self)
-{
-    void *memory = NULL;
-
-    if (self->host && !ski_pe_hidden(self) && self->job->local_pes > 1)
-        memory = ski_pool_try(&self->pool, TEAM_BOARD_BYTES);
-    return memory ? team_board_create(self, memory) : NULL;
-}
-
-void ski_team_board_free(struct ski_pe *self, void *board)
-{
-    if (board)
-        ski_pool_give(&self->pool, board);
-}
-
-/* Returns whether @p board, which another member has told, can be a board. */
-static bool team_board_valid(const struct ski_pe *self, const void *board)
-{
-    const char *last = (const char *)board + TEAM_BOARD_BYTES - 1;
-
-    return board && (uintptr_t)board % SKI_CACHE_LINE == 0 &&
-           ski_arena_contains(self->job->arena, board) &&
-           ski_arena_contains(self->job->arena, last);
-}
-
-bool ski_team_slots_begin(struct ski_pe *self, struct ski_team *team, void *const *boards)
-{
-    if (!team_slots_possible(team))
-        return false;
-    for (int rank = 0; rank < team->size; rank++)
-        if (!team_board_valid(self, boards[rank]))
-            return false;
-    team->slots = team_slots_create(team, boards[team->rank], SKI_TEAM_SLOT_INLINE);
-    for (int rank = 0; rank < team->size; rank++)
-        team->slots->peer[rank] = boards[rank];
-    return true;
-}
-
-void ski_team_slots_leave(struct ski_pe *self, struct ski_team *team)
-{
-    for (int rank = 0; team->slots && rank < team->size; rank++) {
-        struct team_board *board = team->slots->peer[rank];
-
-        /* Release and acquire: the last member frees what no other one reads any more. */
-        if (atomic_fetch_add_explicit(&board->left, 1, memory_order_acq_rel) + 1 ==
-            (uint32_t)team->size)
-            ski_team_board_free(self, board);
-    }
-}
-
-/* Frees the records of a list. */
-static void team_slot_calls_free(struct team_slot_call *call)
-{
-    while (call) {
-        struct team_slot_call *next = call->next;
-
-        free(call);
-        call = next;
-    }
-}
-
-void ski_team_slots_end(struct ski_team *team)
-{
-    if (!team->slots)
-        return;
-    team_slot_calls_free(team->slots->first);
-    team_slot_calls_free(team->slots->free);
-    free(team->slots);
-    team->slots = NULL;
 }

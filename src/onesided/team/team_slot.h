@@ -51,54 +51,13 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#include <skua/completion.h>
+#include "onesided/team/team_board.h"
 
-#include "onesided/team/team_describe.h"
-
-struct ski_blocks;
 struct ski_pe;
-struct ski_team;
-struct ski_team_slots;
-
-#define SKI_TEAM_SLOT_BYTES   8192 /* most bytes that a member writes for one call */
-#define SKI_TEAM_SLOT_INLINE  992  /* those that it writes into the slot itself */
-#define SKI_TEAM_SLOT_MEMBERS 32   /* most PEs of a job with slots: bits of half a stamp */
-
-/* A call that can be made by slots. */
-struct ski_small_call {
-    struct ski_team_kind kind;
-    bool                 in_place;  /* the output has this member's block already */
-    uint32_t             team_call; /* number among all calls of the team */
-    size_t               bytes;     /* of a block or contribution, or this member's */
-    const char          *from;
-    char                *to;
-    skua_completion      done;
-
-    const struct ski_blocks *blocks; /* of an allgatherv, used until the call returns; else NULL */
-    size_t                   all;    /* their bytes */
-};
 
 /** Prepares @p self for slots, and SKUA_TEAM_ALL if all PEs of the job are on this host and few
  *  enough.  Ends the job if the arena has no room for its board. */
 void ski_team_slots_open(struct ski_pe *self);
-
-/** Allocates a board for a team that a split makes.  Returns NULL if the arena has no room for it
- *  or this PE is alone on its host. */
-void *ski_team_board_alloc(struct ski_pe *self);
-
-/** Frees a board that no other member knows; NULL is ignored. */
-void ski_team_board_free(struct ski_pe *self, void *board);
-
-/** Gives @p team slots on @p boards, one for each rank, as the members told them in the split.
- *  Returns false, to all members alike, if the team cannot have slots. */
-bool ski_team_slots_begin(struct ski_pe *self, struct ski_team *team, void *const *boards);
-
-/** Says that this member has destroyed @p team, if that has slots: the last one frees the boards.
- */
-void ski_team_slots_leave(struct ski_pe *self, struct ski_team *team);
-
-/** Frees what this member has for the slots of @p team but boards, which go with the arena. */
-void ski_team_slots_end(struct ski_team *team);
 
 /** Returns whether a call of a team with @p slots, or NULL, is made by slots.  @p bytes are those
  *  of the largest block; its operator prepares no contributions.  All members get the same answer.

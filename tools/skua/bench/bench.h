@@ -245,7 +245,8 @@ struct bench_worst bench_find_worst(const struct results *results, const char *s
 /** Prints the heading of a list of goals. */
 void bench_print_goals_head(const char *title);
 
-/** Prints a goal and whether it is met; @p relation is "<", "<=" or ">=". */
+/** Prints a goal and whether it is met; @p relation is "<", "<=" or ">=".  If @p goal is 0, there
+ * is none: prints the value, if it was measured. */
 void bench_print_goal(const char *what, double measured, const char *relation, double goal);
 
 /** Prints a goal whose name @p format makes, as bench_print_goal() does. */

@@ -15,7 +15,6 @@
  * sixteen PEs, or on the numbers of --pes; the cost of moving elements, and the time that
  * strategies take to decide.
  */
-#include <stdarg.h>
 #include <string.h>
 
 #include "scaling.h"
@@ -226,41 +225,22 @@ static void bench_balance_print_parts(const struct results *r)
     }
 }
 
-/* Prints what has a goal if @p goal is not 0, and else its value if it was measured. */
-__attribute__((format(printf, 4, 5))) static void bench_balance_print_goalf(double      measured,
-                                                                            const char *relation,
-                                                                            double      goal,
-                                                                            const char *format, ...)
-{
-    char    what[96];
-    va_list list;
-
-    va_start(list, format);
-    vsnprintf(what, sizeof what, format, list);
-    va_end(list);
-    if (goal > 0)
-        bench_print_goal(what, measured, relation, goal);
-    else if (measured > 0)
-        printf("%-62s%8.2f\n", what, measured);
-}
-
 static void bench_balance_print_droplet_goals(const struct results *r, int pes)
 {
     const struct droplet *d    = bench_balance_droplet_of(pes);
     bool                  goal = pes == d->pes;
     double                step = bench_balance_droplet(r, pes, true, "step");
 
-    bench_balance_print_goalf(bench_balance_droplet(r, pes, false, "uneven"),
-                              ">=", goal ? d->uneven : 0,
-                              "droplet, %d PEs: max/mean without balancing", pes);
-    bench_balance_print_goalf(bench_ratio(bench_balance_droplet(r, pes, false, "step"), step),
-                              ">=", goal ? d->gain : 0,
-                              "droplet, %d PEs: time without / with balancing", pes);
-    bench_balance_print_goalf(bench_ratio(step, bench_balance_ideal(r, pes)), "<=", goal ? 1.1 : 0,
-                              "droplet, %d PEs: time with balancing / ideal", pes);
-    bench_balance_print_goalf(bench_ratio(step, bench_balance_one(r, pes)), "", 0,
-                              "droplet, %2d PEs: time with balancing / (one PE / PEs)", pes);
-    bench_balance_print_goalf(
+    bench_print_goalf(bench_balance_droplet(r, pes, false, "uneven"), ">=", goal ? d->uneven : 0,
+                      "droplet, %d PEs: max/mean without balancing", pes);
+    bench_print_goalf(bench_ratio(bench_balance_droplet(r, pes, false, "step"), step),
+                      ">=", goal ? d->gain : 0, "droplet, %d PEs: time without / with balancing",
+                      pes);
+    bench_print_goalf(bench_ratio(step, bench_balance_ideal(r, pes)), "<=", goal ? 1.1 : 0,
+                      "droplet, %d PEs: time with balancing / ideal", pes);
+    bench_print_goalf(bench_ratio(step, bench_balance_one(r, pes)), "", 0,
+                      "droplet, %2d PEs: time with balancing / (one PE / PEs)", pes);
+    bench_print_goalf(
         bench_ratio(bench_balance_limit(r, pes, pes) * pes, bench_balance_limit(r, pes, 1)), "", 0,
         "droplet, %2d PEs: the limit / (its one PE / PEs)", pes);
 }
@@ -277,20 +257,20 @@ static double bench_balance_mpi(const struct results *r, int pes)
 static void bench_balance_print_limit(const struct results *r, const struct scaling *scaling,
                                       const char *name, int pes)
 {
-    bench_balance_print_goalf(scaling_speed_of_limit(scaling, r, pes), "", 0,
-                              "%s, %d PE%s: speed / the limit", name, pes, pes == 1 ? "" : "s");
+    bench_print_goalf(scaling_speed_of_limit(scaling, r, pes), "", 0,
+                      "%s, %d PE%s: speed / the limit", name, pes, pes == 1 ? "" : "s");
 }
 
 /* Prints the efficiency of barneshut, which has a goal on two PEs and on sixteen. */
 static void bench_balance_print_traversal(const struct results *r, int pes)
 {
-    bench_balance_print_goalf(bench_ratio(scaling_value(&scaling_barneshut, r, "plain", 1),
-                                          pes * scaling_value(&scaling_barneshut, r, "skua", pes)),
-                              ">=",
-                              pes == 2    ? 0.9
-                              : pes == 16 ? 0.75
-                                          : 0,
-                              "barneshut, %d PEs: efficiency, of the plain traversal", pes);
+    bench_print_goalf(bench_ratio(scaling_value(&scaling_barneshut, r, "plain", 1),
+                                  pes * scaling_value(&scaling_barneshut, r, "skua", pes)),
+                      ">=",
+                      pes == 2    ? 0.9
+                      : pes == 16 ? 0.75
+                                  : 0,
+                      "barneshut, %d PEs: efficiency, of the plain traversal", pes);
 }
 
 static void bench_balance_print_app_goals(const struct results *r)
@@ -301,17 +281,15 @@ static void bench_balance_print_app_goals(const struct results *r)
         double step = scaling_value(&scaling_leanmd, r, "skua", *pes);
         bool   goal = *pes <= r->host->cores || !r->host->pes_given;
 
-        bench_balance_print_goalf(bench_ratio(step, bench_balance_mpi(r, *pes)), "<=", goal,
-                                  "leanmd, even, %d PE%s: time / better MPI", *pes,
-                                  *pes == 1 ? "" : "s");
+        bench_print_goalf(bench_ratio(step, bench_balance_mpi(r, *pes)), "<=", goal,
+                          "leanmd, even, %d PE%s: time / better MPI", *pes, *pes == 1 ? "" : "s");
         bench_balance_print_limit(r, &scaling_leanmd, "leanmd, even", *pes);
         bench_balance_print_limit(r, &scaling_barneshut, "barneshut", *pes);
         if (*pes == 1)
             continue;
         if (*pes != 2)
-            bench_balance_print_goalf(bench_ratio(one, *pes * step),
-                                      ">=", *pes == 16 && goal ? 0.85 : 0,
-                                      "leanmd, even, %d PEs: efficiency, of one PE", *pes);
+            bench_print_goalf(bench_ratio(one, *pes * step), ">=", *pes == 16 && goal ? 0.85 : 0,
+                              "leanmd, even, %d PEs: efficiency, of one PE", *pes);
         bench_balance_print_traversal(r, *pes);
     }
 }

@@ -413,9 +413,11 @@ void bench_print_goal(const char *what, double measured, const char *relation, d
 {
     bool holds = relation[0] == '<' ? measured <= goal : measured >= goal;
 
-    if (measured > 0)
+    if (goal == 0 && measured > 0)
+        printf("%-62s%8.2f  no goal\n", what, measured);
+    else if (goal > 0 && measured > 0)
         printf("%-62s%8.2f  %s %-6g%s\n", what, measured, relation, goal, holds ? "" : "  MISSED");
-    else
+    else if (goal > 0)
         printf("%-62s%8s  %s %-6g  not measured\n", what, "-", relation, goal);
 }
 

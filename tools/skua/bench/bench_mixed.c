@@ -131,14 +131,9 @@ static double bench_mixed_cost(const struct results *r, const struct mixed_row *
 static void bench_mixed_print_ratio(const struct results *r, size_t row, const char *job,
                                     double goal)
 {
-    double cost = bench_mixed_cost(r, &mixed_rows[row], job);
-    char   what[96];
-
-    snprintf(what, sizeof what, "%s, network %s", mixed_rows[row].name, job);
-    if (row < MIXED_GOALS)
-        bench_print_goal(what, cost, "<=", goal);
-    else if (cost > 0)
-        printf("%-62s%8.2f  no goal\n", what, cost);
+    bench_print_goalf(bench_mixed_cost(r, &mixed_rows[row], job),
+                      "<=", row < MIXED_GOALS ? goal : 0, "%s, network %s", mixed_rows[row].name,
+                      job);
 }
 
 /* Returns by how much a busy network lengthens a row at least: by what messages over a bare socket,
