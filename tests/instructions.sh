@@ -33,7 +33,7 @@ more=0
 # atomic-nb and fence had 364, 553, 557, 214 and 49 on x86-64.
 set -- self 80 pass 25 fresh 180 copy 230 yield 170 channel 250 put 70 notify 180 signal 285 get 70 add 85 acc 250 row 300 \
   acc-nb 400 acc-row 600 acc-row-nb 600 atomic-nb 240 fence 60 scatter 5440 element 154 doubles 220 group 154 \
-  message 240 chare 220 cube 225 local 70 branch 28 flow 265 item 40
+  message 240 chare 220 cube 225 local 70 branch 28 flow 265 item 34
 # shellcheck disable=SC2046 # names are words
 counts 6400 $(printf '%s\n' "$@" | grep '[a-z]') >"$work/counts"
 while [ $# -gt 0 ]; do

@@ -499,8 +499,8 @@ static void start(int argc, char **argv)
  *   generated code and inline functions call them
  *      skua_nocopy_broadcast skua_nocopy_bytes skua_nocopy_copied skua_nocopy_count
  *      skua_nocopy_data skua_nocopy_free skua_nocopy_head_bytes skua_nocopy_invoke_all
- *      skua_nocopy_invoke_section skua_nocopy_ready skua_nocopy_ready_entry skua_stream_full
- *      skua_stream_memory skua_stream_nowhere skua_stream_open
+ *      skua_nocopy_invoke_section skua_nocopy_ready skua_nocopy_ready_entry
+ *      skua_stream_memory skua_stream_next skua_stream_nowhere
  */
 
 #undef skua_init /* the function, not the macro of the header */

@@ -80,11 +80,10 @@ out=$(grep -E '^skua_.*(_t|_delete|_deregister|_new)$' "$work/names")
 ok "types have no _t, and pairs are create and destroy, register and unregister: $out" test -z "$out"
 out=$(grep -oE 'typedef .*\(\*skua_[a-z_]+\)' "$work/code" | grep -oE 'skua_[a-z_]+\)' | tr -d ')' | grep -v '_fn$')
 ok "types of functions end in _fn: $out" test -z "$out"
-# Arrays and groups are collections, chares objects; threads are joined, detectors end by themselves;
-# skua_stream_open() is a part of skua_stream_put().
+# Arrays and groups are collections, chares objects; threads are joined, detectors end by themselves.
 for pair in create:destroy alloc:free open:close unregister:register; do
   out=$(grep -E "^skua_[a-z]+_${pair%:*}\$" "$work/names" |
-    grep -vxE 'skua_(array|group|chare|thread|detector)_create|skua_stream_open' | while read -r name; do
+    grep -vxE 'skua_(array|group|chare|thread|detector)_create' | while read -r name; do
       grep -qx "${name%_*}_${pair#*:}" "$work/names" || echo "$name"
     done)
   ok "a ${pair%:*} has its ${pair#*:}: $out" test -z "$out"

@@ -81,10 +81,11 @@ SKUA_API size_t skua_stream_waiting(skua_stream stream);
 
 /* ---- implementation of skua_stream_put(), public so that it can be inline ------------- */
 
-/** A buffer of items that share a route. */
+/** A buffer of items that share a route. It always has room for one more item; without a message,
+ *  that is the spare item of the stream, so that a put looks for the end of the room only. */
 typedef struct {
     char *next, *end; /* addresses of the next item, and of the end of the room for items that
-                         the slot has got of the limit so far; equal: no message */
+                         the slot has got of the limit so far */
     int32_t  *to; /* where to store the destination of the next item, if it is forwarded; or NULL */
     skua_msg *msg;
 } skua_stream_slot;
@@ -107,7 +108,7 @@ typedef struct {
     uint32_t          item_bytes;
     uint32_t          direct; /* PEs, if the mesh has one dimension: their slots; else 0 */
     skua_stream_slot *slot;
-    skua_stream_slot  none;                    /* for PEs that do not exist: has no message */
+    skua_stream_slot  none; /* for PEs that do not exist, and before the start: has no message */
     skua_stream_dim   dim[SKUA_MESH_DIMS - 1]; /* the last dimension of the mesh first */
     uint64_t          group; /* the group whose members the items in the slots are for, or 0 */
     uint64_t          bound; /* the group whose member is bound, or 0 */
@@ -143,12 +144,10 @@ static inline skua_stream_port *skua_stream_here(uint32_t offset)
     return (skua_stream_port *)(void *)(memory + offset);
 }
 
-/** Opens a slot for items to @p pe: the slow path of skua_stream_put(). */
-SKUA_API skua_stream_slot *skua_stream_open(uint32_t offset, int pe);
-
-/** Gives a slot more room or, if it is full or the PE has reached its limit, sends a buffer: the
- * slow path of skua_stream_put(). */
-SKUA_API void skua_stream_full(uint32_t offset, skua_stream_slot *slot);
+/** Makes room behind the item to @p pe that was put last, in @p slot: allocates a message for it,
+ *  or, if the slot is full or the PE has reached its limit, sends a buffer. The slow path of
+ *  skua_stream_put(). */
+SKUA_API void skua_stream_next(uint32_t offset, skua_stream_slot *slot, int pe);
 
 /** Puts a copy of @p item into the stream to @p pe, which may be the caller's. The caller may reuse
  *  the item when the call returns. Never waits. In a long loop, @p stream should be a local
@@ -161,24 +160,21 @@ static inline void skua_stream_put(skua_stream stream, int pe, const void *item)
     skua_stream_slot *slot  = &port->none;
     char             *next;
 
-    if ((uint32_t)pe < port->direct)
-        slot = &port->slot[pe];
-    else if (__builtin_expect((uint32_t)pe < port->pes, 1))
+    if (__builtin_expect((uint32_t)pe < port->direct, 1)) {
+        slot = &port->slot[(uint32_t)pe];
+    } else if ((uint32_t)pe < port->pes) {
         slot = &port->slot[skua_stream_route(port, (uint32_t)pe)];
-    if (__builtin_expect(slot->next == slot->end, 0)) {
-        slot  = skua_stream_open(stream.offset, pe);
-        bytes = port->item_bytes;
+        if (slot->to)
+            *slot->to++ = pe;
     }
     next       = slot->next;
     slot->next = next + bytes;
-    if (bytes == 8)
+    if (bytes == 8 && __builtin_object_size(item, 0) >= 8) /* else gcc warns of smaller items */
         memcpy(next, item, 8);
     else
         memcpy(next, item, bytes);
-    if (slot->to)
-        *slot->to++ = pe;
     if (__builtin_expect(next + bytes == slot->end, 0))
-        skua_stream_full(stream.offset, slot);
+        skua_stream_next(stream.offset, slot, pe);
 }
 
 /* ---- streams to the members of a group -------------------------------------------------- */

@@ -47,6 +47,7 @@ struct stream_pe {
     uint32_t                  lease;     /* items of the bound that a slot gets at a time */
     skua_completion           due;
     skua_timer                timer;
+    _Alignas(uint64_t) char spare[]; /* an item that is in no message yet   */
 };
 
 static struct stream_kind *stream_kinds,
@@ -111,7 +112,7 @@ skua_stream skua_stream_register(const char *name, const skua_stream_def *def)
     stream_check_def(name, def);
     kind->name        = name;
     kind->def         = *def;
-    kind->key         = skua_pe_data_register(sizeof(struct stream_pe));
+    kind->key         = skua_pe_data_register(sizeof(struct stream_pe) + def->item_bytes);
     kind->last        = stream_add_handler(kind, "", stream_on_last);
     kind->hop         = stream_add_handler(kind, ", on the way", stream_on_hop);
     *stream_kinds_end = kind;
@@ -128,16 +129,35 @@ void skua_stream_nowhere(void)
     ski_not_a_pe("skua_stream_put");
 }
 
-/* Puts of the calling thread, which is now a PE, find their streams in the data of the PE. */
-static void stream_pe_begin(struct ski_objects *objects)
-{
-    skua_stream_memory = objects->self->data;
-}
-
 static struct stream_pe *stream_at(uint32_t offset)
 {
-    _Static_assert(sizeof(struct stream_pe) <= SKI_DATA_BEGIN, "that of key 0 has not begun");
     return (struct stream_pe *)(void *)skua_stream_here(offset);
+}
+
+/* Makes the next item of a slot, which has no message, the spare one. */
+static void stream_empty_slot(struct stream_pe *s, skua_stream_slot *slot)
+{
+    *slot = (skua_stream_slot){.next = s->spare, .end = s->spare + s->port.item_bytes};
+}
+
+/* Lets the first put into a stream find its spare item. */
+static void stream_expect(uint32_t offset, size_t item_bytes)
+{
+    struct stream_pe *s = stream_at(offset);
+
+    s->port.item_bytes = (uint32_t)item_bytes;
+    stream_empty_slot(s, &s->port.none);
+}
+
+/* Puts of the calling thread, which is now a PE, find their streams in the data of the PE, also a
+ * stream that was never registered. */
+static void stream_pe_begin(struct ski_objects *objects)
+{
+    _Static_assert(sizeof(struct stream_pe) < SKI_DATA_BEGIN, "that of key 0 has a spare item");
+    skua_stream_memory = objects->self->data;
+    stream_expect(0, 1);
+    for (const struct stream_kind *kind = stream_kinds; kind; kind = kind->next)
+        stream_expect(kind->key.offset, kind->def.item_bytes);
 }
 
 /* Returns the kind of the stream at @p offset; ends the job if there is none.  @p call is the name
@@ -241,20 +261,21 @@ static void stream_begin(struct stream_pe *s, const struct stream_kind *kind)
     bool           first = !stream_any_begun();
 
     ski_list_init(&s->kept);
-    s->kind            = kind;
-    s->mesh            = stream_make_mesh(kind, self->pes);
-    s->slots           = (uint32_t)ski_mesh_slots(&s->mesh);
-    s->bound           = (uint32_t)(kind->def.buffer ? kind->def.buffer : ski_config.stream_buffer);
-    s->bound           = s->bound ? s->bound : 1;
-    s->slot_room       = stream_slot_room(s);
-    s->lease           = stream_lease(s);
-    s->due             = skua_done_call(stream_on_due, s);
-    s->port.slot       = ski_calloc(s->slots, sizeof *s->port.slot);
-    s->port.left       = s->bound;
-    s->port.item_bytes = (uint32_t)kind->def.item_bytes;
-    s->port.direct     = s->mesh.dims == 1 ? (uint32_t)self->pes : 0;
+    s->kind        = kind;
+    s->mesh        = stream_make_mesh(kind, self->pes);
+    s->slots       = (uint32_t)ski_mesh_slots(&s->mesh);
+    s->bound       = (uint32_t)(kind->def.buffer ? kind->def.buffer : ski_config.stream_buffer);
+    s->bound       = s->bound ? s->bound : 1;
+    s->slot_room   = stream_slot_room(s);
+    s->lease       = stream_lease(s);
+    s->due         = skua_done_call(stream_on_due, s);
+    s->port.slot   = ski_calloc(s->slots, sizeof *s->port.slot);
+    s->port.left   = s->bound;
+    s->port.direct = s->mesh.dims == 1 ? (uint32_t)self->pes : 0;
     ski_mesh_routes(&s->mesh, self->pe, s->port.dim);
     ski_assert(s->slot_room > 0 && s->slots > 0);
+    for (uint32_t i = 0; i < s->slots; i++)
+        stream_empty_slot(s, &s->port.slot[i]);
     s->port.pes = (uint32_t)self->pes;
     if (first)
         stream_watch();
@@ -443,7 +464,7 @@ static void stream_send_slot(struct stream_pe *s, skua_stream_slot *slot)
 
     ski_assert(msg && count > 0 && count <= s->slot_room);
     msg->bytes = stream_close_slot(s, slot, count);
-    *slot      = (skua_stream_slot){0};
+    stream_empty_slot(s, slot);
     s->port.left += (uint32_t)(room / s->port.item_bytes);
     ski_assert(s->port.left <= s->bound);
     if (stream_is_empty(s) && stream_period(s) > 0)
@@ -467,29 +488,34 @@ static skua_stream_slot *stream_fullest_slot(const struct stream_pe *s)
     return best;
 }
 
-skua_stream_slot *skua_stream_open(uint32_t offset, int pe)
+/* Moves the spare item, which was put into @p slot for want of a message, into the message to its
+ * PE.  Returns the slot of that. */
+static SKI_COLD skua_stream_slot *stream_move_spare(struct stream_pe *s, skua_stream_slot *slot,
+                                                    int pe)
 {
-    struct stream_pe *s = stream_get("skua_stream_put", offset);
-    skua_stream_slot *slot;
-
+    stream_empty_slot(s, slot);
     if ((uint32_t)pe >= s->port.pes)
         ski_misuse("skua_stream_put: PE %d does not exist; this job has PEs 0 to %u", pe,
                    s->port.pes - 1);
     slot = &s->port.slot[skua_stream_route(&s->port, (uint32_t)pe)];
     ski_assert(slot < s->port.slot + s->slots);
-    if (slot->next != slot->end) /* the stream has begun here */
-        return slot;
     if (s->port.left == 0)
         stream_send_slot(s, stream_fullest_slot(s));
     stream_open_slot(s, slot);
+    memcpy(slot->next, s->spare, s->port.item_bytes);
+    slot->next += s->port.item_bytes;
+    if (slot->to)
+        *slot->to++ = pe;
     return slot;
 }
 
-void skua_stream_full(uint32_t offset, skua_stream_slot *slot)
+void skua_stream_next(uint32_t offset, skua_stream_slot *slot, int pe)
 {
-    struct stream_pe *s = stream_at(offset);
+    struct stream_pe *s = stream_get("skua_stream_put", offset);
 
-    if (stream_extend_slot(s, slot))
+    if (!slot->msg)
+        slot = stream_move_spare(s, slot, pe);
+    if (slot->next != slot->end || stream_extend_slot(s, slot))
         return;
     if (stream_slot_is_full(s, slot)) {
         stream_send_slot(s, slot);
