@@ -179,7 +179,8 @@ static void finish(const struct variant *v, bool flush)
 
 static void test_random(const struct variant *v, int items, uint64_t *seed)
 {
-    size_t bound = v->def.buffer ? v->def.buffer : 1024;
+    size_t fill  = 4096 / v->def.item_bytes * (size_t)(skua_pes() + SKUA_MESH_DIMS);
+    size_t bound = v->def.buffer ? v->def.buffer : fill < 1024 ? 1024 : fill;
 
     begin(v);
     for (int i = 0; i < items; i++) {

@@ -204,6 +204,16 @@ static bool config_parse_autocount(const char *text, void *field)
 {
     uint64_t n = 0;
 
+    if (strcmp(text, "auto") != 0 && !config_parse_count(text, &n))
+        return false;
+    *(uint64_t *)field = n;
+    return true;
+}
+
+static bool config_parse_autofew(const char *text, void *field)
+{
+    uint64_t n = 0;
+
     if (strcmp(text, "auto") != 0 && (!config_parse_count(text, &n) || n < 1 || n > 8))
         return false;
     *(int *)field = (int)n;
@@ -288,13 +298,14 @@ static const char config_expects_address[] =
     "auto or a multiple of 64 KiB in hexadecimal, such as 0x400000000000";
 static const char config_expects_arena[] = "auto or a size from 1m to 128t, such as 512m or 16g";
 static const char config_expects_autobytes[] = "auto or a size such as 65536, 64k, 16m, 2g or 1t";
+static const char config_expects_autocount[] = "auto or a whole number from 1 on";
+static const char config_expects_autofew[]   = "auto or a whole number from 1 to 8";
 static const char config_expects_autoflag[]  = "auto, 0 or 1";
 static const char config_expects_bytes[]     = "a size such as 65536, 64k, 16m, 2g or 1t";
 static const char config_expects_channels[]  = "auto or message";
 static const char config_expects_count[]     = "a whole number from 1 on";
 static const char config_expects_cpus[]      = "auto, none or a list of CPUs such as 0,2,4-7";
 static const char config_expects_driver[]    = "auto, tcp, ucx, ofi or mpi";
-static const char config_expects_autocount[] = "auto or a whole number from 1 to 8";
 static const char config_expects_effort[]    = "a whole number from 0 to 22";
 static const char config_expects_errors[]    = "status or fatal";
 static const char config_expects_flag[]      = "0 or 1";

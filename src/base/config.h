@@ -20,12 +20,13 @@
 typedef uintptr_t          ski_type_address;   /* 0x400000000000; auto is 0 */
 typedef size_t             ski_type_arena;     /* 1m to 128t; auto is 0      */
 typedef size_t             ski_type_autobytes; /* 4096, 64k, 2g; auto is 0  */
+typedef uint64_t           ski_type_autocount; /* 12; auto is 0             */
+typedef int                ski_type_autofew;   /* 1 to 8; auto is 0         */
 typedef int                ski_type_autoflag;  /* 0, 1; auto is -1          */
 typedef size_t             ski_type_bytes;     /* 4096, 64k, 16m, 2g, 1t    */
 typedef int                ski_type_channels;  /* an enum below             */
 typedef uint64_t           ski_type_count;     /* 12                        */
 typedef int                ski_type_effort;    /* 0 to 22                   */
-typedef int                ski_type_autocount; /* 1 to 8; auto is 0         */
 typedef int                ski_type_errors;    /* an enum below             */
 typedef const char        *ski_type_cpus;      /* auto, none, 0,2,4-7       */
 typedef const char        *ski_type_driver;    /* the variable itself       */

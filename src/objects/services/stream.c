@@ -22,6 +22,8 @@
 #include "objects/model/objects_pe.h"
 
 #define STREAM_SLOT_BYTES ((size_t)16384) /* of a message: larger ones are no faster         */
+#define STREAM_SLOT_FILL  ((size_t)4096)  /* of items, in a message that is worth its cost   */
+#define STREAM_BOUND      1024            /* items that may wait at least, where not given   */
 #define STREAM_SLOT_SHARE 4               /* times its share of the bound that a slot holds  */
 #define STREAM_LEASES     4               /* leases of a slot that make its share            */
 
@@ -191,6 +193,18 @@ static skua_mesh stream_make_mesh(const struct stream_kind *kind, int pes)
     return mesh;
 }
 
+/* Returns the limit of the items that wait: that of the program, of the user, or as many as fill
+ * messages to all neighbours. */
+static uint32_t stream_bound(const struct stream_kind *kind, uint32_t slots)
+{
+    size_t given = kind->def.buffer ? kind->def.buffer : ski_config.stream_buffer;
+    size_t fill  = STREAM_SLOT_FILL / kind->def.item_bytes * slots;
+
+    if (given > 0)
+        return (uint32_t)given;
+    return fill < STREAM_BOUND ? STREAM_BOUND : (uint32_t)fill;
+}
+
 /* Items that a slot may hold: more than its share, since some slots fill sooner than others. */
 static uint32_t stream_slot_room(const struct stream_pe *s)
 {
@@ -264,8 +278,7 @@ static void stream_begin(struct stream_pe *s, const struct stream_kind *kind)
     s->kind        = kind;
     s->mesh        = stream_make_mesh(kind, self->pes);
     s->slots       = (uint32_t)ski_mesh_slots(&s->mesh);
-    s->bound       = (uint32_t)(kind->def.buffer ? kind->def.buffer : ski_config.stream_buffer);
-    s->bound       = s->bound ? s->bound : 1;
+    s->bound       = stream_bound(kind, s->slots);
     s->slot_room   = stream_slot_room(s);
     s->lease       = stream_lease(s);
     s->due         = skua_done_call(stream_on_due, s);
