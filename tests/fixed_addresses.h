@@ -9,6 +9,17 @@
 #include <sys/personality.h>
 #include <unistd.h>
 
+#ifdef __SANITIZE_ADDRESS__
+#include <sanitizer/asan_interface.h>
+
+/* AddressSanitizer of newer compilers keeps locals in memory of the process, where they would keep
+ * threads. */
+__attribute__((visibility("default"))) const char *__asan_default_options(void)
+{
+    return "detect_stack_use_after_return=0";
+}
+#endif
+
 /* Does what skuarun does for SKUA_ASLR=0, under another launcher: runs the program again without
  * random addresses. */
 static inline void fix_addresses(char **argv)

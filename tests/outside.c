@@ -32,7 +32,7 @@ struct outside_slot {
 struct outside_memory {
     struct outside_slot slot[PES][THREADS];
     uint64_t            large[LARGE];
-    uint64_t            sum, tickets, early, locked;
+    uint64_t            sum, tickets, locked, early[THREADS];
     skua_notify         notified;
 };
 
@@ -202,7 +202,9 @@ static void put_and_leave(struct outside_thread *t)
     static const uint64_t value  = 7;
     skua_rma_params       params = {.remote = skua_done_send(t->pe, ended)};
 
-    CHECK(skua_put_nb(skua_at(t->region, t->pe, OFFSET(early)), &value, 8, &params) >= 0);
+    size_t early = OFFSET(early) + (size_t)t->number * sizeof value;
+
+    CHECK(skua_put_nb(skua_at(t->region, t->pe, early), &value, sizeof value, &params) >= 0);
     t->returned = true;
 }
 
@@ -277,7 +279,7 @@ static void test_returns_early(struct outside_thread *t, const struct outside_me
         sched_yield();
     CHECK(pthread_join(t->thread, NULL) == 0);
     CHECK(skua_run_until(have_ended, &(int){1}));
-    CHECK(mine->early == 7);
+    CHECK(mine->early[t->number] == 7);
     skua_sync();
 }
 
