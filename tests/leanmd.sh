@@ -52,7 +52,7 @@ numbers="2 4 7"
 steps=1000
 if [ -n "$SANITIZED" ]; then # slow
   numbers=4
-  steps=100
+  steps=40
 fi
 
 case $SANITIZED in
