@@ -69,6 +69,7 @@ options_of()
 build()
 {
   if [ "$1" = clang ]; then
+    # shellcheck disable=SC2086 # no argument where it is empty
     scripts/check-clang.sh build/release "$jobs" $compiled_by_clang
     return
   fi
