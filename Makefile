@@ -81,12 +81,12 @@ check-clang: setup $(BUILD)/configured
 # Each part prints what it tested; the first failure ends the soak test.
 soak: soak-jobs soak-survive soak-connections soak-tests soak-skuac
 
-# The random tests of `make test`, repeated more often.
+# The random tests of `make test`, repeated more often, and those between hosts over each driver.
 soak-tests:
 	@scripts/setup.sh test
 	@cmake --preset release -B build/soak -DSKUA_LONG_TESTS=ON >/dev/null
 	@cmake --build build/soak --parallel $(JOBS)
-	@ctest --test-dir build/soak -L job --output-on-failure --parallel $$(($(JOBS) + 2))
+	@ctest --test-dir build/soak -L 'job|far' --output-on-failure --parallel $$(($(JOBS) + 2))
 
 # Injects kills, stops, lost links, unrelated connections and memory limits into jobs that check all of
 # their results.

@@ -3,14 +3,16 @@
 #
 # Checks every C and C++ file of a build by gcc with clang, with warnings as errors:
 #
-#   scripts/check-clang.sh BUILD-FOLDER [JOBS]
+#   scripts/check-clang.sh BUILD-FOLDER [JOBS [FOLDER]]
 #
 # The commands are those of the build (compile_commands.json), so that generated files exist.  Most
-# files are only parsed; the library is compiled, because inline assembly is checked only then.
+# files are only parsed; the library is compiled, because inline assembly is checked only then.  FOLDER: a
+# build by clang, with warnings as errors; the files of its objects are not checked again.
 set -eu
 cd "$(dirname "$0")/.."
 build=$1
 jobs=${2:-$(nproc 2>/dev/null || echo 2)}
+compiled=${3:-}
 if ! command -v clang >/dev/null; then
   echo "clang is not installed: its warnings were not checked"
   exit 0
@@ -21,7 +23,25 @@ commands=$build/compile_commands.json
 # One line for each file: its options, without the compiler, optimisation (-mmemcpy-strategy, which
 # only gcc has, is one), output and debug information.  Strings in definitions are quoted for JSON
 # and for the shell: \\\" becomes \".
-sed -nE 's/^ *"command": "(.*)",?$/\1/p' "$commands" | grep -v '\.f90 ' |
+#
+# The path of an object from the folder of its build is in the lines "directory" and "command".
+objects=/dev/null
+if [ -n "$compiled" ]; then
+  objects=$build/clang_objects
+  (cd "$compiled" && find . -name '*.o') | sed "s|^\.|$PWD/$build|" >"$objects"
+fi
+awk -v objects="$objects" '
+  BEGIN { while ((getline line < objects) > 0) compiled[line] = 1 }
+  /^ *"directory": / { split($0, part, "\""); folder = part[4] }
+  /^ *"command": / {
+    object = $0
+    sub(/.* -o /, "", object)
+    sub(/ .*/, "", object)
+    if ((folder "/" object) in compiled) next
+    sub(/^ *"command": "/, "")
+    sub(/",?$/, "")
+    print
+  }' "$commands" | grep -v '\.f90 ' |
   sed -E 's/^([^ ]*ccache )?[^ ]+ //; s/ -o [^ ]+/ /; s/ -mmemcpy-strategy=[^ ]+//; s/ -(O[0-9s]|g[0-9]?)( |$)/ /g; s/ -(O[0-9s]|g[0-9]?)( |$)/ /g
           s/\\\\\\"/\\"/g' | sort -u >"$build/clang_commands"
 echo "clang checks $(wc -l <"$build/clang_commands") files"

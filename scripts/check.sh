@@ -6,6 +6,9 @@
 #
 #   scripts/check.sh [-j JOBS] release|checked|asan|tsan|debug|clang...
 #
+# clang, where it is installed, also compiles the preset `checked`, so that code of both compilers is
+# tested; files that it has compiled there it does not check again.
+#
 # While the tests of a preset run, the next presets are built at low priority, because many tests wait
 # more than they compute.  For the same reason, two more tests than CPUs run at a time.  The output of a
 # background build is shown before its tests run; the first failure of a build or test ends the script.
@@ -25,13 +28,13 @@ if [ "${1:-}" = -j ]; then
 fi
 [ $# -gt 0 ] || { echo "usage: scripts/check.sh [-j JOBS] PRESET..." >&2; exit 2; }
 
-# Whether programs can be linked with a sanitizer, which needs its library.
-sanitizes()
+# Whether programs can be linked with an option: that of a sanitizer needs its library.
+links()
 {
   work=$(mktemp -d)
   echo 'int main(void) { return 0; }' >"$work/main.c"
   found=0
-  "${CC:-cc}" "-fsanitize=$1" -o "$work/main" "$work/main.c" 2>"$work/errors" || found=$?
+  "${CC:-cc}" "$1" -o "$work/main" "$work/main.c" 2>"$work/errors" || found=$?
   rm -rf "$work"
   return $found
 }
@@ -40,21 +43,42 @@ sanitizes()
 usable()
 {
   case $1 in
-    asan) sanitizes address,undefined ;;
-    tsan) sanitizes thread ;;
+    asan) links -fsanitize=address,undefined ;;
+    tsan) links -fsanitize=thread ;;
     *)    true ;;
+  esac
+}
+
+# Prints the options with which CMake configures a preset.
+options_of()
+{
+  echo '-DSKUA_WERROR=ON -DSKUA_ONLY_TESTED=ON'
+  case $1 in
+    checked) # also tests that Skua needs none of the optional libraries
+      echo '-DSKUA_OPTIONAL=OFF'
+      if command -v clang >/dev/null; then
+        echo '-DCMAKE_C_COMPILER=clang'
+      fi ;;
+    asan | tsan) # gold needs half of the time of the default linker
+      if links -fuse-ld=gold; then
+        echo '-DCMAKE_EXE_LINKER_FLAGS_DEBUG=-fuse-ld=gold'
+      fi ;;
   esac
 }
 
 build()
 {
   if [ "$1" = clang ]; then
-    scripts/check-clang.sh build/release "$jobs"
+    # shellcheck disable=SC2086 # no argument where it is empty
+    scripts/check-clang.sh build/release "$jobs" $compiled_by_clang
     return
   fi
-  options='-DSKUA_WERROR=ON -DSKUA_ONLY_TESTED=ON'
-  # The checked build also tests that Skua needs none of the optional libraries.
-  [ "$1" != checked ] || options="$options -DSKUA_OPTIONAL=OFF"
+  # A folder that another compiler was used in is configured anew: CMake forgets the other options.
+  if [ "$1" = checked ] && command -v clang >/dev/null &&
+     ! grep -qs '^CMAKE_C_COMPILER:.*clang$' build/checked/CMakeCache.txt; then
+    rm -rf build/checked
+  fi
+  options=$(options_of "$1")
   # shellcheck disable=SC2086 # options are words
   (set -x && cmake --preset "$1" $options && cmake --build --preset "$1" --parallel "$jobs")
 }
@@ -107,6 +131,12 @@ run_tests()
     "build/$1/Testing/Temporary/LastTest.log"
   return $code
 }
+
+# The build folder of what clang compiles before the files of `clang`, if any.
+compiled_by_clang=
+case " $* " in
+  *" checked "*" clang "*) compiled_by_clang=build/checked ;;
+esac
 
 presets=
 for preset in "$@"; do

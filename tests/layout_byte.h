@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* layout_byte.h - the position of a byte of a layout, computed in the simplest way. */
+/* layout_byte.h - the positions of the bytes of a layout, computed in the simplest way. */
 #ifndef LAYOUT_BYTE_H
 #define LAYOUT_BYTE_H
 
@@ -31,6 +31,16 @@ static inline ptrdiff_t test_layout_offset(const skua_layout *layout, size_t i)
 static inline char *test_layout_byte(const skua_layout *layout, size_t i)
 {
     return (char *)layout->at + test_layout_offset(layout, i);
+}
+
+/** Returns the number of bytes of a layout that lie together from byte @p i, which exists. */
+static inline size_t test_layout_run(const skua_layout *layout, size_t i)
+{
+    if (layout->kind != SKUA_LAYOUT_LIST)
+        return layout->bytes - i % layout->bytes;
+    for (const skua_block *block = layout->list.block;; i -= block++->bytes)
+        if (i < block->bytes)
+            return block->bytes - i;
 }
 
 #endif

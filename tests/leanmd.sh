@@ -52,11 +52,15 @@ numbers="2 4 7"
 steps=1000
 if [ -n "$SANITIZED" ]; then # slow
   numbers=4
-  steps=100
+  steps=40
 fi
 
-run timeout 120 "$leanmd" --size=3,3,3 --atoms=12 --steps=$steps
-ok "energy, momentum and atoms are conserved over $steps steps" has "$code $(result)" '^0 result .* good$'
+case $SANITIZED in
+  *thread*) ;; # one thread has no races
+  *)
+    run timeout 120 "$leanmd" --size=3,3,3 --atoms=12 --steps=$steps
+    ok "energy, momentum and atoms are conserved over $steps steps" has "$code $(result)" '^0 result .* good$' ;;
+esac
 
 run timeout 120 "$leanmd" $small
 reference=$(result)
@@ -99,6 +103,7 @@ for mpi in "$@"; do
   ok "a droplet, $mpi, 2 ranks" same_energy
 done
 
+case $SANITIZED in *thread*) tap_end ;; esac # what follows has one thread
 run timeout 120 "$leanmd" $small --migrate=1 --series=name
 ok "atoms migrate after each step" has "$code $(result)" '^0 result .* good$'
 ok "times are printed as JSON" has "$out" '"bench":"leanmd","series":"name","bytes":36,"metric":"step-1pe"'

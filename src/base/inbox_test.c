@@ -10,10 +10,15 @@
 #include <string.h>
 
 #include "base/futex.h"
+#include "base/sanitizer.h"
 #include "tests/tap.h"
 
 #define PRODUCERS 4
-#define EACH      50000u
+#if defined(SKI_ASAN) || defined(SKI_TSAN) /* which take some ten times as long */
+#define EACH 12000u
+#else
+#define EACH 50000u
+#endif
 
 #define RINGS 3
 
