@@ -11,12 +11,17 @@ find_package(Threads REQUIRED)
 set(skua_optional HWLOC_LIBRARY HWLOC_INCLUDE XXHASH_INCLUDE ZSTD_LIBRARY ZSTD_INCLUDE PMIX_INCLUDE UCP_LIBRARY UCX_INCLUDE OFI_LIBRARY OFI_INCLUDE
     CRYPTO_LIBRARY CRYPTO_INCLUDE SCOTCH_LIBRARY SCOTCHERR_LIBRARY SCOTCH_INCLUDE
     FFTW_LIBRARY FFTW_MPI_LIBRARY FFTW_INCLUDE OPENBLAS_LIBRARY OPENBLAS_INCLUDE
-    SKUA_MPICC SKUA_MPICC_openmpi SKUA_MPICC_mpich SKUA_OSHCC SKUA_ARMCI SKUA_SCALAPACK
+    SKUA_MPICC SKUA_MPICC_openmpi SKUA_MPICC_mpich SKUA_OSHCC SKUA_CHARMC SKUA_ARMCI SKUA_SCALAPACK
     SKUA_GA_openmpi SKUA_GA_mpich SKUA_ARMCI_openmpi SKUA_ARMCI_mpich SKUA_SCALAPACK_openmpi
     SKUA_SCALAPACK_mpich SKUA_MPIFC_openmpi SKUA_MPIFC_mpich)
+# The wrappers that a cross build finds compile for the build system: it uses those that are given.
+set(skua_wrappers SKUA_MPICC SKUA_MPICC_openmpi SKUA_MPICC_mpich SKUA_OSHCC SKUA_CHARMC
+    SKUA_MPIFC_openmpi SKUA_MPIFC_mpich)
 foreach(variable ${skua_optional})
   if(NOT SKUA_OPTIONAL)
     set(${variable} "" CACHE STRING "Left out by SKUA_OPTIONAL=OFF" FORCE)
+  elseif(CMAKE_CROSSCOMPILING AND variable IN_LIST skua_wrappers)
+    set(${variable} "" CACHE STRING "Of the target system; left out of a cross build by default")
   elseif(DEFINED CACHE{${variable}} AND "$CACHE{${variable}}" STREQUAL "")
     unset(${variable} CACHE) # SKUA_OPTIONAL was OFF before
   endif()

@@ -258,7 +258,8 @@ def computed(lines, folders, compiler):
         source.write_text("\n".join(head + lines + ["    return 0;", "}"]))
         subprocess.run([compiler, "-std=gnu17", "-w", *[f"-I{f}" for f in folders], "-o",
                         f"{work}/probe", source], check=True)
-        text = subprocess.run([f"{work}/probe"], check=True, capture_output=True, text=True).stdout
+        emulator = os.environ.get("EMULATOR", "").split()  # of a cross build
+        text = subprocess.run([*emulator, f"{work}/probe"], check=True, capture_output=True, text=True).stdout
     return [line.split() for line in text.splitlines()]
 
 

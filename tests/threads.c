@@ -5,6 +5,7 @@
  *
  * usage: threads [MANY]   MANY: the number of threads in the last test
  */
+#include <fenv.h>
 #include <skua/skua.h>
 #include <string.h>
 #include <unistd.h>
@@ -46,6 +47,34 @@ static void test_state(void)
         for (int k = 0; k < 50; k++)
             sum += (double)(i + 1) / (k + 1);
         CHECK(value[i] == sum);
+    }
+}
+
+/* Each thread rounds in its own way, and the scheduler as before. */
+static void round_in_own_way(void *arg)
+{
+    const int *mode = arg;
+
+    CHECK(fegetround() == FE_UPWARD); /* of the caller of skua_thread_create() */
+    CHECK(fesetround(*mode) == 0);
+    for (int i = 0; i < 10; i++) {
+        skua_thread_yield();
+        CHECK(fegetround() == *mode);
+    }
+}
+
+static void test_rounding(void)
+{
+    static const int modes[] = {FE_DOWNWARD, FE_TOWARDZERO, FE_TONEAREST, FE_UPWARD};
+    skua_thread     *thread[4];
+
+    CHECK(fesetround(FE_UPWARD) == 0);
+    for (int i = 0; i < 4; i++)
+        thread[i] = skua_thread_create(round_in_own_way, (void *)(uintptr_t)&modes[i], 0);
+    CHECK(fesetround(FE_TONEAREST) == 0);
+    for (int i = 0; i < 4; i++) {
+        skua_thread_join(thread[i]);
+        CHECK(fegetround() == FE_TONEAREST);
     }
 }
 
@@ -243,6 +272,7 @@ static void test_many(int many)
 static void start(int argc, char **argv)
 {
     test_state();
+    test_rounding();
     test_resume();
     test_resume_from_afar();
     test_waiting();

@@ -8,8 +8,10 @@
  * skua_migrate_now(), or for a future or counter in the object or on the stack of one of its
  * threads. It stays in all other waits, and while it holds a mutex. Across a wait in which it can
  * move, it must not keep the address of a thread-local variable or of errno, nor what belongs to
- * its PE, such as a timer or a pointer from skua_object_local(). Threads are for code that needs to
- * block. A switch costs about ten nanoseconds, a thread the stack pages that it touches.
+ * its PE, such as a timer or a pointer from skua_object_local(). A thread has a rounding mode, and
+ * other control of floating-point numbers, of its own, at first those of its creator. Threads are
+ * for code that needs to block. A switch costs about ten nanoseconds, a thread the stack pages that
+ * it touches.
  *
  * All functions are called on the thread's PE, except skua_thread_resume() and
  * skua_thread_resume_on(). Mutexes and conditions synchronise the threads of one PE. Nothing else

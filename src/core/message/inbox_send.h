@@ -189,7 +189,8 @@ static inline bool ski_inbox_push_inline(struct ski_pe *self, int pe, uint32_t h
 }
 
 /** Makes @p pe of this host poll its inbox, and restarts its idle time.  Does nothing if its inbox
- *  is full: then the PE polls it anyway. */
+ *  is full: then the PE polls it anyway.  What the caller stored before, so that @p pe finds it, is
+ *  ordered before the look at the inbox. */
 void ski_inbox_wakeup(struct ski_pe *self, int pe);
 
 #endif

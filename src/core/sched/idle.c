@@ -7,6 +7,7 @@
 
 #include "base/config.h"
 #include "base/memory.h"
+#include "base/sanitizer.h"
 #include "core/message/backpressure.h"
 #include "core/pe/layer.h"
 #include "core/pe/pe.h"
@@ -125,8 +126,12 @@ static bool idle_sleeps_at_once(const struct ski_pe *self, uint64_t now)
 /* Sleeps until something arrives, or until a timer, a layer or a deferred send needs the PE. */
 static void idle_sleep(struct ski_pe *self)
 {
-    uint64_t ns = ski_timers_wait(self), most = ski_layers_before_sleep(self), begun, now;
+    uint64_t ns = ski_timers_wait(self), most, begun, now;
 
+    /* Pairs with the fence in ski_inbox_wakeup(): the cells that this PE has consumed come before
+     * its looks at what others wake it for. */
+    ski_fence(memory_order_seq_cst);
+    most = ski_layers_before_sleep(self);
     if (most == 0)
         return;
     if (!idle_arm_polled(self))

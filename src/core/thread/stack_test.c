@@ -9,6 +9,8 @@
 #include "tests/tap.h"
 
 #define STACKS 100
+#define SMALL  8192
+#define LARGE  ((size_t)256 << 10) /* another number of pages, even of pages of 64 KiB */
 
 static bool stack_test_overlap(struct ski_stack a, struct ski_stack b)
 {
@@ -45,19 +47,19 @@ int main(void)
 
     ski_config.stack_cache = (size_t)2 << 20;
     for (int i = 0; i < STACKS; i++) {
-        stack[i] = ski_stack_get(&stacks, i % 2 ? 8192 : 65536);
+        stack[i] = ski_stack_get(&stacks, i % 2 ? SMALL : LARGE);
         memset(stack[i].low + stack[i].guard, i, stack[i].bytes);
         for (int j = 0; j < i; j++)
             apart &= !stack_test_overlap(stack[i], stack[j]);
     }
     OK(apart, "stacks and their guards do not overlap");
-    OK(stack[0].bytes >= 65536 && stack[1].bytes >= 8192 && stack[1].bytes < 65536,
+    OK(stack[0].bytes >= LARGE && stack[1].bytes >= SMALL && stack[1].bytes < LARGE,
        "a stack has at least the bytes that were asked for");
     ski_stack_put(&stacks, stack[3]);
-    again = ski_stack_get(&stacks, 65536);
+    again = ski_stack_get(&stacks, LARGE);
     OK(again.low != stack[3].low, "a stack of another size is not reused");
     ski_stack_put(&stacks, again);
-    again = ski_stack_get(&stacks, 8192);
+    again = ski_stack_get(&stacks, SMALL);
     OK(again.low == stack[3].low && again.bytes == stack[3].bytes, "one of the same size is");
     OK(stack_test_keeps(&stacks, stack),
        "a kept stack keeps its pages within half of stack_cache only");
