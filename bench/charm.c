@@ -16,11 +16,8 @@
  *
  * usage: charm SERIES [PROGRAM]
  */
-#include <skua/skua.h>
+#include "charm.h"
 
-#include "bench.h"
-
-#define BENCH         "objects"
 #define CHARM_BATCHES 5
 #define CELLS         1000000
 #define LOCAL_CALLS   1000000
@@ -58,57 +55,6 @@ static skua_class      board_class, tally_class, fib_class, future_class, cell_c
 static skua_entry      tally_entry, answer_entry, calc_entry, walk_entry;
 static skua_collection tallies;
 static const char     *series;
-
-static bool is_set(void *arg)
-{
-    return *(bool *)arg;
-}
-
-static void keep_best(double *best, double start)
-{
-    double time = bench_now() - start;
-
-    if (*best == 0 || time < *best)
-        *best = time;
-}
-
-static void report(const char *program, const char *unit, double value)
-{
-    char metric[32];
-
-    snprintf(metric, sizeof metric, "%s-%dpe_%s", program, skua_pes(), unit);
-    bench_report(BENCH, series, 0, metric, value);
-}
-
-/* The result of a program: a number, and whether it has arrived. */
-struct outcome {
-    int64_t value;
-    bool    done;
-};
-
-static void on_outcome(void *arg, const void *data, size_t bytes)
-{
-    struct outcome *outcome = arg;
-
-    if (bytes == sizeof outcome->value)
-        memcpy(&outcome->value, data, bytes);
-    outcome->done = true;
-}
-
-static void expect(struct outcome *outcome, int64_t value)
-{
-    skua_run_until(is_set, &outcome->done);
-    if (outcome->value != value)
-        skua_abort("the result of a program is wrong");
-}
-
-static void wait_until_quiet(void)
-{
-    struct outcome quiet = {0};
-
-    skua_quiescence(skua_done_call(on_outcome, &quiet));
-    skua_run_until(is_set, &quiet.done);
-}
 
 /* ---- queens -------------------------------------------------------------------------- */
 
@@ -173,18 +119,18 @@ static void measure_queens(const char *name, int rows, int depth, int64_t soluti
     double best = 0;
 
     for (int batch = 0; batch < CHARM_BATCHES; batch++) {
-        struct board    root  = {.rows = rows, .depth = depth};
-        struct outcome  sum   = {0};
-        skua_completion done  = skua_done_call(on_outcome, &sum);
-        double          start = bench_now();
+        struct board         root  = {.rows = rows, .depth = depth};
+        struct charm_outcome sum   = {0};
+        skua_completion      done  = charm_done(&sum);
+        double               start = bench_now();
 
         skua_chare_create(board_class, SKUA_ANY_PE, &root, sizeof root);
-        wait_until_quiet();
-        keep_best(&best, start);
+        charm_wait_until_quiet();
+        charm_keep_best(&best, start);
         skua_invoke_all(tallies, tally_entry, &done, sizeof done);
-        expect(&sum, solutions);
+        charm_expect(&sum, solutions);
     }
-    report(name, "ms", best * 1e3);
+    charm_report(series, name, "ms", best * 1e3);
 }
 
 /* ---- fib ------------------------------------------------------------------------------- */
@@ -256,15 +202,16 @@ static void measure_fib(const char *name, int n)
     double best = 0;
 
     for (int batch = 0; batch < CHARM_BATCHES; batch++) {
-        struct outcome  sum   = {0};
-        struct fib_args root  = {n, skua_done_call(on_outcome, &sum)};
-        double          start = bench_now();
+        struct charm_outcome sum   = {0};
+        struct fib_args      root  = {n, charm_done(&sum)};
+        int64_t              right = fib(n);
+        double               start = bench_now();
 
         skua_chare_create(fib_class, SKUA_ANY_PE, &root, sizeof root);
-        expect(&sum, fib(n));
-        keep_best(&best, start);
+        charm_expect(&sum, right);
+        charm_keep_best(&best, start);
     }
-    report(name, "ms", best * 1e3);
+    charm_report(series, name, "ms", best * 1e3);
 }
 
 static void measure_futures(void)
@@ -272,16 +219,16 @@ static void measure_futures(void)
     double best = 0;
 
     for (int batch = 0; batch < CHARM_BATCHES; batch++) {
-        struct outcome  sum   = {0};
-        struct fib_args root  = {FUTURES, skua_done_call(on_outcome, &sum)};
-        double          start = bench_now();
+        struct charm_outcome sum   = {0};
+        struct fib_args      root  = {FUTURES, charm_done(&sum)};
+        double               start = bench_now();
 
         skua_invoke_copy(skua_chare_create(future_class, SKUA_ANY_PE, NULL, 0), calc_entry, &root,
                          sizeof root);
-        expect(&sum, fib(FUTURES));
-        keep_best(&best, start);
+        charm_expect(&sum, fib(FUTURES));
+        charm_keep_best(&best, start);
     }
-    report("futures", "ms", best * 1e3);
+    charm_report(series, "futures", "ms", best * 1e3);
 }
 
 /* ---- a large array --------------------------------------------------------------------- */
@@ -309,22 +256,22 @@ static void measure_array(void)
     double create = 0, walk = 0;
 
     for (int batch = 0; batch < CHARM_BATCHES; batch++) {
-        struct outcome  end   = {0};
-        struct step     step  = {0, skua_done_call(on_outcome, &end)};
-        double          start = bench_now();
-        skua_collection cells = skua_array_create1(cell_class, CELLS, NULL, 0);
+        struct charm_outcome end   = {0};
+        struct step          step  = {0, charm_done(&end)};
+        double               start = bench_now();
+        skua_collection      cells = skua_array_create1(cell_class, CELLS, NULL, 0);
 
-        wait_until_quiet();
-        keep_best(&create, start);
+        charm_wait_until_quiet();
+        charm_keep_best(&create, start);
         start = bench_now();
         skua_invoke_copy(skua_element1(cells, 0), walk_entry, &step, sizeof step);
-        expect(&end, 0);
-        keep_best(&walk, start);
+        charm_expect(&end, 0);
+        charm_keep_best(&walk, start);
         skua_collection_destroy(cells);
-        wait_until_quiet();
+        charm_wait_until_quiet();
     }
-    report("create", "ms", create * 1e3);
-    report("walk", "ns", walk * 1e9 / CELLS);
+    charm_report(series, "create", "ms", create * 1e3);
+    charm_report(series, "walk", "ns", walk * 1e9 / CELLS);
 }
 
 /* ---- a member of a group ----------------------------------------------------------------- */
@@ -343,18 +290,13 @@ static void measure_local(void)
 
         for (int i = 0; i < LOCAL_CALLS; i++)
             tally_add(skua_group_local(tallies), i & 1);
-        keep_best(&best, start);
+        charm_keep_best(&best, start);
     }
     tally_add(skua_group_local(tallies), -(int64_t)CHARM_BATCHES * LOCAL_CALLS / 2);
-    report("local", "ns", best * 1e9 / LOCAL_CALLS);
+    charm_report(series, "local", "ns", best * 1e9 / LOCAL_CALLS);
 }
 
 /* ---- main ---------------------------------------------------------------------------- */
-
-static bool is_wanted(const char *only, const char *program)
-{
-    return !only || strcmp(only, program) == 0;
-}
 
 static void begin(int argc, char **argv)
 {
@@ -362,20 +304,20 @@ static void begin(int argc, char **argv)
 
     series  = argc > 1 ? argv[1] : "skua";
     tallies = skua_group_create(tally_class, NULL, 0);
-    wait_until_quiet();
-    if (is_wanted(only, "queens")) {
+    charm_wait_until_quiet();
+    if (charm_is_wanted(only, "queens")) {
         measure_queens("queens-13-3", 13, 3, 73712);
         measure_queens("queens-14-4", 14, 4, 365596);
     }
-    if (is_wanted(only, "fib")) {
+    if (charm_is_wanted(only, "fib")) {
         measure_fib("fib", FIB);
         measure_fib("fib-large", FIB_LARGE);
     }
-    if (is_wanted(only, "futures"))
+    if (charm_is_wanted(only, "futures"))
         measure_futures();
-    if (is_wanted(only, "array"))
+    if (charm_is_wanted(only, "array"))
         measure_array();
-    if (is_wanted(only, "local"))
+    if (charm_is_wanted(only, "local"))
         measure_local();
     skua_exit(0);
 }

@@ -7,11 +7,7 @@
  *
  * usage: charm_objects [PROGRAM]
  */
-#include <cstdint>
-#include <cstring>
-#include <string>
-
-#include "charm++.h"
+#include "charm_common.h"
 
 enum {
     BATCHES      = 5,
@@ -32,14 +28,17 @@ PUPbytes(board)
 
 #include "charm_objects.decl.h"
 
-static CProxy_Main  control;
+    static CProxy_Main control;
 static CProxy_Tally tallies;
 
-class Value : public CMessage_Value {
-public:
+class Value : public CMessage_Value
+{
+  public:
     long value;
 
-    explicit Value(long v) : value(v) {}
+    explicit Value(long v) : value(v)
+    {
+    }
 };
 
 /* ---- queens -------------------------------------------------------------------------- */
@@ -47,8 +46,7 @@ public:
 /* Returns the board with a queen on the column of @p bit. */
 static board board_place(const board &b, uint32_t bit)
 {
-    return {b.rows,           b.depth, b.row + 1, b.columns | bit, (b.left | bit) << 1,
-            (b.right | bit) >> 1};
+    return {b.rows, b.depth, b.row + 1, b.columns | bit, (b.left | bit) << 1, (b.right | bit) >> 1};
 }
 
 static uint32_t board_free(const board &b)
@@ -67,13 +65,19 @@ static long board_solve(const board &b)
     return solutions;
 }
 
-class Tally : public CBase_Tally {
+class Tally : public CBase_Tally
+{
     long solutions = 0;
 
-public:
-    Tally() {}
+  public:
+    Tally()
+    {
+    }
 
-    __attribute__((noinline)) void add(long n) { solutions += n; }
+    __attribute__((noinline)) void add(long n)
+    {
+        solutions += n;
+    }
 
     void collect()
     {
@@ -83,8 +87,9 @@ public:
     }
 };
 
-class Board : public CBase_Board {
-public:
+class Board : public CBase_Board
+{
+  public:
     explicit Board(board b)
     {
         Tally *tally = tallies.ckLocalBranch();
@@ -108,7 +113,8 @@ static long fib(int n)
     return n < 2 ? n : fib(n - 1) + fib(n - 2);
 }
 
-class Fib : public CBase_Fib {
+class Fib : public CBase_Fib
+{
     bool       is_root;
     CProxy_Fib parent;
     int        missing = 0;
@@ -123,7 +129,7 @@ class Fib : public CBase_Fib {
         delete this;
     }
 
-public:
+  public:
     Fib(int n, bool root, CProxy_Fib p) : is_root(root), parent(p), sum(n < 2 ? n : 0)
     {
         for (int i = 1; n >= 2 && i <= 2; i++, missing++)
@@ -140,9 +146,12 @@ public:
     }
 };
 
-class Waiter : public CBase_Waiter {
-public:
-    Waiter() {}
+class Waiter : public CBase_Waiter
+{
+  public:
+    Waiter()
+    {
+    }
 
     void calc(int n, CkFuture done)
     {
@@ -167,12 +176,17 @@ public:
 
 /* ---- a large array --------------------------------------------------------------------- */
 
-class Cell : public CBase_Cell {
+class Cell : public CBase_Cell
+{
     long visits = 0;
 
-public:
-    Cell() {}
-    explicit Cell(CkMigrateMessage *) {}
+  public:
+    Cell()
+    {
+    }
+    explicit Cell(CkMigrateMessage *)
+    {
+    }
 
     void walk()
     {
@@ -186,38 +200,14 @@ public:
 
 /* ---- main ---------------------------------------------------------------------------- */
 
-class Main : public CBase_Main {
+class Main : public CBase_Main
+{
     std::string only;
-    CthThread   waiting = nullptr;
-    long        result  = 0;
-    bool        arrived = false;
+    Outcome     outcome;
 
-    void expect(long value)
+    bool is_wanted(const char *program) const
     {
-        while (!arrived) {
-            waiting = CthSelf();
-            CthSuspend();
-        }
-        arrived = false;
-        if (result != value)
-            CkAbort("the result of a program is wrong");
-    }
-
-    bool is_wanted(const char *program) const { return only.empty() || only == program; }
-
-    static void report(const char *program, const char *unit, double value)
-    {
-        CkPrintf("{\"bench\":\"objects\",\"series\":\"charm++\",\"bytes\":0,"
-                 "\"metric\":\"%s-%dpe_%s\",\"value\":%.6g}\n",
-                 program, CkNumPes(), unit, value);
-    }
-
-    static void keep_best(double *best, double start)
-    {
-        double time = CkWallTimer() - start;
-
-        if (*best == 0 || time < *best)
-            *best = time;
+        return only.empty() || only == program;
     }
 
     void measure_queens(const char *name, int rows, int depth, long solutions)
@@ -231,7 +221,7 @@ class Main : public CBase_Main {
             CkWaitQD();
             keep_best(&best, start);
             tallies.collect();
-            expect(solutions);
+            outcome.expect(solutions);
         }
         report(name, "ms", best * 1e3);
     }
@@ -241,10 +231,11 @@ class Main : public CBase_Main {
         double best = 0;
 
         for (int batch = 0; batch < BATCHES; batch++) {
+            long   right = fib(n);
             double start = CkWallTimer();
 
             CProxy_Fib::ckNew(n, true, CProxy_Fib());
-            expect(fib(n));
+            outcome.expect(right);
             keep_best(&best, start);
         }
         report(name, "ms", best * 1e3);
@@ -283,7 +274,7 @@ class Main : public CBase_Main {
             keep_best(&create, start);
             start = CkWallTimer();
             cells[0].walk();
-            expect(0);
+            outcome.expect(0);
             keep_best(&walk, start);
             cells.ckDestroy();
             CkWaitQD();
@@ -306,7 +297,7 @@ class Main : public CBase_Main {
         report("local", "ns", best * 1e9 / LOCAL_CALLS);
     }
 
-public:
+  public:
     explicit Main(CkArgMsg *args) : only(args->argc > 1 ? args->argv[1] : "")
     {
         delete args;
@@ -337,12 +328,7 @@ public:
 
     void finish(long value)
     {
-        result  = value;
-        arrived = true;
-        if (waiting) {
-            CthAwaken(waiting);
-            waiting = nullptr;
-        }
+        outcome.set(value);
     }
 };
 

@@ -19,18 +19,35 @@ static const size_t sizes[] = {8, 32, 128, 1024, 4096, 16384};
 
 /* ---- running ------------------------------------------------------------- */
 
-/* Runs the programs of bench/charm.c that are written for Charm++, if they were built, on @p pes
- * threads of one process, each bound to the CPU of a PE. */
-static void bench_objects_run_charm(struct results *results, int pes)
+/* Runs a peer for Charm++, if it was built, on @p pes threads of one process, each bound to the CPU
+ * of a PE. */
+static void bench_objects_run_peer(struct results *results, const char *peer, int pes)
 {
     char  path[PROGRAM_PATH_BYTES], threads[16];
     char *cpus   = bench_cpus(results->host, pes, pes);
     char *argv[] = {path, threads, "++quiet", cpus ? "+pemap" : NULL, cpus, NULL};
 
     snprintf(threads, sizeof threads, "+p%d", pes);
-    if (program_find("peer-charm++-objects", path))
+    if (program_find(peer, path))
         bench_run(results, argv);
     free(cpus);
+}
+
+/* Runs the programs that are compared with Charm++, and those that are written for it. */
+static void bench_objects_run_charm(struct results *results)
+{
+    static const struct {
+        const char *program, *peer;
+    } part[] = {{"charm", "peer-charm++-objects"}, {"charm_arrays", "peer-charm++-arrays"}};
+
+    bench_step(results, "programs that are compared with Charm++");
+    for (size_t i = 0; i < sizeof part / sizeof *part; i++) {
+        bench_run_job(results, "-n 1 --pin=auto @bench-%s skua", part[i].program);
+        bench_run_job(results, "-n 2 --pin=auto @bench-%s skua", part[i].program);
+        bench_run_job(results, "-n 2 -t 2 --pin=auto @bench-%s skua-threads", part[i].program);
+        bench_objects_run_peer(results, part[i].peer, 1);
+        bench_objects_run_peer(results, part[i].peer, 2);
+    }
 }
 
 static void bench_objects_run(struct results *results)
@@ -41,12 +58,7 @@ static void bench_objects_run(struct results *results)
     bench_run_job(results, "-n 2 -t 1 --pin=auto @bench-objects");
     bench_step(results, "objects on two PEs, over TCP");
     bench_run_job(results, "-n 2 --pin=auto -s shared_memory=0 -s driver=tcp @bench-objects net");
-    bench_step(results, "programs that are compared with Charm++");
-    bench_run_job(results, "-n 1 --pin=auto @bench-charm skua");
-    bench_run_job(results, "-n 2 --pin=auto @bench-charm skua");
-    bench_run_job(results, "-n 2 -t 2 --pin=auto @bench-charm skua-threads");
-    bench_objects_run_charm(results, 1);
-    bench_objects_run_charm(results, 2);
+    bench_objects_run_charm(results);
 }
 
 /* ---- tables -------------------------------------------------------------- */
@@ -92,24 +104,42 @@ static void bench_objects_print_roundtrips(const struct results *r, const char *
     }
 }
 
-/* Returns a program of bench/charm.c, on @p pes PEs. */
+/* Returns the time of a program that is compared with Charm++, on @p pes PEs. */
 static double bench_objects_program(const struct results *r, const char *series,
                                     const char *program, int pes, const char *unit)
 {
     return results_get_metric(r, series, 0, "%s-%dpe_%s", program, pes, unit);
 }
 
-/* The programs of bench/charm.c. */
+/* The programs of bench/charm.c and bench/charm_arrays.c. */
 static const struct charm_program {
     const char *name, *unit, *what;
-} charm_programs[] = {{"queens-13-3", "ms", "13 queens, seeds of 3 rows, ms"},
-                      {"queens-14-4", "ms", "14 queens, seeds of 4 rows, ms"},
-                      {"fib", "ms", "92735 seeds without work, ms"},
-                      {"fib-large", "ms", "635621 seeds without work, ms"},
-                      {"futures", "ms", "3193 threaded entries with futures, ms"},
-                      {"create", "ms", "creation of 10^6 elements, ms"},
-                      {"walk", "ns", "hop of a walk over 10^6 elements, ns"},
-                      {"local", "ns", "call of the local member of a group, ns"}};
+    int         pes; /* the smallest number of PEs */
+} charm_programs[] = {
+    {"queens-13-3", "ms", "13 queens, seeds of 3 rows, ms", 1},
+    {"queens-14-4", "ms", "14 queens, seeds of 4 rows, ms", 1},
+    {"fib", "ms", "92735 seeds without work, ms", 1},
+    {"fib-large", "ms", "635621 seeds without work, ms", 1},
+    {"spawn-tree", "ms", "500000 tasks, created by a tree, ms", 1},
+    {"spawn", "ms", "500000 tasks, created by one PE, ms", 1},
+    {"futures", "ms", "3193 threaded entries with futures, ms", 1},
+    {"create", "ms", "creation of 10^6 elements, ms", 1},
+    {"walk", "ns", "hop of a walk over 10^6 elements, ns", 1},
+    {"local", "ns", "call of the local member of a group, ns", 1},
+    {"pingpong-8", "ns", "array ping-pong, 8 bytes, ns", 1},
+    {"pingpong-100", "ns", "array ping-pong, 100 bytes, ns", 1},
+    {"pingpong-1000", "ns", "array ping-pong, 1000 bytes, ns", 1},
+    {"pingpong-10000", "ns", "array ping-pong, 10000 bytes, ns", 1},
+    {"pingpong-100000", "ns", "array ping-pong, 100000 bytes, ns", 1},
+    {"forward", "ns", "one message of 1000 bytes sent on, ns", 1},
+    {"jacobi", "ns", "jacobi, step of a block of 8 x 8 cells, ns", 1},
+    {"rounds", "us", "broadcast + reduction, 1000 elements, us", 1},
+    {"sections", "us", "section of 500 of them, us", 1},
+    {"moves", "ns", "migration, 4 KB in the element, ns", 2},
+    {"moves-owned", "ns", "migration, 4 KB that the element owns, ns", 2},
+    {"priorities", "ns", "message with a priority, of 10000, ns", 1},
+    {"quiescence", "us", "detection of quiescence, us", 1},
+};
 
 #define CHARM_PROGRAMS (sizeof charm_programs / sizeof *charm_programs)
 
@@ -135,7 +165,7 @@ static void bench_objects_print_programs(const struct results *r)
 static void bench_objects_print_charm_goals(const struct results *r)
 {
     for (const struct charm_program *p = charm_programs; p < charm_programs + CHARM_PROGRAMS; p++)
-        for (int pes = 1; pes <= 2; pes++)
+        for (int pes = p->pes; pes <= 2; pes++)
             bench_print_goalf(bench_ratio(bench_objects_program(r, "skua", p->name, pes, p->unit),
                                           bench_objects_program(r, CHARM, p->name, pes, p->unit)),
                               "<=", 0.95, "%s / Charm++, %d PE%s", p->name, pes,
@@ -168,6 +198,10 @@ static void bench_objects_print_goals(const struct results *r)
     bench_print_goal("635621 seeds without work on two processes / on one PE",
                      bench_ratio(bench_objects_program(r, "skua", "fib-large", 2, "ms"),
                                  bench_objects_program(r, "skua", "fib-large", 1, "ms")),
+                     "<", 1);
+    bench_print_goal("500000 tasks of a tree on two processes / on one PE",
+                     bench_ratio(bench_objects_program(r, "skua", "spawn-tree", 2, "ms"),
+                                 bench_objects_program(r, "skua", "spawn-tree", 1, "ms")),
                      "<", 1);
     bench_objects_print_charm_goals(r);
 }
