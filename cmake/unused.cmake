@@ -21,8 +21,8 @@ if(SKUA_SANITIZE MATCHES thread OR CMAKE_BUILD_TYPE STREQUAL "Checked")
     test_stranger)
 endif()
 if(SKUA_SANITIZE MATCHES thread)
-  list(APPEND unused skua-shmem skua_shmem_objects test_shmem test_barneshut_parts test_fmm_parts test_gemm-plain
-    test_lu_parts)
+  list(APPEND unused skua-shmem skua_shmem_objects test_shmem test_barneshut_parts test_first_put test_fmm_parts
+    test_gemm-plain test_learned_move test_lu_parts test_nocopy_back test_put_patience)
 endif()
 if(CMAKE_BUILD_TYPE STREQUAL "Checked")
   skua_targets_of(targets apps examples)
