@@ -28,6 +28,9 @@ static inline uint64_t ski_ticks_rate(void)
 #define SKI_COPY_HALVES_MIN ((size_t)640 << 10)
 #define SKI_COPY_LARGE_MAX  ((size_t)3 << 19)
 
+#define SKI_COPY_VECTORS_MIN SIZE_MAX
+#define SKI_COPY_VECTORS_MAX SIZE_MAX
+
 /* An all-to-all of 1 MB takes 147 us, and 97 us with two copies. */
 #define SKI_CMA_SLOW 1
 

@@ -5,7 +5,8 @@
  * Where source and target together are about as large as the cache of a core, memcpy() is not the
  * fastest on some CPUs (SKI_COPY_*_MIN and _MAX in arch_*.h): prefetching by software saves a
  * tenth, and above SKI_COPY_HALVES_MIN two streams save some percent more if both sides have the
- * same offset in a cache line. Prefetching also helps where two cores copy parts of one buffer. A
+ * same offset in a cache line. Prefetching also helps where two cores copy parts of one buffer. On
+ * other CPUs memcpy() is slow where it is a string instruction (SKI_COPY_VECTORS_MIN and _MAX). A
  * few bytes are copied inline, without a call.
  */
 #ifndef SKI_COPY_H
@@ -47,11 +48,16 @@ void ski_copy_ahead(char *to, const char *from, size_t bytes);
 /** Copies with software prefetch or as two streams, whichever is faster. */
 void ski_copy_large(char *to, const char *from, size_t bytes);
 
+/** Copies by vector moves. */
+void ski_copy_vectors(char *to, const char *from, size_t bytes);
+
 /** Copies any number of bytes, by the variant that is the fastest for their number. */
 static inline void ski_copy(char *to, const char *from, size_t bytes)
 {
     if (SKI_UNLIKELY(bytes >= SKI_COPY_LARGE_MIN && bytes < SKI_COPY_LARGE_MAX))
         ski_copy_large(to, from, bytes);
+    else if (SKI_UNLIKELY(bytes >= SKI_COPY_VECTORS_MIN && bytes < SKI_COPY_VECTORS_MAX))
+        ski_copy_vectors(to, from, bytes);
     else
         memcpy(to, from, bytes);
 }

@@ -87,7 +87,10 @@ int main(void)
     OK(copy_test_alignments(ski_copy_ahead, 2239) == 0, "ski_copy_ahead, at any alignment");
     OK(copy_test_large(509) == 0, "ski_copy_large, of odd sizes");
     OK(copy_test_large(BYTES / 4) == 0, "ski_copy_large, of pieces");
+    OK(copy_test_sizes(ski_copy_vectors, 0, 600) == 0, "ski_copy_vectors, of few bytes");
+    OK(copy_test_alignments(ski_copy_vectors, 1037) == 0, "ski_copy_vectors, at any alignment");
     OK(copy_test_sizes(copy_test_any, BYTES - 100, BYTES) == 0, "ski_copy");
+    OK(copy_test_sizes(copy_test_any, 2 * BYTES, 2 * BYTES + 100) == 0, "ski_copy, of more");
     OK(copy_test_sizes(copy_test_part, BYTES - 100, BYTES) == 0, "ski_copy_part");
     return tap_end();
 }

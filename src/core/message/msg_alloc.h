@@ -10,6 +10,7 @@
 
 #include <string.h>
 
+#include "base/copy.h"
 #include "core/data/msg.h"
 #include "core/pe/pe.h"
 
@@ -50,7 +51,7 @@ static inline struct skua_msg *ski_msg_copy_inline(struct ski_pe *self, uint32_t
     msg->handler = (uint16_t)handler;
     msg->source  = self->pe;
     if (bytes)
-        memcpy(msg + 1, data, bytes);
+        ski_copy((char *)(msg + 1), data, bytes);
     return msg;
 }
 

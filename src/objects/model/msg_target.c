@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/assert.h"
+#include "base/copy.h"
 #include "core/message/message.h"
 #include "core/pe/pe.h"
 #include "objects/model/class.h"
@@ -59,7 +60,7 @@ skua_msg *ski_msg_with_header(const void *head, size_t head_bytes, const void *d
 
     memcpy(at, head, head_bytes);
     if (bytes)
-        memcpy(at + head_bytes, data, bytes);
+        ski_copy(at + head_bytes, data, bytes);
     return msg;
 }
 

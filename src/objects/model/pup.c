@@ -16,6 +16,7 @@
 #include <skua/buffer.h>
 
 #include "base/assert.h"
+#include "base/copy.h"
 #include "base/memory.h"
 #include "core/data/msg.h"
 #include "core/pe/pe.h"
@@ -153,9 +154,9 @@ static inline void pup_bytes(skua_pup *p, void *data, size_t bytes, const char *
         return;
     }
     if (p->mode == SKI_PUP_PACK)
-        memcpy(p->at, data, bytes);
+        ski_copy(p->at, data, bytes);
     else
-        memcpy(data, p->at, bytes);
+        ski_copy(data, p->at, bytes);
     p->at += bytes;
     p->left -= bytes;
 }

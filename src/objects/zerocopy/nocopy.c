@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/copy.h"
 #include "base/memory.h"
 #include "core/message/message.h"
 #include "objects/chare/entry.h"
@@ -40,7 +41,7 @@ static void nocopy_describe(struct ski_nocopy_arg *to, uint32_t kind,
         return;
     }
     if (arg->bytes)
-        memcpy(to + 1, arg->at, arg->bytes);
+        ski_copy((char *)(to + 1), arg->at, arg->bytes);
     skua_complete(arg->done, &buffer, sizeof buffer);
 }
 
@@ -99,7 +100,7 @@ static void nocopy_copy_args(skua_msg *made, skua_msg *from, unsigned n)
     for (unsigned i = 0; i < n; i++, to = ski_nocopy_next(to)) {
         *to = (struct ski_nocopy_arg){.bytes = skua_nocopy_bytes(from, i), .kind = SKI_NOCOPY_DATA};
         if (to->bytes)
-            memcpy(to + 1, skua_nocopy_data(from, i), to->bytes);
+            ski_copy((char *)(to + 1), skua_nocopy_data(from, i), to->bytes);
     }
 }
 

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/assert.h"
+#include "base/copy.h"
 #include "core/message/message.h"
 #include "core/net/zcopy_send.h"
 #include "core/pe/handler.h"
@@ -79,7 +80,7 @@ static void buffer_data_send_copied(struct ski_pe *self, const skua_buffer *from
 
     ski_assert(from->pe == self->pe && bytes <= from->bytes && bytes <= to->bytes);
     if (bytes)
-        memcpy((struct ski_buffer_data *)skua_msg_data(msg) + 1, from->at, bytes);
+        ski_copy((char *)skua_msg_data(msg) + sizeof(struct ski_buffer_data), from->at, bytes);
     ski_msg_post(self, to->pe, SKI_HANDLER_BUFFER_DATA, msg);
     skua_complete(from->done, from, sizeof *from);
 }
@@ -180,8 +181,8 @@ void ski_on_buffer_data(skua_msg *msg)
         return;
     }
     if (msg->bytes > sizeof head)
-        memcpy(head.to.at, (struct ski_buffer_data *)skua_msg_data(msg) + 1,
-               msg->bytes - sizeof head);
+        ski_copy(head.to.at, (const char *)skua_msg_data(msg) + sizeof head,
+                 msg->bytes - sizeof head);
     skua_complete(head.to.done, &head.to, sizeof head.to);
     skua_msg_free(msg);
 }
