@@ -12,9 +12,9 @@
  *   SKI_COPY_LARGE_MIN, SKI_COPY_LARGE_MAX  the sizes in bytes from which on, and below which,
  *                      another copy than memcpy() is faster; SIZE_MAX: never
  *   SKI_COPY_HALVES_MIN the size in bytes from which on such a copy is done as two streams
- *   SKI_COPY_VECTORS_MIN, SKI_COPY_VECTORS_MAX  the sizes in bytes from which on, and below which,
- * a loop of vector moves is faster than memcpy(); SIZE_MAX: never SKI_CMA_SLOW       1: one copy by
- * the kernel between two processes takes longer than two copies through the arena
+ *   SKI_COPY_VECTORS_MIN, SKI_COPY_VECTORS_MAX  the same for a loop of vector moves
+ *   SKI_CMA_SLOW       1: one copy by the kernel between two processes takes longer than two copies
+ *                      through the arena
  *   SKI_BROADCAST_WHOLE bytes of a broadcast between two hosts up to which segments gain nothing
  *   SKI_INBOX_AHEAD    cells of an inbox that a sender prefetches ahead; 0: none
  *   SKI_SLOTS_AHEAD    calls of small collectives after which a slot is used that a PE claims now
