@@ -13,6 +13,8 @@
  *                      another copy than memcpy() is faster; SIZE_MAX: never
  *   SKI_COPY_HALVES_MIN the size in bytes from which on such a copy is done as two streams
  *   SKI_COPY_VECTORS_MIN, SKI_COPY_VECTORS_MAX  the same for a loop of vector moves
+ *   ski_string_moves_are_fast()  whether memcpy() is as fast as such a loop on this CPU; takes
+ *                      microseconds in a virtual machine
  *   SKI_CMA_SLOW       1: one copy by the kernel between two processes takes longer than two copies
  *                      through the arena
  *   SKI_BROADCAST_WHOLE bytes of a broadcast between two hosts up to which segments gain nothing

@@ -2,6 +2,8 @@
 /* copy.c - see copy.h. */
 #include "base/copy.h"
 
+#include <stdatomic.h>
+
 #define COPY_CHUNK ((size_t)2 * SKI_CACHE_LINE)
 #define COPY_AHEAD ((size_t)2048)
 #define COPY_PIECE ((size_t)2048)
@@ -73,4 +75,19 @@ SKI_WIDE void ski_copy_vectors(char *to, const char *from, size_t bytes)
         t[3] = fourth;
     }
     memcpy(to + done, from + done, bytes - done);
+}
+
+void ski_copy_medium(char *to, const char *from, size_t bytes)
+{
+    static atomic_int strings = -1; /* -1: not known, 0: slow, 1: fast */
+    int               fast    = atomic_load_explicit(&strings, memory_order_relaxed);
+
+    if (SKI_UNLIKELY(fast < 0)) {
+        fast = ski_string_moves_are_fast();
+        atomic_store_explicit(&strings, fast, memory_order_relaxed);
+    }
+    if (fast)
+        memcpy(to, from, bytes);
+    else
+        ski_copy_vectors(to, from, bytes);
 }

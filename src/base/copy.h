@@ -51,13 +51,16 @@ void ski_copy_large(char *to, const char *from, size_t bytes);
 /** Copies by vector moves. */
 void ski_copy_vectors(char *to, const char *from, size_t bytes);
 
+/** Copies by vector moves or by memcpy(), whichever is faster on this CPU. */
+void ski_copy_medium(char *to, const char *from, size_t bytes);
+
 /** Copies any number of bytes, by the variant that is the fastest for their number. */
 static inline void ski_copy(char *to, const char *from, size_t bytes)
 {
     if (SKI_UNLIKELY(bytes >= SKI_COPY_LARGE_MIN && bytes < SKI_COPY_LARGE_MAX))
         ski_copy_large(to, from, bytes);
     else if (SKI_UNLIKELY(bytes >= SKI_COPY_VECTORS_MIN && bytes < SKI_COPY_VECTORS_MAX))
-        ski_copy_vectors(to, from, bytes);
+        ski_copy_medium(to, from, bytes);
     else
         memcpy(to, from, bytes);
 }
