@@ -75,7 +75,7 @@ CONFIG(security,             security,  "job",        "Protection of a job betwe
 CONFIG(sender_rings,         autoflag,  "auto",       "Give each PE a ring of its own in the inbox of each other PE of its host; auto: if the host has 4 to 16 PEs and a CPU for each, the rings take at most a sixteenth of the arena, and inbox_rings is auto.")
 CONFIG(shared_connections,   autoflag,  "auto",       "Let the PEs of a process share its connections, one with each other process, with the tcp driver; auto: in jobs of 32 processes or more that have more PEs than processes. 0 makes a connection for each pair of PEs that exchange messages.")
 CONFIG(shared_memory,        flag,      "1",          "Let the processes of a host share memory; 0 separates them, as if each were on a host of its own.")
-CONFIG(stack_cache,          bytes,     "128m",       "Memory of stacks of ended user threads that a PE keeps for new threads; the pages of further stacks are returned to the system.")
+CONFIG(stack_cache,          bytes,     "256m",       "Memory of stacks of ended user threads that a PE keeps for new threads; the pages of further stacks are returned to the system.")
 CONFIG(stack_size,           bytes,     "64k",        "Stack size of user threads that do not specify one.")
 CONFIG(stats,                flag,      "0",          "Print the counters of every PE at the end of the job.")
 CONFIG(stop_timeout,         seconds,   "0",          "Time after which skuarun kills a stopped process (SIGSTOP) and ends the job; 0: never.")
