@@ -47,14 +47,13 @@ void ski_copy_large(char *to, const char *from, size_t bytes)
         ski_copy_ahead(to, from, bytes);
 }
 
-/* 32 bytes at any address: one move, or two where a clone of ski_copy_vectors() has smaller ones.
- */
+/* 32 bytes at any address: one move, or two in the clone of copy_vectors() for smaller vectors. */
 typedef long copy_vector __attribute__((vector_size(32), aligned(1), may_alias));
 
 /* The loads of a chunk precede its stores.  Stores that cross cache lines cost more than loads that
  * do, so vectors begin at their multiples in the target; the first one is copied whole, and its
  * last bytes a second time. */
-SKI_WIDE void ski_copy_vectors(char *to, const char *from, size_t bytes)
+SKI_WIDE static void copy_vectors(char *to, const char *from, size_t bytes)
 {
     const size_t chunk = 4 * sizeof(copy_vector);
     size_t       done  = -(uintptr_t)to % sizeof(copy_vector);
@@ -77,6 +76,12 @@ SKI_WIDE void ski_copy_vectors(char *to, const char *from, size_t bytes)
     memcpy(to + done, from + done, bytes - done);
 }
 
+/* The clones of a function that is not static would be names of the static library. */
+void ski_copy_vectors(char *to, const char *from, size_t bytes)
+{
+    copy_vectors(to, from, bytes);
+}
+
 void ski_copy_medium(char *to, const char *from, size_t bytes)
 {
     static atomic_int strings = -1; /* -1: not known, 0: slow, 1: fast */
@@ -89,5 +94,5 @@ void ski_copy_medium(char *to, const char *from, size_t bytes)
     if (fast)
         memcpy(to, from, bytes);
     else
-        ski_copy_vectors(to, from, bytes);
+        copy_vectors(to, from, bytes);
 }
