@@ -34,6 +34,20 @@ join()
 ip netns add $two && ip -n $one link set lo up && ip -n $two link set lo up && join 0 && join 1 ||
   { echo "1..0 # SKIP no virtual network here"; exit 0; }
 
+# states: the states of all interfaces.  They have no carrier for up to a second, or longer while other tests
+# make and remove networks, and would be left out.
+states()
+{
+  for host in $one $two; do
+    ip netns exec $host cat /sys/class/net/e0/operstate /sys/class/net/e1/operstate
+  done | sort -u
+}
+
+for _ in $(seq 300); do
+  [ "$(states)" != up ] || break
+  sleep 0.1
+done
+
 # sent INTERFACE: bytes that the first host has sent on it
 sent()
 {
