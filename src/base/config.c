@@ -212,9 +212,9 @@ static bool config_parse_autocount(const char *text, void *field)
 
 static bool config_parse_autofew(const char *text, void *field)
 {
-    uint64_t n = 0;
+    uint64_t n;
 
-    if (strcmp(text, "auto") != 0 && (!config_parse_count(text, &n) || n < 1 || n > 8))
+    if (!config_parse_autocount(text, &n) || n > 8)
         return false;
     *(int *)field = (int)n;
     return true;
